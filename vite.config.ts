@@ -23,7 +23,7 @@ export default defineConfig({
     rolldownOptions: {
       // Slow plugins are no news of a build.
       checks: { pluginTimings: false },
-      // What every first visit needs is one file: it compresses better than twenty, and comes in one round trip. So is what nearly every page begins with.
+      // What every first visit needs is one file: it compresses better than twenty, and comes in one round trip. So is what nearly every page begins with, and what five parts of the app or more share.
       output: {
         codeSplitting: {
           groups: [
@@ -31,6 +31,11 @@ export default defineConfig({
             {
               name: 'page',
               test: /src\/web\/(ui\/Banner|session\/SessionEnded|shell\/PageHeading)\.tsx$/,
+            },
+            {
+              name: 'common',
+              test: /src\/(web\/(ui|shell|local-data|locales|errors|api|router)|contract)\//,
+              minShareCount: 5,
             },
           ],
         },

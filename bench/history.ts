@@ -11,6 +11,7 @@ import { readFilters } from '#service/payments/list/filters.ts'
 import { readTotal } from '#service/payments/list/history-total.ts'
 import { branchesOf } from '#service/payments/list/history-where.ts'
 import { readHistory, readList } from '#service/payments/list/history.ts'
+import { readSummary } from '#service/payments/list/summary.ts'
 import { openContext } from '#testing/service-context.ts'
 
 /**
@@ -186,6 +187,30 @@ await measure('total by tallies, against count(*)', { least: ROWS < 1_000_000 ? 
     ),
 ])
 
+/** The overview, whatever the history: its sums are tallied, its rankings of the newest payments only. */
+const OVERVIEW_MS = 50
+const overviews: ({ name: string; ok: boolean } & Timing)[] = []
+for (const [name, wallets] of [
+  ['account', undefined],
+  ['wallet', [SELLER]],
+] as const) {
+  for (const days of [7, 30, 90]) {
+    const times: number[] = []
+    for (let round = -3; round < 30; round++) {
+      const took = await time(() =>
+        readSummary(context, actor, { wallets: wallets && [...wallets], days }),
+      )
+      if (round >= 0) times.push(took)
+    }
+    const timing = spread(times)
+    const ok = timing.p50 <= OVERVIEW_MS
+    overviews.push({ name: `${name}, ${days} days`, ok, ...timing })
+    console.log(
+      `overview of the ${name}, ${days} days: p10 ${timing.p10.toFixed(1)} ms, p50 ${timing.p50.toFixed(1)} ms, p90 ${timing.p90.toFixed(1)} ms (bar ≤ ${OVERVIEW_MS} ms)${ok ? '' : ' MISSED'}`,
+    )
+  }
+}
+
 /** Each is one page and its total. What Postgres reads for it is kept below: no scan of all payments. */
 const MOST_MS = 100
 const SEARCHES = [
@@ -239,5 +264,8 @@ for (const q of SEARCHES) {
 }
 
 mkdirSync('bench/out', { recursive: true })
-writeFileSync('bench/out/history.json', JSON.stringify({ rows: ROWS, results, searches }, null, 2))
-process.exitCode = [...results, ...searches].every(({ ok }) => ok) ? 0 : 1
+writeFileSync(
+  'bench/out/history.json',
+  JSON.stringify({ rows: ROWS, results, searches, overviews }, null, 2),
+)
+process.exitCode = [...results, ...searches, ...overviews].every(({ ok }) => ok) ? 0 : 1

@@ -4,7 +4,7 @@ import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
 import { paymentTable, signIn } from './seller.ts'
 import type { State } from './states.ts'
-import { text } from './text.ts'
+import { text, textLike } from './text.ts'
 
 /** The pages and steps that everybody sees; what is out of the ordinary is read where its story leads into it. */
 test.describe.configure({ timeout: 240_000 })
@@ -14,9 +14,14 @@ const SIGNED_OUT: Readonly<Record<string, State>> = {
   '/pay': 'checkout: form',
   '/payments': 'payments: signed out',
   '/links': 'links: signed out',
+  '/products': 'products: signed out',
+  '/invoices': 'invoices: signed out',
   '/verify': 'verify: start',
   '/explore': 'explore: start',
   '/developers': 'developers: signed out',
+  '/balances': 'balances: signed out',
+  '/customers': 'customers: signed out',
+  '/files': 'files: signed out',
   '/people': 'people: signed out',
   '/settings': 'settings: all',
   '/nowhere': 'shell: nothing here',
@@ -44,6 +49,28 @@ test('what a seller reads is accessible', async ({ seller }) => {
   await page.goto('/')
   await expect(page.getByRole('heading', { name: text('Latest payments') })).toBeVisible()
   await expectAccessible(page, 'overview: signed in')
+
+  // A bar of the chart leads to the payments of its day and asset; a table has the same links.
+  const chart = page.getByRole('slider', {
+    name: textLike('{label}. Use the arrow keys; Enter shows the payments.'),
+  })
+  await chart.press('End')
+  await expect(chart).toHaveAttribute('aria-valuetext', /./)
+  await chart.press('Enter')
+  await expect(page).toHaveURL(/\/payments\?.*zone=utc/)
+  const shown = new URL(page.url()).searchParams
+  expect(shown.get('from')).toBe(shown.get('to'))
+  expect(shown.get('asset')).not.toBeNull()
+  await expect(page.getByRole('button', { name: /UTC/ })).not.toHaveCount(0)
+  await page.goBack()
+  await page.getByRole('button', { name: text('Show table') }).click()
+  const days = page.getByRole('table', { name: textLike('{symbol} per day on {networkName}') })
+  // Days without a payment are told as zero.
+  await expect(days.getByRole('row')).toHaveCount(31)
+  await expect(days.getByRole('link').first()).toHaveAttribute(
+    'href',
+    `${page.url().replace(/\/$/, '')}/payments?${shown}`.replace(new URL(page.url()).origin, ''),
+  )
 })
 
 test('somebody who signs in before their first payment is told where to begin', async ({

@@ -13,6 +13,8 @@ async function openManaged({ page }: Person): Promise<void> {
   await page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
   await expect(page.getByRole('button', { name: text('New link') })).toBeVisible()
   await page.goto('/pay')
+  // People of the account pay from the dashboard.
+  await expect(page.getByRole('navigation').first()).toBeVisible()
   await page.getByText(text('Managed wallet'), { exact: true }).click()
   await expect(page.getByLabel(text('From the managed wallet'))).toBeVisible()
 }

@@ -6,6 +6,7 @@ import { connect, connectOnLink, expectPaid, expectReviewed, signButton } from '
 import { expect, test, type Person } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
 import { startLyingProxy } from './lying-proxy.ts'
+import { createLinkByApi, signInByApi } from './seller.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { oneOf, startingWith, text, textLike } from './text.ts'
 
@@ -142,15 +143,16 @@ test('a link in USDC is paid in USDC, to the last unit', async ({ net, chains, s
   expect((await holdings()) - before).toBe(1_512_345n)
 })
 
-test('a link with one changed character is refused before any wallet is asked, wherever the change is', async ({
+test('a signed link with one changed character is refused before any wallet is asked, wherever the change is', async ({
+  net,
   chains,
   seller,
   buyer,
   expectError,
 }) => {
   expectError(/status of 400 .*\/api\/link\/read/)
-  const shop = await seller()
-  const link = await makeLink(shop, { network: /Ethereum/, amount: '0.0152', description: 'Cake' })
+  const shop = await signInByApi(await seller(), net)
+  const link = await createLinkByApi(shop, net, { amount: 0.0152, description: 'Cake' })
   const { page, ethereum } = await buyer({ ether: '1' })
   const at = link.lastIndexOf('/') + 1
   for (const place of [at, at + 42, at + 60, link.length - 3]) {
@@ -167,19 +169,19 @@ test('a link with one changed character is refused before any wallet is asked, w
   expect(await countSent(chains, ethereum.address)).toBe(0)
 })
 
-test('a proxy that lies about the terms of a link is found out by what stands in the link', async ({
+test('a proxy that lies about the terms of a signed link is found out by what stands in the link', async ({
   net,
   seller,
   buyer,
 }) => {
-  const shop = await seller()
-  const link = await makeLink(shop, { network: /Ethereum/, amount: '0.0153', description: 'Cake' })
+  const shop = await signInByApi(await seller(), net)
+  const link = await createLinkByApi(shop, net, { amount: 0.0153, description: 'Cake' })
   const { page } = await buyer({ ether: '1' })
   await using proxy = await startLyingProxy(net.urls, {
     path: '/api/link/read',
     change: (body) => body.replace('15300000000000000', '95300000000000000'),
   })
-  await page.goto(proxy.url + new URL(link).pathname)
+  await page.goto(proxy.url + link)
   await expect(page.getByRole('alert')).toContainText(text('Link terms were changed'))
   await expectAccessible(page, 'link: other terms than the merchant’s')
   await expect(
@@ -212,29 +214,12 @@ test('a deactivated link takes no payment until it is activated again; an expire
   await page.reload()
   await expect(page.getByRole('button', { name: text('Connect a wallet to pay') })).toBeVisible()
 
-  const short = await shop.page.evaluate(
-    async ({ proxy, wish }) => {
-      const headers = { 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' }
-      const answer = await fetch(`${proxy}/api/links`, {
-        method: 'POST',
-        credentials: 'include',
-        headers,
-        body: JSON.stringify(wish),
-      })
-      return ((await answer.json()) as { link: { link: string } }).link.link
-    },
-    {
-      proxy: net.urls.bff.replace('127.0.0.1', 'localhost'),
-      wish: {
-        network: net.networks.find(({ network }) => network.startsWith('eip155:'))?.network,
-        recipient: net.wallets.seller.evm.address,
-        amount: 0.01,
-        expiresAt: Date.now() + 3000,
-      },
-    },
-  )
+  const short = await createLinkByApi(shop.page, net, {
+    amount: 0.01,
+    expiresAt: Date.now() + 3000,
+  })
   await expect(async () => {
-    await page.goto(link.slice(0, link.lastIndexOf('/') + 1) + short)
+    await page.goto(short)
     await expect(page.getByRole('alert')).toContainText(text('Payment link expired'))
   }).toPass({ timeout: 20_000 })
   await expectAccessible(page, 'link: expired')

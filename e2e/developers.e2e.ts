@@ -92,6 +92,26 @@ test('the quota and the usage are there, for eyes and for a keyboard', async ({ 
   await expectAccessible(page, 'developers: keys and usage')
 })
 
+test('a refused request is found by the id that its error shows, without what it hides', async ({
+  net,
+  seller,
+}) => {
+  const page = await signInByApi(await seller(), net, '/developers')
+  const proxy = net.urls.bff.replace('127.0.0.1', 'localhost')
+  const answer = await page.request.get(`${proxy}/api/payment/status/pay_1111111111111111111111`)
+  const { error } = await answer.json()
+  const list = page.getByRole('list', { name: text('Requests') })
+  await page.getByRole('checkbox', { name: text('Errors only') }).check()
+  await page.getByLabel(text('Request ID'), { exact: true }).fill(String(error.requestId))
+  await expect(list.getByRole('listitem')).toHaveCount(1)
+  await expect(list).toContainText('GET /payment/status/pay_1111111111111111111111')
+  await list.locator('summary').click()
+  await expect(page.getByRole('region', { name: text('Response') })).toContainText(
+    '"code":"NOT_FOUND"',
+  )
+  await expectAccessible(page, 'developers: a refused request')
+})
+
 test('the first server is ready to copy, with the network, the service and the wallet of the reader', async ({
   net,
   seller,

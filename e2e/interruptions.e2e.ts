@@ -121,6 +121,7 @@ test('a transaction that ran out of time is prepared again in one tap, with ever
   test.slow()
   const { page, solana } = await buyer({ sol: 2 })
   await openCheckout(page, onSolana(net, '0.1'))
+  await page.getByText(text('More options')).click()
   await page.getByText(text('Description and reference')).click()
   await page.getByLabel(text('Reference')).fill('order-18')
   await connectOnForm(page, 'Phantom')

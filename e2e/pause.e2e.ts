@@ -17,6 +17,7 @@ test('a dashboard over its rate limit pauses, counts down and resumes; form inpu
   await using fixture = await startStandardFixture(net)
   const { page, ethereum } = await buyer({ ether: '1' })
   await page.goto(`${fixture.web}/pay?${new URLSearchParams(onEthereum(net, '0.01')).toString()}`)
+  await page.getByText(text('More options')).click()
   await page.getByText(text('Description and reference')).click()
   await page.getByLabel(text('Description')).fill('One article')
   await page.getByLabel(text('Reference')).fill('order-429')

@@ -23,6 +23,9 @@ test('a buyer pays 0.01 ETH and the seller has it', async ({ net, chains, buyer 
   const before = await chains.evm.getBalance({ address: seller })
 
   await page.goto('/pay')
+  // A customer sees the merchant's page, without the dashboard.
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Paydesk')
+  await expect(page.getByRole('navigation')).toHaveCount(0)
   await page.getByLabel(text('Network')).selectOption({
     value: net.networks.find(({ network }) => network.startsWith('eip155:'))?.network ?? '',
   })
@@ -90,6 +93,7 @@ test('the details of a payment are kept: resource, description, reference and a 
 }) => {
   const { page, ethereum } = await buyer({ ether: '1' })
   await openCheckout(page, onEthereum(net, '0.01'))
+  await page.getByText(text('More options')).click()
   await page.getByText(text('Description and reference')).click()
   await page.getByLabel(text('Resource')).fill('https://example.org/article')
   await page.getByLabel(text('Description')).fill('One article')

@@ -30,7 +30,11 @@ test('a payment shows its status: on its way, late, counted, confirmed, and drop
   ).toBeVisible()
 
   await signIn({ page })
-  await paymentRows(page).filter({ hasText: '0.0431' }).getByRole('link').click({ timeout: 30_000 })
+  await paymentRows(page)
+    .filter({ hasText: '0.0431' })
+    .getByRole('link')
+    .first()
+    .click({ timeout: 30_000 })
   await expect(
     page.getByText(text('Sent. Waiting for confirmation.'), {
       exact: true,
@@ -117,7 +121,7 @@ test('a payment whose wallet never answered is told as not known, and leads back
   ).toBeVisible()
 
   await page.goto('/payments')
-  await paymentRows(page).filter({ hasText: '0.0432' }).getByRole('link').click()
+  await paymentRows(page).filter({ hasText: '0.0432' }).getByRole('link').first().click()
   await expect(page.getByText(text('Possibly sent'))).toBeVisible()
   await expect(page.getByText('Do not pay again')).toBeVisible()
   await expectAccessible(page, 'payment: not known whether it was sent')
@@ -135,12 +139,12 @@ test('a payment that failed, one that ran out of time and one that nobody knows 
 }) => {
   expectError(/status of 404 .*\/api\/payment\/status\//)
   const page = await signInByApi(await seller(), net, '/payments?status=failed')
-  await paymentRows(page).first().getByRole('link').click()
+  await paymentRows(page).first().getByRole('link').first().click()
   await expect(page.getByText(text('Payment failed'))).toBeVisible()
   await expectAccessible(page, 'payment: failed')
 
   await page.goto('/payments?status=expired')
-  await paymentRows(page).first().getByRole('link').click()
+  await paymentRows(page).first().getByRole('link').first().click()
   await expect(page.getByText(text('Expired. Nothing was sent.'))).toBeVisible()
   await expectAccessible(page, 'payment: expired')
 

@@ -196,7 +196,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.goto(link)
     await page.getByLabel(text('Currency')).waitFor()
     await page.clock.fastForward('16:00')
-    await page.getByRole('button', { name: text('Renew price') }).waitFor()
+    await page.getByRole('button', { name: text('Refresh price') }).waitFor()
   },
   'short-review': shortReview,
   'short-paid': async (page, net) => {
@@ -291,6 +291,74 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.goto('/developers')
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.waitForLoadState('networkidle')
+  },
+  customers: async (page) => {
+    await signIn(page)
+    await page.goto('/customers')
+    await page.getByRole('table').getByRole('link').first().waitFor()
+    await page.waitForLoadState('networkidle')
+  },
+  customer: async (page, net) => {
+    await scenes['customers']?.(page, net)
+    await page.getByRole('table').getByRole('link').first().click()
+    await page.getByRole('heading', { name: text('Latest payments') }).waitFor()
+    await page.waitForLoadState('networkidle')
+  },
+  files: async (page) => {
+    await signIn(page)
+    await page.goto('/files')
+    await page.getByText(text('No files yet')).waitFor()
+  },
+  'files-new': async (page, net) => {
+    await scenes['files']?.(page, net)
+    await page.getByRole('button', { name: text('Sell a file') }).click()
+    await page.getByText(text('HTTPS address')).click()
+  },
+  balances: async (page) => {
+    await signIn(page)
+    await page.goto('/balances')
+    await page.getByText(textLike('Block {0}, read <0/>')).nth(1).waitFor()
+  },
+  'balances-top-up': async (page, net) => {
+    await scenes['balances']?.(page, net)
+    await page
+      .getByRole('link', { name: text('Top up') })
+      .first()
+      .click()
+    await page.getByRole('dialog').getByRole('img').waitFor()
+  },
+  products: async (page) => {
+    await signIn(page)
+    await page.goto('/products')
+    await page.getByRole('button', { name: text('New product') }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel(text('Name')).fill('Winter tea')
+    await dialog.getByLabel(text('Description')).fill('Black tea with orange, 100 g')
+    await dialog.getByLabel(text('Price')).fill('12.50')
+    await dialog.getByRole('button', { name: text('Save product') }).click()
+    await page.getByText('Winter tea').first().waitFor()
+  },
+  'invoice-new': async (page, net) => {
+    await scenes['products']?.(page, net)
+    await page.goto('/invoices')
+    await page.getByRole('button', { name: text('New invoice') }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel(text('Customer name')).fill('Ana Q.')
+    await dialog.getByLabel(text('Add a product')).selectOption({ index: 1 })
+    await dialog.getByLabel(text('Tax rate')).fill('21')
+  },
+  invoice: async (page, net) => {
+    await scenes['invoice-new']?.(page, net)
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: text('Save draft') }).click()
+    await page.getByRole('button', { name: text('Issue invoice') }).click()
+    await dialog.getByRole('button', { name: text('Issue invoice') }).click()
+    await page.getByText(text('Pay at')).waitFor()
+  },
+  invoices: async (page, net) => {
+    await scenes['invoice']?.(page, net)
+    await page.goto('/invoices')
+    await page.getByRole('list', { name: text('Invoices') }).waitFor()
   },
   people: async (page) => {
     await signIn(page)

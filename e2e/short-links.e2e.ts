@@ -45,7 +45,7 @@ test('a seller asks for 12.50 EUR with a short link, and a stranger on a phone p
   await expect(page.getByRole('button', { name: text('Connect a wallet to pay') })).toHaveCount(0)
   await expectAccessible(page, 'link: price expired')
   await page.unroute('**/api/link/open')
-  await page.getByRole('button', { name: text('Renew price') }).click()
+  await page.getByRole('button', { name: text('Refresh price') }).click()
   await expect(page.getByText(text('Price expired'))).toHaveCount(0)
   await page.getByLabel(text('Email')).fill('ana@')
   await chooseCurrency(page, 'WETH')

@@ -10,6 +10,8 @@ export const STATES = [
   'overview: out of reach',
   'overview: paid, not delivered',
 
+  'palette: open',
+
   'checkout: form',
   'checkout: wallets to choose from',
   'checkout: known look-alike',
@@ -55,6 +57,22 @@ export const STATES = [
   'links: new one',
   'links: code to share',
   'links: wallet code to share',
+  'link: invoice',
+
+  'balances: signed out',
+  'balances: list',
+  'balances: top up',
+  'balances: alert',
+  'balances: out of reach',
+
+  'products: signed out',
+  'products: list',
+  'products: new one',
+
+  'invoices: signed out',
+  'invoices: list',
+  'invoices: new one',
+  'invoices: open',
 
   'payments: signed out',
   'payments: list',
@@ -90,6 +108,12 @@ export const STATES = [
   'unmatched: to be assigned',
   'unmatched: assigned',
   'unmatched: none',
+  'refund request: form',
+  'refund request: in the inbox',
+  'refund request: declined',
+  'refund request: refunded',
+  'refund requests: open',
+  'refund requests: none',
   'undelivered: to be dealt with',
   'undelivered: none',
 
@@ -119,6 +143,7 @@ export const STATES = [
 
   'developers: signed out',
   'developers: keys and usage',
+  'developers: a refused request',
   'developers: not the operator',
   'developers: key to sign for',
   'developers: key shown once',
@@ -127,6 +152,18 @@ export const STATES = [
   'developers: webhook to add',
   'developers: webhook secret',
   'developers: webhook log',
+
+  'customers: signed out',
+  'customers: list',
+  'customers: one',
+  'customers: data to delete',
+
+  'files: signed out',
+  'files: list',
+  'files: to sell',
+  'file: to buy',
+  'file: bought',
+  'file: not found',
 
   'people: signed out',
   'people: not an owner',

@@ -1,5 +1,7 @@
 import { Hono } from 'hono'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
+import { DOWNLOAD_PATH, FILE_PATH } from '#contract/file-endpoints.ts'
+import { UNSUBSCRIBE_PATH } from '#contract/mail-endpoints.ts'
 import { EVENTS_PATH } from '#contract/dashboard-endpoints.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
@@ -12,6 +14,8 @@ import { refusal } from './http/guard.ts'
 import { commonHeaders, preflightHeaders } from './http/headers.ts'
 import { replyProblem } from './http/reply.ts'
 import { mountEndpoint, mountOwnEndpoint } from './routes/mount-endpoint.ts'
+import { mountUnsubscribe } from './routes/mail.ts'
+import { mountFiles } from './routes/mount-files.ts'
 import { mountEvents } from './routes/mount-events.ts'
 import { ownRoutes } from './routes/own-routes.ts'
 import { routes } from './routes/routes.ts'
@@ -56,6 +60,9 @@ export function createApp(context: ProxyContext, { metrics, readiness }: Parts):
     })
     logRequest(context, c, ms)
   })
+  // Before the rules for pages: programs and links of other sites read files here, and no cookie counts.
+  mountFiles(app, context)
+  mountUnsubscribe(app, context)
   app.use('/api/*', (c, next) => {
     const reason = refusal(factsOf(c), context.config.allowedOrigins)
     // A preflight asks on behalf of a request that will bring the rest.
@@ -63,7 +70,7 @@ export function createApp(context: ProxyContext, { metrics, readiness }: Parts):
     if (reason !== undefined)
       throw new ProblemError('FORBIDDEN', {
         message: reason,
-        details: { reason: 'foreign_request' },
+        reason: 'foreign_request',
       })
     return next()
   })
@@ -72,7 +79,7 @@ export function createApp(context: ProxyContext, { metrics, readiness }: Parts):
   for (const name of Object.keys(ownRoutes) as OwnEndpointName[])
     mountOwnEndpoint(app, context, name)
   for (const name of Object.keys(routes) as BrowserEndpointName[]) mountEndpoint(app, context, name)
-  mountMethodRefusals(app, knownPaths())
+  mountMethodRefusals(app, knownPaths(context))
   return app
 }
 
@@ -95,14 +102,17 @@ function factsOf(c: HttpContext) {
   }
 }
 
-function knownPaths(): { method: string; path: string }[] {
+function knownPaths({ config }: Pick<ProxyContext, 'config'>): { method: string; path: string }[] {
   const offered = (Object.keys(routes) as BrowserEndpointName[]).map((name) => endpoints[name])
   return [
     ...[...offered, ...Object.values(browserEndpoints)].map(({ method, path }) => ({
       method,
       path: `/api${path}`,
     })),
+    ...(config.files ? [FILE_PATH, DOWNLOAD_PATH] : []).map((path) => ({ method: 'GET', path })),
     { method: 'GET', path: EVENTS_PATH },
+    { method: 'GET', path: UNSUBSCRIBE_PATH },
+    { method: 'POST', path: UNSUBSCRIBE_PATH },
     { method: 'GET', path: '/health/live' },
     { method: 'GET', path: '/health/ready' },
   ]

@@ -4,6 +4,7 @@ import { startInternalServer } from '#http/internal-server.ts'
 import { createProgramMetrics } from '#http/metrics.ts'
 import { startHttpServer, type HttpServer } from '#http/server.ts'
 import { openDatabase } from '#postgres/open.ts'
+import { openFileVault } from '#signer/vaults.ts'
 import { createApp } from './app.ts'
 import { Budgets } from './budget/budgets.ts'
 import { Quota } from './budget/quota.ts'
@@ -11,8 +12,10 @@ import { warnOfUnowned } from './check-seller-wallets.ts'
 import type { BffConfig } from './config/config.ts'
 import type { ProxyContext } from './context/context.ts'
 import { deleteExpiredChallenges } from './db/challenges.ts'
+import { deleteExpiredTickets } from './db/files.ts'
 import { deleteExpiredInvitations } from './db/people.ts'
 import { deleteUnpaidContacts } from './db/contacts.ts'
+import { deleteOldMail } from './db/mail.ts'
 import { deleteExpiredIntents } from './db/hosted.ts'
 import { BFF_SCHEMA } from './db/migrations-folder.ts'
 import { deleteExpiredSessions, findMakers, findSessions } from './db/sessions.ts'
@@ -20,6 +23,8 @@ import { EventHub } from './events/hub.ts'
 import { Streams } from './events/streams.ts'
 import { createReadiness } from './health.ts'
 import { createLog } from './config/log.ts'
+import { Mailer } from './mail/mailer.ts'
+import { settleLostDeliveries } from './files/deliver.ts'
 import { toOpenSession } from './session/open-session.ts'
 import { Rates } from './rates/rates.ts'
 import { Exchanger } from './upstream/exchange.ts'
@@ -44,6 +49,8 @@ export type Overrides = {
   logTo?: DestinationStream
   beatMs?: number
   ringCapacity?: number
+  /** How often events and e-mails are looked at. */
+  mailEveryMs?: number
 }
 
 /** Opens the store, connects to the service's events, and serves. Disposing it stops accepting, finishes what is under way, and closes all. */
@@ -56,6 +63,8 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
         'a network has no publicRpcUrls: browsers are told no RPC endpoint of it',
       )
   const now = overrides.now ?? (() => new Date())
+  const { keyFile } = config.files ?? {}
+  const vault = keyFile === undefined ? undefined : openFileVault(keyFile, 'SOURCE_KEY_FILE')
   const database = await openDatabase(config.database, {
     ...BFF_SCHEMA,
     onWarning: (error) =>
@@ -94,6 +103,7 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
     hub,
     streams,
     rates,
+    vault,
   }
   const onError = (error: unknown) => log.error({ err: error }, 'a request failed')
 
@@ -119,6 +129,8 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
     throw error
   }
   hub.start()
+  const mailer = config.mail && new Mailer(context, config.mail, overrides.mailEveryMs)
+  mailer?.start()
   const stopping = new AbortController()
   void warnOfUnowned(context, stopping.signal)
   const cleaner = setInterval(() => void clean(context), CLEAN_EVERY_MS)
@@ -135,6 +147,7 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
       clearInterval(cleaner)
       streams.stop()
       hub.stop()
+      await mailer?.stop()
       await server.stop(DRAIN_MS)
       await internal?.stop(0)
       upstream.close()
@@ -152,6 +165,9 @@ async function clean(context: ProxyContext): Promise<void> {
     await deleteExpiredSessions(context.db, context.now())
     await deleteExpiredIntents(context.db, context.now())
     await deleteUnpaidContacts(context.db, context.now())
+    await deleteExpiredTickets(context.db, context.now())
+    await settleLostDeliveries(context)
+    await deleteOldMail(context.db, context.now())
   } catch (error) {
     context.log.warn({ err: error }, 'expired rows could not be removed')
   }

@@ -169,7 +169,7 @@ test.each([
     const received = await drive(bff.url, operator)
     expect(await bff.stop()).toBe(0)
     expect(received).toContain(`"code":"SERVICE_UNAVAILABLE"`)
-    expect(received).toContain(`"reason":"${reason}"`)
+    expect(received).toContain(`"reason":{"code":"${reason}"`)
     expect(received).toContain('Set SERVICE_API_KEY')
     expect(received).not.toContain('"code":"UNAUTHORIZED","message":"The API key')
     expect(bff.output()).toContain(
@@ -226,7 +226,7 @@ test('a service that answers with the key, or with nonsense, is not passed on', 
   expect(await bff.stop()).toBe(0)
   liar.close()
   liar.closeAllConnections()
-  expect(received).toContain('"reason":"nonsense"')
+  expect(received).toContain('"reason":{"code":"nonsense"')
   expectNoKey(received, key)
   expectNoKey(bff.output(), key)
 })

@@ -3,24 +3,37 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { endpoints } from '#contract/endpoints.ts'
-import { classOf, listAt, succeed, textAt, type ApiReply } from '#testing/api-client.ts'
-import type { TestBrowser } from '#testing/test-browser.ts'
+import { at, classOf, listAt, succeed, textAt, type ApiReply } from '#testing/api-client.ts'
 import {
-  Cells,
-  madeBy,
-  MERCHANT_READS,
-  readOwn,
-  rightClass,
-  type Class,
-} from '#testing/tenant-matrix.ts'
+  ANYBODY,
+  CONFIRMED,
+  type Cell,
+  type Facts,
+  INVOICE,
+  MERCHANT_CELLS,
+  OPERATOR,
+  OWNER_CONFIRMED,
+  OWN_WALLETS,
+  PARTIES,
+  PAYEE,
+  PRODUCT,
+  READER,
+  WALLETS,
+  fileTerms,
+  ofWebhook,
+  plain,
+} from '#testing/proxy-cells.ts'
+import type { TestBrowser } from '#testing/test-browser.ts'
+import { Cells, madeBy, MERCHANT_READS, readOwn, rightClass } from '#testing/tenant-matrix.ts'
 import {
   payOrder,
+  signRefundRequest,
   toOrder,
   untilStatus,
   untilUnmatched,
   WALLET_FEES,
 } from '#testing/tenant-orders.ts'
-import { facilitatorBody, makeProof, receiveBody, type Presented } from '#testing/tenant-proofs.ts'
+import { facilitatorBody, makeProof, receiveBody } from '#testing/tenant-proofs.ts'
 import { asReply, openProxy, type TenantProxy } from '#testing/tenant-proxy.ts'
 import {
   evmSigner,
@@ -35,83 +48,6 @@ import {
  * needs a row here that says what strangers get.
  */
 
-type Cell = {
-  request: (facts: Facts) => { path: string; body?: unknown }
-  nobody: Class
-  anonymous: Class
-  stranger: Class
-  /** Invited by an owner to read. */
-  viewer: Class
-  /** Whose it is, or who runs the shop (an owner); without it, they need more than a session. */
-  operator?: Class
-  /** Invited by an owner to act; as the owner where nothing is said. */
-  invited?: Class
-}
-type Facts = {
-  stranger: string
-  viewer: string
-  paid: string
-  hash: string
-  open: string
-  link: string
-  linkId: string
-  code: string
-  key: string
-  webhook: string
-  transferId: string
-  signIn: object
-  proof: Presented
-  spent: Presented
-}
-
-const SIGN_IN = 'UNAUTHORIZED sign_in_required'
-const ANYBODY = {
-  nobody: 'ALLOWED',
-  anonymous: 'ALLOWED',
-  stranger: 'ALLOWED',
-  viewer: 'ALLOWED',
-  operator: 'ALLOWED',
-}
-const PARTIES = {
-  nobody: SIGN_IN,
-  anonymous: 'NOT_FOUND',
-  stranger: 'NOT_FOUND',
-  viewer: 'ALLOWED',
-  operator: 'ALLOWED',
-}
-const WALLETS = {
-  nobody: SIGN_IN,
-  anonymous: SIGN_IN,
-  stranger: 'NOT_FOUND',
-  viewer: 'ALLOWED',
-  operator: 'ALLOWED',
-}
-const OWN_WALLETS = { ...WALLETS, stranger: 'ALLOWED' }
-const PAYEE = {
-  nobody: SIGN_IN,
-  anonymous: SIGN_IN,
-  stranger: 'FORBIDDEN payee_required',
-  viewer: 'FORBIDDEN payee_required',
-  operator: 'ALLOWED',
-}
-const OPERATOR = {
-  nobody: SIGN_IN,
-  anonymous: SIGN_IN,
-  stranger: 'FORBIDDEN operator_required',
-  viewer: 'FORBIDDEN operator_required',
-  operator: 'ALLOWED',
-}
-const READER = { ...OPERATOR, stranger: 'FORBIDDEN viewer_required', viewer: 'ALLOWED' }
-const OWNER = {
-  ...OPERATOR,
-  stranger: 'FORBIDDEN owner_required',
-  viewer: 'FORBIDDEN owner_required',
-  invited: 'FORBIDDEN owner_required',
-}
-/** They sign or type something beside the session. */
-const CONFIRMED = { ...OPERATOR, operator: undefined }
-const OWNER_CONFIRMED = { ...OWNER, operator: undefined }
-
 let t: Tenants
 let proxy: TenantProxy
 let facts: Facts
@@ -125,17 +61,43 @@ const invitedSigner = evmSigner(privateKeyToAccount(generatePrivateKey()))
 const buyerAccount = privateKeyToAccount(generatePrivateKey())
 
 const seller = () => t.a.payout.evm.address
-const plain = (path: string) => ({ request: () => ({ path }) })
-const ofWebhook = (path: string, body?: object): Cell => ({
-  ...OPERATOR,
-  request: ({ webhook }) => ({
-    path: `/webhooks/${webhook}${path}`,
-    ...(body === undefined ? {} : { body }),
-  }),
-})
 const keyTerms = { name: 'theirs', scopes: ['payment:read'], environment: 'test' }
 
 const MATRIX: Record<string, readonly Cell[]> = {
+  // First: a refund, which others below build, answers the request.
+  'GET /refund-requests': [{ ...READER, ...plain('/refund-requests') }],
+  'GET /refund-requests/:paymentId': [
+    { ...PARTIES, request: ({ paid }) => ({ path: `/refund-requests/${paid}` }) },
+    { ...PARTIES, request: ({ open }) => ({ path: `/refund-requests/${open}` }) },
+  ],
+  'POST /refund-requests': [
+    // What the buyer signed, again: it is the request that is there.
+    { ...PARTIES, request: ({ refundRequest: { body } }) => ({ path: '/refund-requests', body }) },
+    {
+      ...PARTIES,
+      viewer: 'INVALID_PARAMETERS',
+      operator: 'INVALID_PARAMETERS',
+      request: ({ refundRequest: { body } }) => ({
+        path: '/refund-requests',
+        body: { ...body, signature: `0x${'5b'.repeat(64)}1b` },
+      }),
+    },
+  ],
+  'POST /refund-requests/:requestId/decline': [
+    {
+      ...OPERATOR,
+      request: ({ refundRequest: { id } }) => ({
+        path: `/refund-requests/${id}/decline`,
+        body: { note: 'Send it back first.' },
+      }),
+    },
+  ],
+  'POST /refund-requests/:requestId/reopen': [
+    {
+      ...OPERATOR,
+      request: ({ refundRequest: { id } }) => ({ path: `/refund-requests/${id}/reopen`, body: {} }),
+    },
+  ],
   'POST /transaction/send': [
     {
       ...ANYBODY,
@@ -257,6 +219,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
     },
   ],
   'GET /usage': [{ ...READER, ...plain('/usage') }],
+  'GET /requests': [{ ...READER, ...plain('/requests') }],
   'GET /webhooks': [{ ...READER, ...plain('/webhooks') }],
   'POST /webhooks': [
     {
@@ -433,46 +396,6 @@ const MATRIX: Record<string, readonly Cell[]> = {
     },
   ],
   'GET /notes/labels': [{ ...OWN_WALLETS, ...plain('/notes/labels') }],
-  'GET /people': [{ ...OWNER, ...plain('/people') }],
-  'POST /people/invite': [
-    { ...OWNER_CONFIRMED, request: () => ({ path: '/people/invite', body: { role: 'owner' } }) },
-  ],
-  'POST /people/uninvite': [
-    {
-      ...OWNER,
-      operator: 'NOT_FOUND',
-      request: () => ({ path: '/people/uninvite', body: { id: 'inv_123456789abcdefghi' } }),
-    },
-  ],
-  // For the holder of an invitation's code; this one belongs to none.
-  'POST /people/join': [
-    {
-      ...WALLETS,
-      stranger: 'FORBIDDEN invitation_over',
-      viewer: 'INVALID_PARAMETERS',
-      operator: 'INVALID_PARAMETERS',
-      request: ({ stranger }) => ({
-        path: '/people/join',
-        body: { code: 'a'.repeat(43), walletAddress: stranger },
-      }),
-    },
-  ],
-  'POST /people/change': [
-    {
-      ...OWNER_CONFIRMED,
-      request: ({ viewer }) => ({
-        path: '/people/change',
-        body: { walletAddress: viewer, role: 'owner' },
-      }),
-    },
-  ],
-  'POST /people/remove': [
-    {
-      ...OWNER,
-      request: ({ viewer }) => ({ path: '/people/remove', body: { walletAddress: viewer } }),
-    },
-  ],
-  'POST /audit-log/read': [{ ...OWNER, request: () => ({ path: '/audit-log/read', body: {} }) }],
   'POST /relay': [
     {
       ...ANYBODY,
@@ -484,6 +407,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
       }),
     },
   ],
+  ...MERCHANT_CELLS,
   // It ends the session that asks, so it is asked last.
   'DELETE /session': [{ ...ANYBODY, ...plain('/session') }],
 }
@@ -532,6 +456,15 @@ beforeAll(async () => {
       await operator.post('/api/links/short', { price: { currency: 'ETH', amount: '0.01' } }),
     ),
   )
+  const file = succeed(asReply(await operator.post('/api/files', fileTerms)))
+  const product = succeed(asReply(await operator.post('/api/products', PRODUCT)))
+  const drafts = await Promise.all(
+    [1, 2].map(async () =>
+      textAt(succeed(asReply(await operator.post('/api/invoices', INVOICE))).body, 'invoice.id'),
+    ),
+  )
+  const [draft = '', invoice = ''] = drafts
+  succeed(asReply(await operator.post('/api/invoices/issue', { id: invoice })))
   const webhook = succeed(
     asReply(await operator.post('/api/webhooks', { url: 'https://shop.example/events' })),
   )
@@ -546,9 +479,15 @@ beforeAll(async () => {
     link: textAt(link.body, 'link.link'),
     linkId: textAt(link.body, 'link.terms.id'),
     code: textAt(short.body, 'link.link'),
+    fileId: textAt(file.body, 'file.id'),
+    fileCode: textAt(file.body, 'file.code'),
+    product: textAt(product.body, 'product.id'),
+    draft,
+    invoice,
     key: (await t.keyOf(t.a, ['payment:read'])).id,
     webhook: textAt(webhook.body, 'id'),
     transferId: 'none',
+    refundRequest: { body: {}, id: 'none' },
     signIn: {
       id: challenge.id,
       signature: await buyerAccount.signMessage({ message: challenge.message }),
@@ -557,6 +496,10 @@ beforeAll(async () => {
     spent: await prove(),
   }
   await untilStatus(t, { tenant: t.a, paymentId: facts.paid }, ['finalized'])
+  const reading = succeed(asReply(await buyer.get(`/api/refund-requests/${facts.paid}`)))
+  const asking = await signRefundRequest(t, buyerAccount, reading.body)
+  const request = succeed(asReply(await buyer.post('/api/refund-requests', asking)))
+  facts.refundRequest = { body: asking, id: textAt(request.body, 'request.requestId') }
   if (!OFFERED.includes('GET /unmatched')) return
   const payer = await t.payer()
   const late = toOrder(
@@ -627,6 +570,22 @@ test('strangers change and learn nothing, and a viewer changes nothing', async (
       ),
     )
     .toEqual([])
+})
+
+test('the payer reads the note that declines a request, and not who of the account declined it', async () => {
+  const { id } = facts.refundRequest
+  const path = `/api/refund-requests/${facts.paid}`
+  const declinedFor = async (browser: TestBrowser) =>
+    at(listAt(succeed(asReply(await browser.get(path))).body, 'requests')[0], 'declined')
+  succeed(
+    asReply(await operator.post(`/api/refund-requests/${id}/decline`, { note: 'Send it back.' })),
+  )
+  expect(await declinedFor(operator)).toMatchObject({
+    by: proxy.operator.address,
+    note: 'Send it back.',
+  })
+  expect(await declinedFor(buyer)).toMatchObject({ by: null, note: 'Send it back.' })
+  succeed(asReply(await operator.post(`/api/refund-requests/${id}/reopen`, {})))
 })
 
 test.each(CELLS.filter(({ operator: may }) => may !== undefined))(
@@ -709,6 +668,10 @@ async function snapshot(): Promise<unknown> {
   return [
     ofSeller,
     ofBuyer,
-    await readOwn((path) => operator.get(path).then(asReply), ['/api/links']),
+    await readOwn(
+      (path) => operator.get(path).then(asReply),
+      ['/api/links', '/api/files', '/api/products'],
+    ),
+    (await operator.post('/api/invoices/list', {})).json,
   ]
 }

@@ -11,7 +11,7 @@ export type PaymentIntent = {
    */
   currency?: Asset
   /**
-   * Normal form, like every address here. Without a sponsor, the sender is also the fee payer and
+   * Normal form, like every address here. Without another one, the sender is also the fee payer and
    * the only signer.
    */
   sender: string

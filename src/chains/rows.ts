@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { addressFact, fact, type MatchFact } from '#contract/facts.ts'
+import type { DecodeProblem } from '#contract/reasons.ts'
 import type { Match, MatchRow } from './match.ts'
 
 /** Helpers of both chains' comparisons: rows, their order, and the digest. */
@@ -21,7 +22,7 @@ export function withRow(rows: readonly MatchRow[], row: MatchRow): MatchRow[] {
 
 /** The outcome for bytes that nobody could read. Their digest names the bytes themselves, so it equals that of no payment. */
 export function refuse(
-  problem: string,
+  problem: DecodeProblem,
   bytes: Uint8Array,
   code: 'unreadable' | 'reviewed_unreadable' = 'unreadable',
 ): Match {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { parseAddress } from './address.ts'
-import { describe } from './fields.ts'
+import { describe, logged } from './fields.ts'
 
 /** An EVM or Solana address, read into its normal form. */
 export const address = v.pipe(
@@ -16,4 +16,16 @@ export const address = v.pipe(
     })
     return NEVER
   }),
+  logged(),
 )
+
+/** Addresses with commas. */
+export function walletList(most = 20) {
+  return v.pipe(
+    v.string(),
+    v.transform((text) => text.split(',')),
+    v.array(address),
+    v.minLength(1),
+    v.maxLength(most, `Expected at most ${most} addresses.`),
+  )
+}

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { SCOPES, type Plan, PLANS } from './api-key.ts'
-import { plainNumber, timestamp } from './fields.ts'
+import { logged, plainNumber, publicText, timestamp } from './fields.ts'
 
 /** What the API says of a key, and what is said to make one. */
 
@@ -9,6 +9,7 @@ const plan = v.picklist(Object.keys(PLANS) as [Plan, ...Plan[]])
 export const keyId = v.pipe(
   v.string(),
   v.regex(/^key_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected key_ and 22 base58 characters.'),
+  logged(),
 )
 
 /** How long a rotated key stays valid beside its successor: not at all, a minute, 15 minutes, an hour, 6 hours, a day. */
@@ -20,7 +21,7 @@ export const MOST_KEYS = 20
 export const MOST_KEYS_IN_ROTATION = 2 * MOST_KEYS
 
 const facts = {
-  id: v.string(),
+  id: publicText,
   name: v.string(),
   /** Its first and last four characters: all that is ever shown of it again. */
   hint: v.string(),

@@ -14,10 +14,17 @@ import {
   timestamp,
   wellFormed,
 } from './fields.ts'
+import { MOST_TEXT_BYTES } from './file-endpoints.ts'
 import { isEmail, isLinkCode, returnUrl } from './payment-link.ts'
+import { MOST_IMAGE_BYTES } from './image.ts'
+import { INVOICE_STATES } from './invoice-state.ts'
+import { day, InvoiceLine, MOST_LINES } from './invoice.ts'
+import { mailRows } from './mail-rows.ts'
+import { MOST_IMAGES } from './product-endpoints.ts'
 import { ROLES } from './role.ts'
 import { decimalText, MOST_PIECES } from './quote.ts'
 import { RelayInput } from './relay.ts'
+import { BalanceAlertInput } from './wallet.ts'
 
 const challengeId = v.pipe(
   v.string(),
@@ -50,6 +57,99 @@ const linkTexts = {
   maxPayments: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
   returnUrl: v.optional(returnUrl),
 }
+
+/** JSON may spell a character of a pasted text with more bytes than the text has. */
+const FILE_BODY_BYTES = 4 * MOST_TEXT_BYTES
+
+const fileId = v.pipe(
+  v.string(),
+  v.regex(/^fil_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected fil_ and 22 base58 characters.'),
+)
+/** A credential, and a header's value with it: visible ASCII, so that no line is added to a request. */
+const credential = v.pipe(
+  v.string(),
+  v.regex(/^[\x20-\x7e]{1,2000}$/, 'Expected 1 to 2,000 visible ASCII characters.'),
+)
+const sourceUrl = v.pipe(resource, v.maxLength(2000, 'Expected at most 2,000 characters.'))
+const fileSource = v.variant('kind', [
+  v.strictObject({
+    kind: v.literal('text'),
+    text: v.pipe(
+      v.string(),
+      v.minLength(1, 'Expected some text.'),
+      v.maxBytes(MOST_TEXT_BYTES, 'Expected at most 256 KiB.'),
+      noNul(),
+      wellFormed(),
+    ),
+  }),
+  v.strictObject({
+    kind: v.literal('https'),
+    url: sourceUrl,
+    credential: v.optional(
+      v.variant('type', [
+        v.strictObject({
+          type: v.literal('header'),
+          name: v.pipe(
+            v.string(),
+            v.regex(/^[A-Za-z0-9-]{1,64}$/, 'Expected the name of a header.'),
+          ),
+          value: credential,
+        }),
+        v.strictObject({ type: v.literal('basic'), user: credential, password: credential }),
+      ]),
+    ),
+  }),
+  v.strictObject({
+    kind: v.literal('s3'),
+    endpoint: sourceUrl,
+    region: v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,40}$/, 'Expected a region.')),
+    bucket: v.pipe(v.string(), v.regex(/^[a-z0-9.-]{3,63}$/, 'Expected the name of a bucket.')),
+    key: v.pipe(
+      text(1024),
+      v.check(
+        (key) => !key.split('/').some((part) => /^\.{0,2}$/.test(part)),
+        'Expected a key without empty parts and without . or .. as a part.',
+      ),
+    ),
+    accessKeyId: credential,
+    secretAccessKey: credential,
+  }),
+])
+export type FileSourceInput = v.InferOutput<typeof fileSource>
+/** A name that no file system and no header reads as more than a name. */
+const fileName = v.pipe(
+  text(120),
+  v.regex(/^[^\p{C}/\\:*?"<>|]+$/u, 'Expected a file name without / \\ : * ? " < > |.'),
+  v.regex(/^[^.]/, 'Expected a file name that does not begin with a dot.'),
+)
+const price = v.strictObject({ currency: boundedText(12), amount: decimalText })
+const productId = v.pipe(
+  v.string(),
+  v.regex(/^prd_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected prd_ and 22 base58 characters.'),
+)
+const imageId = v.pipe(
+  v.string(),
+  v.regex(/^img_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected img_ and 22 base58 characters.'),
+)
+/** The bytes of a picture in base64, in its one spelling. */
+const imageData = v.pipe(
+  v.string(),
+  v.maxLength(
+    Math.ceil(MOST_IMAGE_BYTES / 3) * 4,
+    `Expected at most ${MOST_IMAGE_BYTES} bytes in base64.`,
+  ),
+  v.base64('Expected base64.'),
+)
+const invoiceId = v.pipe(
+  v.string(),
+  v.regex(/^ivc_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected ivc_ and 22 base58 characters.'),
+)
+const customerId = v.pipe(
+  v.string(),
+  v.regex(/^cus_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected cus_ and 22 base58 characters.'),
+)
+const ofInvoice = { body: v.strictObject({ id: invoiceId }) }
+const productFields = { name: text(120), description: v.optional(text(500)), price }
 
 const intentNonce = v.pipe(
   v.string(),
@@ -102,7 +202,7 @@ const nothing = v.pipe(v.unknown(), noArray, v.strictObject({}))
 type Rows = {
   readonly [
     K in keyof typeof proxyCalls as (typeof proxyCalls)[K] extends { method: 'POST' } ? K : never
-  ]: { body: Schema }
+  ]: { body: Schema; maxBytes?: number }
 }
 
 const rows = {
@@ -126,7 +226,9 @@ const rows = {
       noArray,
       v.strictObject({
         /** Of one piece: an ISO 4217 currency of `GET /config`, or the symbol of an asset. */
-        price: v.optional(v.strictObject({ currency: boundedText(12), amount: decimalText })),
+        price: v.optional(price),
+        /** In place of `price` and `description`: what the link sells. */
+        product: v.optional(productId),
         /** One way to pay; without it, every network and currency that fits the price. */
         only: v.optional(
           v.strictObject({
@@ -140,6 +242,109 @@ const rows = {
         ...linkTexts,
       }),
     ),
+  },
+  fileCreate: {
+    body: v.strictObject({
+      name: text(120),
+      fileName: v.optional(fileName),
+      /** One for each currency: the symbol of an asset. */
+      prices: v.pipe(
+        v.array(v.strictObject({ currency: boundedText(12), amount: decimalText })),
+        v.minLength(1, 'Expected a price.'),
+        v.maxLength(8, 'Expected at most 8 prices.'),
+      ),
+      source: fileSource,
+      /** Where the pages of files are, of an allowed origin: the dashboard says it. */
+      page: resource,
+    }),
+    maxBytes: FILE_BODY_BYTES,
+  },
+  fileCheck: { body: v.strictObject({ source: fileSource }), maxBytes: FILE_BODY_BYTES },
+  fileUpdate: {
+    body: v.strictObject({
+      id: fileId,
+      name: v.optional(text(120)),
+      fileName: v.optional(fileName),
+      source: v.optional(fileSource),
+    }),
+    maxBytes: FILE_BODY_BYTES,
+  },
+  fileWithdraw: { body: v.strictObject({ id: fileId }) },
+  fileRestore: { body: v.strictObject({ id: fileId }) },
+  fileDelete: { body: v.strictObject({ id: fileId }) },
+  fileOpen: { body: v.strictObject({ code: linkCode }) },
+  fileDownload: { body: v.strictObject({ code: linkCode }) },
+  productCreate: {
+    body: v.strictObject({ ...productFields, image: v.optional(imageData) }),
+  },
+  productUpdate: {
+    body: v.strictObject({
+      id: productId,
+      ...productFields,
+      /** Another picture; null: none. Without it, the picture stays. */
+      image: v.optional(v.nullable(imageData)),
+    }),
+  },
+  productArchive: { body: v.strictObject({ id: productId, archived: v.boolean() }) },
+  invoiceList: {
+    body: v.pipe(
+      v.unknown(),
+      noArray,
+      v.strictObject({
+        state: v.optional(v.picklist(INVOICE_STATES)),
+        /** A part of the number, or of the customer's name or e-mail address. */
+        q: v.optional(text(100)),
+        before: v.optional(auditId),
+      }),
+    ),
+  },
+  invoiceRead: ofInvoice,
+  invoiceSave: {
+    body: v.strictObject({
+      /** A draft to replace. */
+      id: v.optional(invoiceId),
+      dueOn: day,
+      currency: boundedText(12),
+      lines: v.pipe(
+        v.array(v.strictObject({ ...InvoiceLine.entries, name: text(200) })),
+        v.minLength(1, 'Expected a line.'),
+        v.maxLength(MOST_LINES, `Expected at most ${MOST_LINES} lines.`),
+      ),
+      customer: v.optional(
+        v.strictObject({
+          name: text(200),
+          email: v.optional(emailAddress),
+          address: v.optional(text(500)),
+        }),
+      ),
+      note: v.optional(text(1000)),
+    }),
+  },
+  invoiceDelete: ofInvoice,
+  invoiceIssue: ofInvoice,
+  invoiceVoid: ofInvoice,
+  invoiceUnvoid: ofInvoice,
+  invoicePrefix: {
+    body: v.strictObject({
+      /** No digit at the end: then no two prefixes make one number. */
+      prefix: v.pipe(
+        v.string(),
+        v.regex(
+          /^([A-Za-z0-9/_.-]{0,19}[A-Za-z/_.-])?$/,
+          'Expected at most 20 letters, digits and / _ . - without a digit at the end.',
+        ),
+      ),
+    }),
+  },
+  invoiceForget: { body: v.strictObject({ id: customerId }) },
+  imageRead: {
+    body: v.strictObject({
+      ids: v.pipe(
+        v.array(imageId),
+        v.minLength(1),
+        v.maxLength(MOST_IMAGES, `Expected at most ${MOST_IMAGES} ids.`),
+      ),
+    }),
   },
   linkOpen: { body: v.strictObject({ link: linkCode }) },
   linkSurplus: { body: v.strictObject({ link: linkText, paymentId }) },
@@ -169,6 +374,8 @@ const rows = {
       to: address,
       asset: assetName,
       amount: decimal,
+      /** In the native currency; the service decides without it. */
+      priorityFee: v.optional(decimal),
       resource: v.optional(resource),
       description: v.optional(text(200)),
       reference: v.optional(text(100)),
@@ -176,6 +383,7 @@ const rows = {
       signer: address,
     }),
   },
+  balanceAlert: { body: BalanceAlertInput },
   hostedSend: { body: v.strictObject({ nonce: intentNonce, signature: boundedText(200) }) },
   approval: {
     body: v.strictObject({
@@ -204,6 +412,28 @@ const rows = {
       reconciled: v.optional(v.boolean()),
     }),
   },
+  profileRead: {
+    body: v.strictObject({
+      wallets: v.pipe(
+        v.array(address),
+        v.minLength(1),
+        v.maxLength(MOST_NOTED, `Expected at most ${MOST_NOTED} addresses.`),
+      ),
+    }),
+  },
+  profileFind: { body: v.strictObject({ text: text(100) }) },
+  profileWrite: {
+    body: v.strictObject({
+      walletAddress: address,
+      name: v.optional(v.pipe(boundedText(100), v.trim())),
+      /** Null for none. */
+      email: v.optional(v.nullable(emailAddress)),
+      labels: v.optional(Labels),
+      note: v.optional(boundedText(2000)),
+    }),
+  },
+  profileExport: { body: v.strictObject({ walletAddress: address }) },
+  profileDelete: { body: v.strictObject({ walletAddress: address }) },
   peopleInvite: { body: v.strictObject({ role }) },
   peopleUninvite: { body: v.strictObject({ id: invitationId }) },
   peopleJoin: { body: v.strictObject({ code: invitationCode, walletAddress: address }) },
@@ -212,6 +442,7 @@ const rows = {
   auditRead: {
     body: v.pipe(v.unknown(), noArray, v.strictObject({ before: v.optional(auditId) })),
   },
+  ...mailRows,
   sessionEndOthers: { body: nothing },
   relay: { body: RelayInput },
 } as const satisfies Rows

@@ -1,17 +1,25 @@
 import * as v from 'valibot'
 import { ApiKeyRow, NewApiKeyBody } from './api-key-body.ts'
+import { balanceEndpoints } from './balance-endpoints.ts'
+import { customerEndpoints, profileEndpoints } from './customer-endpoints.ts'
 import { dashboardEndpoints } from './dashboard-endpoints.ts'
 import type { Call } from './endpoint.ts'
 import { FacilitatorVerifyBody } from './facilitator.ts'
+import { fileEndpoints } from './file-endpoints.ts'
 import { timestamp, atomic } from './fields.ts'
 import { hostedEndpoints } from './hosted-endpoints.ts'
 import { approvalEndpoints } from './approval.ts'
+import { invoiceEndpoints } from './invoice-endpoints.ts'
 import { linkEndpoints } from './link-endpoints.ts'
+import { mailEndpoints } from './mail-endpoints.ts'
 import { noteEndpoints } from './note-endpoints.ts'
 import { paymentEndpoints } from './payment-endpoints.ts'
 import { peopleEndpoints } from './people-endpoints.ts'
+import { productEndpoints } from './product-endpoints.ts'
 import { ReceiveBody } from './receive.ts'
+import { refundRequestEndpoints } from './refund-request.ts'
 import { RelayReply } from './relay.ts'
+import { RequestLogBody } from './request-log.ts'
 import { transactionEndpoints } from './transaction-endpoints.ts'
 import { undeliveredEndpoints } from './undelivered-endpoints.ts'
 import { unmatchedEndpoints } from './unmatched-endpoints.ts'
@@ -67,6 +75,8 @@ const tokenEndpoints = {
       freezeAuthority: v.nullable(v.string()),
       /** Whether the token takes EIP-3009 authorizations; false off EVM. */
       eip3009: v.boolean(),
+      /** The name and version under which payers sign authorizations of this token: `extra` of a price in x402. Null without EIP-3009. */
+      signingDomain: v.nullable(v.object({ name: v.string(), version: v.string() })),
       /** What `owner` lets the Permit2 contract take, read at the moment; null without an owner, for the native currency, and off EVM. */
       permit2Allowance: v.nullable(atomic),
     }),
@@ -91,8 +101,10 @@ export const serviceCalls = {
   },
   facilitatorSettle: { method: 'POST', path: '/facilitator/settle' },
   ...paymentEndpoints,
+  ...customerEndpoints,
   paymentRefund: { method: 'POST', path: '/payment/refund' },
   transactionRefund: { method: 'POST', path: '/transaction/refund' },
+  ...refundRequestEndpoints,
   ...unmatchedEndpoints,
   ...undeliveredEndpoints,
   ...tokenEndpoints,
@@ -114,6 +126,7 @@ export const serviceCalls = {
     response: v.object({ success: v.literal(true), ...ApiKeyRow.entries }),
   },
   usage: { method: 'GET', path: '/usage', response: UsageBody },
+  requestList: { method: 'GET', path: '/requests', response: RequestLogBody },
   walletList: { method: 'GET', path: '/wallets' },
   walletCreate: { method: 'POST', path: '/wallets' },
   payoutList: { method: 'GET', path: '/wallets/payout' },
@@ -128,10 +141,16 @@ export const serviceCalls = {
 export const proxyCalls = {
   ...dashboardEndpoints,
   ...linkEndpoints,
+  ...productEndpoints,
+  ...invoiceEndpoints,
   ...hostedEndpoints,
+  ...balanceEndpoints,
   ...approvalEndpoints,
   ...noteEndpoints,
+  ...profileEndpoints,
   ...peopleEndpoints,
+  ...fileEndpoints,
+  ...mailEndpoints,
   ...sessionEndpoints,
   relay: { method: 'POST', path: '/relay', response: RelayReply },
 } as const satisfies Record<string, Required<Call>>

@@ -42,7 +42,11 @@ export type Endpoint = Required<Call> & {
 }
 
 /** A row of the proxy's own table. */
-export type BrowserEndpoint = Required<Call> & { body?: Schema }
+export type BrowserEndpoint = Required<Call> & {
+  body?: Schema
+  /** The largest body, where it is more than of every other endpoint. Read only for who may call. */
+  maxBytes?: number
+}
 
 type Joined<Calls, Rows> = {
   readonly [K in keyof Calls]: K extends keyof Rows ? Calls[K] & Rows[K] : Calls[K]

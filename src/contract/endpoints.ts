@@ -1,13 +1,16 @@
 import * as v from 'valibot'
-import { address } from './address-field.ts'
+import { address, walletList } from './address-field.ts'
 import { ApiKeyInput, keyId, MOST_KEYS, RotationInput } from './api-key-body.ts'
 import { serviceCalls } from './calls.ts'
+import { customerRows } from './customer.ts'
 import { joinRows, type Call, type Endpoint, type Schema } from './endpoint.ts'
 import { FacilitatorInput, FacilitatorSettleBody, FacilitatorSupportedBody } from './facilitator.ts'
 import {
   assetName,
   boundedText,
   describe,
+  listCursor,
+  logged,
   networkName,
   paymentId,
   plainNumber,
@@ -16,9 +19,10 @@ import {
 } from './fields.ts'
 import { DIRECTIONS, PAYMENT_STATUSES } from './payment.ts'
 import { ReceiveInput } from './receive.ts'
+import { refundRequestRows } from './refund-request-rows.ts'
+import { requestRows } from './request-log.ts'
 import { refundFields, sendFields } from './send-fields.ts'
 import { SettlementInput } from './settlement.ts'
-import { UsageQuery } from './usage.ts'
 import {
   MOST_WALLETS,
   NewWallet,
@@ -42,12 +46,7 @@ const listFields = {
   type: v.optional(v.picklist(['sent', 'received', 'all']), 'all'),
   ...paging,
   /** Additions from here on. `cursor` comes from `nextCursor` and takes the place of `offset`. */
-  cursor: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^[A-Za-z0-9_=.:+/-]{0,200}$/, 'Expected nextCursor of an answer before.'),
-    ),
-  ),
+  cursor: v.optional(listCursor),
   /** One status or several with commas. `incomplete`, which stands alone: drafts, which no other list shows. */
   status: v.optional(
     v.union(
@@ -76,6 +75,7 @@ const listFields = {
 const transferId = v.pipe(
   v.string(),
   v.regex(/^umt_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected umt_ and 22 base58 characters.'),
+  logged(),
 )
 
 /** Who decides, and why. */
@@ -146,6 +146,8 @@ const rows = {
      */
     body: v.strictObject({
       paymentId,
+      /** The hash of the transaction. */
+      // A private key has the same shape: the request log hides it.
       signature: boundedText(100),
       payerSignature: v.optional(
         v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{130}$/, 'Expected 0x and 130 hex digits.')),
@@ -253,6 +255,7 @@ const rows = {
     }),
     problems: [],
   },
+  ...customerRows,
   /** Additions: payments that return another one, in whole or part. The sum of the refunds never exceeds what arrived. */
   paymentRefund: {
     summary: 'Return a payment from a managed wallet; the service signs and broadcasts',
@@ -273,6 +276,7 @@ const rows = {
     response: v.object({ ...serviceCalls.transactionSend.response.entries, refundOf: v.string() }),
     problems: ['NOT_FOUND', ...BUILD_PROBLEMS],
   },
+  ...refundRequestRows,
   /** Additions: what the ledger could not attribute, and what a person decided about it. An assignment moves no order and yields to evidence of a payer. */
   unmatchedList: {
     summary: 'Transfers to the account that fit an order and are tied to none, newest first',
@@ -313,7 +317,8 @@ const rows = {
     ...undelivered,
   },
   undeliveredReopen: {
-    summary: 'Undo the above',
+    summary:
+      'Undo the above, or say that the caller who was told success could not deliver: the proof may be used again',
     ...undelivered,
   },
   /** Tokens (specification section 4, Other). */
@@ -360,14 +365,7 @@ const rows = {
     params: v.object({ id: keyId }),
     problems: ['NOT_FOUND'],
   },
-  /** Addition: how often the account's keys were used. */
-  usage: {
-    summary: 'Requests counted per key, endpoint and status, by minute, hour or day',
-    scope: 'keys:manage',
-    audience: 'browser',
-    query: UsageQuery,
-    problems: [],
-  },
+  ...requestRows,
   /** Additions: an account's managed wallets, and every wallet it owns. */
   walletList: {
     summary: 'The wallets the service signs for',
@@ -457,13 +455,3 @@ export type EndpointReply<K extends EndpointName> = v.InferInput<Endpoints[K]['r
 
 /** What a client reads; amounts as their source text. */
 export type EndpointResponse<K extends EndpointName> = v.InferOutput<Endpoints[K]['response']>
-
-function walletList() {
-  return v.pipe(
-    v.string(),
-    v.transform((text) => text.split(',')),
-    v.array(address),
-    v.minLength(1),
-    v.maxLength(20, 'Expected at most 20 addresses.'),
-  )
-}

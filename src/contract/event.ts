@@ -1,16 +1,21 @@
 import * as v from 'valibot'
 import { boundedText } from './fields.ts'
 import { PaymentStatusBody } from './payment-body.ts'
+import { RefundRequest } from './refund-request.ts'
 
-/** What the stream tells of: a payment changed its status, a proof was found good, the payment of a proof is settled on its chain. */
-export const EVENT_KINDS = ['payment', 'verification', 'settlement'] as const
+/**
+ * What the stream tells of: a payment changed its status, a proof was found good, the payment of a proof is settled on its chain, a payer asked for a refund
+ * or the request was declined or opened again.
+ */
+export const EVENT_KINDS = ['payment', 'verification', 'settlement', 'refund_request'] as const
 export type EventKind = (typeof EVENT_KINDS)[number]
 
-/** What a client subscribes to beside wallets: one key a kind. A wallet's address brings all three kinds of its payments. */
+/** What a client subscribes to beside wallets: one key a kind. A wallet's address brings all kinds of its payments. */
 export const EVENT_KEYS = {
   payments: 'payment',
   verifications: 'verification',
   settlements: 'settlement',
+  refundRequests: 'refund_request',
 } as const satisfies Record<string, EventKind>
 
 /** `id` is a sequence that only grows, over all kinds; resume with the last one seen. */
@@ -20,8 +25,19 @@ const streamed = { id: v.string(), ...PaymentStatusBody.entries }
 export const PaymentEvent = v.object({ type: v.literal('payment'), ...streamed })
 export type PaymentEvent = v.InferOutput<typeof PaymentEvent>
 
-/** A message of the live stream of any kind. */
-export const StreamEvent = v.object({ type: v.picklist(EVENT_KINDS), ...streamed })
+/** A message of the live stream of any kind. `refundRequest`: the newest of the payment, with events of that kind. */
+export const StreamEvent = v.object({
+  type: v.picklist(EVENT_KINDS),
+  ...streamed,
+  refundRequest: v.optional(RefundRequest),
+})
+
+/** That a payment's request for a refund changed: what of it a browser's stream carries. */
+export const RefundRequestNews = v.object({
+  type: v.literal('refund_request'),
+  id: v.string(),
+  paymentId: v.string(),
+})
 
 const keys = v.pipe(
   v.array(boundedText(100)),
@@ -59,6 +75,7 @@ export const SocketMessage = v.variant('type', [
   PaymentEvent,
   v.object({ type: v.literal('verification'), ...streamed }),
   v.object({ type: v.literal('settlement'), ...streamed }),
+  v.object({ type: v.literal('refund_request'), ...streamed }),
 ])
 export type SocketMessage = v.InferOutput<typeof SocketMessage>
 

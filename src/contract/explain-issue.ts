@@ -1,5 +1,7 @@
 import type * as v from 'valibot'
 import { describe } from './fields.ts'
+import { LosslessNumber } from './json.ts'
+import { FIELD_FORMATS, FIELD_TYPES, type FieldProblem } from './reasons.ts'
 
 /**
  * What a schema refused, as a sentence for the sender: the schema's own words where it has some, otherwise what it expected and what it received.
@@ -34,4 +36,47 @@ function inWords(expects: string): string {
   if (word) return word
   const choices = /^\(((?:"|\d).*)\)$/.exec(expects)?.[1]
   return choices ? `one of ${choices.replaceAll(' | ', ', ')}` : expects
+}
+
+/** Of these schemas the message is the code of the format: `FieldFormat`. */
+export function fieldProblemOf(issue: v.BaseIssue<unknown>): FieldProblem {
+  if (isMissing(issue)) return { code: 'field_missing', params: {} }
+  const received = shortJson(issue.input)
+  const format = FIELD_FORMATS.find((each) => each === issue.message)
+  if (format) return { code: 'field_format', params: { format, received } }
+  const bound = Number('requirement' in issue ? issue.requirement : Number.NaN)
+  switch (issue.type) {
+    case 'max_length':
+      return { code: 'field_too_long', params: { max: bound } }
+    case 'min_length':
+      return { code: 'field_too_short', params: { min: bound } }
+    case 'max_value':
+      return { code: 'field_above', params: { max: bound, received } }
+    case 'min_value':
+      return { code: 'field_below', params: { min: bound, received } }
+    case 'integer':
+      return { code: 'field_not_integer', params: { received } }
+    case 'literal':
+    case 'picklist':
+    case 'variant': {
+      const values = (issue.expected ?? '').replace(/^\(|\)$/g, '').split(' | ')
+      return { code: 'field_one_of', params: { values, received } }
+    }
+    default: {
+      const expected = FIELD_TYPES.find((type) => type === issue.expected?.toLowerCase())
+      return expected
+        ? { code: 'field_type', params: { expected, received } }
+        : { code: 'field_not_expected', params: { received } }
+    }
+  }
+}
+
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\uFFFD]/gu
+
+/** A foreign value, short and the same in every language. */
+function shortJson(value: unknown): string {
+  if (value instanceof LosslessNumber) return value.value.slice(0, 60)
+  if (Array.isArray(value)) return '[…]'
+  if (typeof value === 'object' && value !== null) return '{…}'
+  return describe(value).replace(UNPRINTABLE, '').slice(0, 100)
 }

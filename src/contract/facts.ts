@@ -1,4 +1,11 @@
 import * as v from 'valibot'
+import {
+  DecodeProblem,
+  SIMULATION_REASONS,
+  reason as entry,
+  toWire,
+  type Reason,
+} from './reasons.ts'
 
 /**
  * What a comparison or a check expected and found, as codes with parameters. Sentences are written where they are shown: `render-facts.ts` writes the
@@ -58,12 +65,6 @@ const money = { amountAtomic: digits, symbol: text, decimals }
 /** `call`: what the four bytes are known to mean. */
 const called = { selector: text, call: v.nullable(v.picklist(CALL_NAMES)) }
 
-// Unused unions leave no code in the browser's first load.
-/*#__NO_SIDE_EFFECTS__*/
-function entry<C extends string, P extends v.ObjectEntries>(code: C, params: P) {
-  return v.object({ code: v.literal(code), params: v.object(params) })
-}
-
 /** Values and words that comparisons and checks share. */
 const SHARED = [
   entry('address', { address: text }),
@@ -93,8 +94,9 @@ const SHARED = [
   entry('wallet_guard', {}),
   entry('account_opened', {}),
   entry('other_instruction', {}),
-  /** Bytes that are no payment this program can read; `problem` is the decoder's sentence. */
-  entry('unreadable', { problem: text }),
+  /** Bytes that are no payment this program can read. */
+  entry('unreadable', { problem: DecodeProblem }),
+  entry('not_signed', {}),
 ] as const
 
 const MATCH_ITEMS = [
@@ -104,7 +106,6 @@ const MATCH_ITEMS = [
   entry('blockhash_decides', {}),
   entry('called_contract_decides', {}),
   entry('other_instruction_decides', {}),
-  entry('not_signed', {}),
   entry('account_of_authority', { authority: text, account: text }),
   entry('token_account_owner', { account: text }),
   entry('invalid_signatures', { signers: addresses }),
@@ -175,7 +176,7 @@ const MATCH_ITEMS = [
   entry('reverted_nothing_allowed', {}),
   entry('failed_nothing_moved', {}),
   entry('reviewed_transaction', {}),
-  entry('reviewed_unreadable', { problem: text }),
+  entry('reviewed_unreadable', { problem: DecodeProblem }),
   entry('not_payers_transaction', {}),
   entry('readable_payment', {}),
 ] as const
@@ -190,6 +191,7 @@ export type MatchFact = v.InferOutput<typeof MatchFact>
 
 const CHECK_ITEMS = [
   ...SHARED,
+  ...SIMULATION_REASONS,
   // The form of a proof.
   entry('base64_payment', {}),
   entry('such_payment', {}),
@@ -199,7 +201,7 @@ const CHECK_ITEMS = [
   /** `method`: null where the payment names none. */
   entry('payload_of', { method: v.nullable(text) }),
   entry('such_payload', {}),
-  entry('unreadable_field', { field: text, problem: text }),
+  entry('unreadable_field', { field: text, problem: DecodeProblem }),
   entry('evm_address', {}),
   entry('signed_terms', {}),
   entry('offer', {}),
@@ -314,6 +316,21 @@ export const CheckFact = v.variant('code', [
   entry('list', { facts: v.array(v.variant('code', CHECK_ITEMS)) }),
 ])
 export type CheckFact = v.InferOutput<typeof CheckFact>
+
+/** Why a simulation refused a transaction or a call. */
+export const SimulationReason = v.variant('code', [
+  ...SIMULATION_REASONS,
+  entry('unreadable', { problem: DecodeProblem }),
+  entry('not_signed', {}),
+])
+export type SimulationReason = v.InferOutput<typeof SimulationReason>
+
+/** The reason for which a payment would not be built either. One that no simulation gives is told without figures. */
+export function toSimulationReason(reason: Reason): SimulationReason {
+  const read = v.safeParse(SimulationReason, toWire(reason))
+  if (read.success) return read.output
+  return fact('required' in reason.params ? 'payer_balance_too_low' : 'refused')
+}
 
 /** The facts of `SHARED`, which both unions contain. */
 export type SharedFact = v.InferOutput<(typeof SHARED)[number]>

@@ -4,6 +4,20 @@ import { isPaymentId } from './payment.ts'
 
 /** Field types that several endpoints share. Each reads the wire into what the programs use inside. */
 
+/**
+ * Marks text that the request log shows: an identifier, a figure, or what a chain shows to everybody.
+ * All text without the mark is hidden there.
+ */
+export function logged<Value>() {
+  return v.metadata<Value, { logged: true }>({ logged: true })
+}
+export const publicText = v.pipe(v.string(), logged())
+
+/** Marks a free-form object of which the request log shows only these fields. */
+export function loggedAs<Value>(fields: v.GenericSchema) {
+  return v.metadata<Value, { loggedAs: v.GenericSchema }>({ loggedAs: fields })
+}
+
 /** Refuses a NUL character at any depth: Postgres stores none. */
 export function noNul<Value>() {
   return v.check<Value, string>(
@@ -34,10 +48,17 @@ export function boundedText(max: number) {
 export const networkName = v.pipe(
   v.string(),
   v.regex(/^[-:_a-zA-Z0-9]{1,41}$/, 'Expected a CAIP-2 chain id such as eip155:8453.'),
+  logged(),
 )
 
 /** An asset as a caller names it: an address, or a symbol, which need not be in Latin letters. */
-export const assetName = boundedText(64)
+/** Nothing that could be a key in the wrong place is in the request log. */
+const shownAsset = v.pipe(
+  v.string(),
+  v.regex(/^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44}|[A-Za-z0-9.]{1,12})$/),
+  logged(),
+)
+export const assetName = v.pipe(boundedText(64), loggedAs(shownAsset))
 
 /** A JSON number whose digits count: in as number or `LosslessNumber`, inside as its source text. */
 export const decimal = v.pipe(
@@ -46,6 +67,7 @@ export const decimal = v.pipe(
     expectedNumber,
   ),
   v.transform((value) => (typeof value === 'number' ? String(value) : value.value)),
+  logged(),
 )
 
 function expectedNumber({ input }: { input: unknown }): string {
@@ -59,17 +81,20 @@ export const plainNumber = v.pipe(
     expectedNumber,
   ),
   v.transform((value) => (typeof value === 'number' ? value : Number(value.value))),
+  logged(),
 )
 
 /** Atomic units as text, for example `"10000000000000000"`. */
 export const atomic = v.pipe(
   v.string(),
   v.regex(/^(0|[1-9][0-9]{0,77})$/, 'Expected atomic units as a string of digits.'),
+  logged(),
 )
 
 export const paymentId = v.pipe(
   v.string(),
   v.check(isPaymentId, 'Expected pay_ and 22 base58 characters.'),
+  logged(),
 )
 
 /** Unix milliseconds. */
@@ -129,6 +154,7 @@ export function wholeNumber(min: number, max: number) {
       (issue) => `${message}, received ${describe(issue.input)}.`,
     ),
     v.transform(Number),
+    logged(),
   )
 }
 
@@ -157,3 +183,9 @@ export function describe(value: unknown): string {
   if (typeof value === 'object') return 'an object'
   return String(value)
 }
+
+/** What an answer before named as `nextCursor`. */
+export const listCursor = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9_=.:+/-]{0,200}$/, 'Expected nextCursor of an answer before.'),
+)

@@ -1,5 +1,32 @@
-import { formatAmount } from './amount.ts'
-import { chainIdOf } from './network.ts'
+import { formatAmount, parseAmount } from './amount.ts'
+import { chainIdOf, type Asset } from './network.ts'
+import type { LimitReason } from './reasons.ts'
+
+/** Of a payment from a managed wallet, in the native currency, both ends included: specification, section 8. */
+export const HOSTED_LIMITS = {
+  amount: { minimum: '0.001', maximum: '100' },
+  priorityFee: { minimum: '0.00001', maximum: '0.01' },
+} as const
+
+export type HostedField = keyof typeof HOSTED_LIMITS
+
+/** Why a managed wallet does not pay so much, or so much for priority; undefined where it does. */
+export function hostedLimitReason(
+  field: HostedField,
+  atomic: bigint,
+  { address, symbol, decimals }: Pick<Asset, 'address' | 'symbol' | 'decimals'>,
+): LimitReason | undefined {
+  const amountOf = (text: string) => {
+    const parsed = parseAmount(text, decimals)
+    return { amountAtomic: parsed.ok ? parsed.atomic : 0n, asset: address, symbol, decimals }
+  }
+  const minimum = amountOf(HOSTED_LIMITS[field].minimum)
+  const maximum = amountOf(HOSTED_LIMITS[field].maximum)
+  const name = field === 'amount' ? 'amount' : 'priority_fee'
+  if (atomic < minimum.amountAtomic) return { code: `${name}_below_minimum`, params: { minimum } }
+  if (atomic > maximum.amountAtomic) return { code: `${name}_above_maximum`, params: { maximum } }
+  return undefined
+}
 
 /**
  * What an operator signs so that a managed wallet pays. The browser builds it from the input, the
@@ -18,6 +45,8 @@ export type HostedIntent = {
   symbol: string
   decimals: number
   amountAtomic: string
+  /** What the validator gets, a decimal in the native currency; empty where the service decides. */
+  priorityFee: string
   resource: string
   description: string
   reference: string
@@ -30,6 +59,7 @@ const FIELDS = [
   { name: 'to', type: 'address' },
   { name: 'asset', type: 'address' },
   { name: 'amount', type: 'uint256' },
+  { name: 'priorityFee', type: 'string' },
   { name: 'network', type: 'string' },
   { name: 'resource', type: 'string' },
   { name: 'description', type: 'string' },
@@ -45,6 +75,7 @@ export function intentTypedData(intent: HostedIntent) {
     to,
     asset,
     amountAtomic,
+    priorityFee,
     network,
     resource,
     description,
@@ -65,6 +96,7 @@ export function intentTypedData(intent: HostedIntent) {
       to,
       asset,
       amount: amountAtomic,
+      priorityFee,
       network,
       resource,
       description,
@@ -87,6 +119,7 @@ export function intentText(intent: HostedIntent): string {
     amountAtomic,
     decimals,
     symbol,
+    priorityFee,
     network,
     resource,
     description,
@@ -102,6 +135,7 @@ export function intentText(intent: HostedIntent): string {
     `From: ${from}`,
     `To: ${to}`,
     `Asset: ${asset}`,
+    ...(priorityFee === '' ? [] : [`Priority fee: ${priorityFee} SOL`]),
     `Network: ${network}`,
     ...Object.entries(words).flatMap(([name, text]) =>
       text === '' ? [] : [`${name}: ${JSON.stringify(text)}`],

@@ -11,7 +11,7 @@ describe('parseJson', () => {
           value = parseJson(text)
         } catch (error) {
           // Only the rules beyond JSON itself may refuse a well-formed text.
-          expect((error as JsonError).message).toMatch(/levels of nesting|not allowed/)
+          expect((error as JsonError).message).toMatch(/^json_(too_deep|forbidden_key)$/)
           return
         }
         expect(JSON.parse(stringifyJson(value))).toEqual(JSON.parse(text))
@@ -51,7 +51,7 @@ describe('parseJson', () => {
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
     expect(parseJson(nested(MAX_JSON_DEPTH))).toBeInstanceOf(Array)
     for (const levels of [MAX_JSON_DEPTH + 1, 1000, 1_000_000])
-      expect(() => parseJson(nested(levels))).toThrow('Expected at most 16 levels of nesting.')
+      expect(() => parseJson(nested(levels))).toThrow('json_too_deep')
     expect(() => parseJson('{"a":'.repeat(100_000))).toThrow(JsonError)
   })
 
@@ -72,7 +72,7 @@ describe('parseJson', () => {
     String.raw`{"a":1,"\u0061":1}`,
     '{"":1,"":1}',
   ])('refuses a key that stands twice: %s', (text) => {
-    expect(() => parseJson(text)).toThrow('stands twice in one object')
+    expect(() => parseJson(text)).toThrow('json_duplicate_key')
   })
 
   test('allows the same key in different objects, and as a value', () => {
@@ -89,7 +89,7 @@ describe('parseJson', () => {
     String.raw`{"\u005f_proto__":{"admin":true}}`,
     '{"__proto__" \n:1}',
   ])('refuses a key that could reach a prototype: %s', (text) => {
-    expect(() => parseJson(text)).toThrow('is not allowed')
+    expect(() => parseJson(text)).toThrow('json_forbidden_key')
     expect(({} as { admin?: boolean }).admin).toBeUndefined()
   })
 
@@ -123,7 +123,7 @@ describe('parseJson', () => {
     expect(() => parseJson(text)).toThrow(JsonError)
   })
 
-  test('throws nothing but JsonProblem, whatever it is given', () => {
+  test('throws nothing but JsonError, whatever it is given', () => {
     const pieces = fc.array(
       fc.constantFrom(
         '{',

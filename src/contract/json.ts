@@ -1,3 +1,5 @@
+import type { DecodeProblem } from './reasons.ts'
+
 /**
  * JSON in which a number keeps its digits.
  *
@@ -20,7 +22,13 @@ export function isForbiddenKey(name: string): boolean {
 }
 
 export class JsonError extends Error {
-  override name = 'JsonProblem'
+  override name = 'JsonError'
+  readonly problem: DecodeProblem
+
+  constructor(problem: DecodeProblem, options?: ErrorOptions) {
+    super(problem.code, options)
+    this.problem = problem
+  }
 }
 
 /** A number as its digits. It is never a double: code that computes with it reads `value`. */
@@ -44,7 +52,7 @@ export class LosslessNumber {
 
 /**
  * Parses foreign JSON text (RFC 8259): at most 16 levels deep, no key twice in one object, no key that could reach a prototype.
- * @throws JsonProblem with a sentence for the sender
+ * @throws JsonError
  */
 export function parseJson(text: string): unknown {
   return new JsonReader(text).readAll()
@@ -78,7 +86,7 @@ class JsonReader {
     if (char === '"') return this.#string()
     if (char === '{' || char === '[') {
       if (depth === MAX_JSON_DEPTH)
-        throw new JsonError(`Expected at most ${MAX_JSON_DEPTH} levels of nesting.`)
+        throw new JsonError({ code: 'json_too_deep', params: { maxLevels: MAX_JSON_DEPTH } })
       this.#at++
       return char === '{' ? this.#object(depth + 1) : this.#array(depth + 1)
     }
@@ -98,11 +106,9 @@ class JsonReader {
       this.#skipSpace()
       if (this.#text[this.#at] !== '"') throw malformed()
       const key = this.#string()
-      if (isForbiddenKey(key)) throw new JsonError(`The key "${key}" is not allowed.`)
+      if (isForbiddenKey(key)) throw new JsonError({ code: 'json_forbidden_key', params: { key } })
       if (Object.hasOwn(object, key))
-        throw new JsonError(
-          `The key ${JSON.stringify(key.slice(0, 60))} stands twice in one object.`,
-        )
+        throw new JsonError({ code: 'json_duplicate_key', params: { key: key.slice(0, 60) } })
       this.#skipSpace()
       if (!this.#eat(':')) throw malformed()
       object[key] = this.#value(depth)
@@ -161,7 +167,7 @@ function isSpace(code: number): boolean {
 }
 
 function malformed(cause?: unknown): JsonError {
-  return new JsonError('Expected well-formed JSON.', { cause })
+  return new JsonError({ code: 'json_malformed', params: {} }, { cause })
 }
 
 /** Whether a text in the value, or the name of a field, holds a NUL character. Postgres stores none. */

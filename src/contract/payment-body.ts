@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { atomic, decimal, timestamp } from './fields.ts'
+import { atomic, decimal, publicText, timestamp } from './fields.ts'
 import { PayerEvidenceRequest } from './payer-evidence.ts'
 import { DIRECTIONS, EVENT_SOURCES, EVIDENCES, PAYMENT_MODES, PAYMENT_STATUSES } from './payment.ts'
 
@@ -14,10 +14,10 @@ export const Fee = v.object({
 /** The network fee of a row, and who paid it. */
 export const RowFee = v.object({
   ...Fee.entries,
-  symbol: v.string(),
+  symbol: publicText,
   decimals: v.number(),
   /** Null where the service cannot know it: another facilitator settled the payment. */
-  payer: v.nullable(v.string()),
+  payer: v.nullable(publicText),
   /** Whether a wallet of the account, or one of those that were asked for, paid it. */
   own: v.boolean(),
 })
@@ -38,14 +38,14 @@ export const Attribution = v.object({
   /** Any of these would do, where a transfer fits this order and nothing ties it to the order. */
   missing: v.array(v.picklist(['payer_signature', 'sender_verification'])),
   /** That transfer. */
-  transfer: v.nullable(v.string()),
+  transfer: v.nullable(publicText),
   /** EVM: what the payer signs; `nonce` is that of the transfer, or of the transaction as it was built. */
   request: v.nullable(PayerEvidenceRequest),
   /** A transfer that a person assigned to this order. It is no evidence and moves nothing. */
   assigned: v.nullable(
     v.object({
-      transferId: v.string(),
-      transfer: v.string(),
+      transferId: publicText,
+      transfer: publicText,
       by: v.nullable(v.string()),
       at: timestamp,
       note: v.nullable(v.string()),
@@ -70,7 +70,7 @@ const blockTime = v.nullable(timestamp)
 /** Of every payment, in its status body and in its row. */
 const ledgerFields = {
   /** The payment that this one returns. */
-  refundOf: v.nullable(v.string()),
+  refundOf: v.nullable(publicText),
   refund: RefundState,
   /** An order of an unverified visitor without evidence of its payer. Its text is a stranger's. */
   draft: v.boolean(),
@@ -78,23 +78,23 @@ const ledgerFields = {
 
 export const PaymentStatusBody = v.object({
   success: v.literal(true),
-  paymentId: v.string(),
+  paymentId: publicText,
   mode: v.picklist(PAYMENT_MODES),
   /** As seen by the account: by the wallets it owns. */
   direction: v.picklist(DIRECTIONS),
   /** Transaction hash (EVM) or first signature (Solana) once one is known. */
-  signature: v.nullable(v.string()),
+  signature: v.nullable(publicText),
   status: v.picklist(PAYMENT_STATUSES),
   /** CAIP-2. */
-  network: v.string(),
+  network: publicText,
   /** Address of the asset; the native sentinel for ETH and SOL. */
-  asset: v.string(),
-  symbol: v.string(),
+  asset: publicText,
+  symbol: publicText,
   decimals: v.number(),
   amount: decimal,
   amountAtomic: atomic,
-  sender: v.string(),
-  recipient: v.string(),
+  sender: publicText,
+  recipient: publicText,
   resource: v.nullable(v.string()),
   /** Height of the block the payment landed in; on Solana the slot. */
   blockHeight: v.nullable(v.number()),
@@ -120,21 +120,21 @@ export const PaymentStatusBody = v.object({
 export type PaymentStatusBody = v.InferOutput<typeof PaymentStatusBody>
 
 export const PaymentRow = v.object({
-  paymentId: v.string(),
+  paymentId: publicText,
   /** As seen from the wallets that were asked for; by the wallets of the account otherwise. */
   type: v.picklist(DIRECTIONS),
   mode: v.picklist(PAYMENT_MODES),
   amount: decimal,
   amountAtomic: atomic,
-  network: v.string(),
-  asset: v.string(),
-  symbol: v.string(),
+  network: publicText,
+  asset: publicText,
+  symbol: publicText,
   decimals: v.number(),
-  sender: v.string(),
-  recipient: v.string(),
+  sender: publicText,
+  recipient: publicText,
   resource: v.nullable(v.string()),
   status: v.picklist(PAYMENT_STATUSES),
-  signature: v.nullable(v.string()),
+  signature: v.nullable(publicText),
   timestamp,
   /** When the service noted that it was confirmed; null before that. */
   confirmedAt: v.nullable(timestamp),

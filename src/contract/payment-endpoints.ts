@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Call } from './endpoint.ts'
-import { atomic, timestamp } from './fields.ts'
+import { atomic, publicText, timestamp } from './fields.ts'
 import { PaymentRow, PaymentStatusBody } from './payment-body.ts'
 import { PAYMENT_STATUSES } from './payment.ts'
 
@@ -9,20 +9,35 @@ const page = {
   total: v.number(),
   limit: v.number(),
   offset: v.number(),
-  nextCursor: v.nullable(v.string()),
+  nextCursor: v.nullable(publicText),
   payments: v.array(PaymentRow),
 }
 
+const flows = {
+  /** From others; refunds of what was sent are not in it. */
+  receivedAtomic: atomic,
+  refundsReceivedAtomic: atomic,
+  /** To others; refunds are not in it. */
+  sentAtomic: atomic,
+  refundedAtomic: atomic,
+  /** Network fees that the wallets paid, also for payments that failed. Only of native assets. */
+  feesAtomic: atomic,
+}
+const AssetFlows = v.object(flows)
+/** What came and went of one asset in a period. Net is received and refunds received, less sent, refunded and fees. */
+export type AssetFlows = v.InferOutput<typeof AssetFlows>
+
 /** Per network and asset: amounts of different assets are never added up. */
 export const AssetSummary = v.object({
-  network: v.string(),
-  asset: v.string(),
-  symbol: v.string(),
+  network: publicText,
+  asset: publicText,
+  symbol: publicText,
   decimals: v.number(),
-  receivedAtomic: atomic,
+  ...flows,
   receivedCount: v.number(),
-  sentAtomic: atomic,
+  refundsReceivedCount: v.number(),
   sentCount: v.number(),
+  refundedCount: v.number(),
   /** Sent and received payments that came to an end, one way or the other: paid, failed, expired, rolled back. */
   endedCount: v.number(),
   paidCount: v.number(),
@@ -31,8 +46,10 @@ export const AssetSummary = v.object({
    * `confirmed`; null without a payment that has both.
    */
   medianConfirmMs: v.nullable(v.number()),
+  /** The sums of as many days before these. */
+  previous: AssetFlows,
   /** One entry a day, oldest first; days are UTC. Only confirmed and finalized payments count. */
-  days: v.array(v.object({ day: v.string(), receivedAtomic: atomic, sentAtomic: atomic })),
+  days: v.array(v.object({ day: v.string(), ...flows })),
 })
 export type AssetSummary = v.InferOutput<typeof AssetSummary>
 
@@ -47,7 +64,7 @@ export const paymentEndpoints = {
   paymentHistory: {
     method: 'GET',
     path: '/payment/history/:walletAddress',
-    response: v.object({ walletAddress: v.string(), ...page }),
+    response: v.object({ walletAddress: publicText, ...page }),
   },
   /** Addition: the account's payments over several wallets, or all of them. */
   paymentList: { method: 'GET', path: '/payments', response: v.object(page) },
@@ -61,6 +78,8 @@ export const paymentEndpoints = {
       until: timestamp,
       statuses: v.array(v.object({ status: v.picklist(PAYMENT_STATUSES), count: v.number() })),
       assets: v.array(AssetSummary),
+      /** How many of the newest payments of the period the medians and rankings are made of: all, up to 5,000. */
+      rankedPayments: v.number(),
       topPayers: v.array(v.object({ address: v.string(), count: v.number() })),
       topResources: v.array(v.object({ resource: v.string(), count: v.number() })),
     }),

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { atomic, boundedText, timestamp } from './fields.ts'
+import { InvoiceFace } from './invoice.ts'
 import { decimalText } from './quote.ts'
 
 /**
@@ -56,17 +57,32 @@ export function isEmail(text: string): boolean {
   return /^[^\s@<>",;:\\()[\]]{1,64}@([a-z0-9-]+\.)+[a-z]{2,}$/i.test(text) && text.length <= 254
 }
 
+/** Of one piece, in a fiat currency or in an asset by its symbol. */
+export const ItemPrice = v.object({
+  kind: v.picklist(['fiat', 'asset']),
+  currency: v.string(),
+  amount: decimalText,
+})
+export type ItemPrice = v.InferOutput<typeof ItemPrice>
+
+/** The product that a link sells, as it was when the link was made. */
+export const LinkItem = v.object({
+  product: v.string(),
+  name: v.string(),
+  description: v.nullable(v.string()),
+  image: v.nullable(v.string()),
+})
+export type LinkItem = v.InferOutput<typeof LinkItem>
+
 /** What a short link asks for. The proxy keeps it; no term ever changes. */
 export const ShortTerms = v.object({
   id: v.string(),
-  /** Of one piece, in a fiat currency or in an asset by its symbol. Null: the payer chooses. */
-  price: v.nullable(
-    v.object({
-      kind: v.picklist(['fiat', 'asset']),
-      currency: v.string(),
-      amount: decimalText,
-    }),
-  ),
+  /** Null: the payer chooses. */
+  price: v.nullable(ItemPrice),
+  /** Null: it was made from no product. */
+  item: v.optional(v.nullable(LinkItem), null),
+  /** The invoice that it pays. */
+  invoice: v.optional(v.nullable(InvoiceFace), null),
   /** The one way to pay it; null: every network and currency that fits the price. */
   only: v.nullable(v.object({ network: v.string(), recipient: v.string(), asset: v.string() })),
   /** How many pieces a payer may buy at once; 1: the payer is not asked. */

@@ -1,4 +1,5 @@
 import type { ProblemCode } from './problem-codes.ts'
+import type { PlainReasonCode, WireReason } from './reasons.ts'
 
 /** Of every problem its HTTP status, and for callers of the API its title and what they can do. */
 export const problems = {
@@ -99,8 +100,10 @@ export type Problem = { status: number; title: string; hint: string }
 export type ProblemFacts = {
   /** What a caller reads instead of the registry's title. */
   message?: string
+  /** Why, for programs: it becomes `details.reason`, always a code with its parameters. */
+  reason?: PlainReasonCode | WireReason
   /** By field: what was expected and what was received; or the figures of the refusal. Never a secret. */
-  details?: Record<string, unknown>
+  details?: Record<string, unknown> & { reason?: never }
   /** Seconds until a retry can help. */
   retryAfter?: number
 }
@@ -109,13 +112,21 @@ export type ProblemFacts = {
 export class ProblemError extends Error {
   override name = 'ProblemError'
   readonly code: ProblemCode
-  readonly facts: ProblemFacts
+  readonly facts: Omit<ProblemFacts, 'reason' | 'details'> & { details?: Record<string, unknown> }
 
   constructor(code: ProblemCode, facts: ProblemFacts = {}, options?: ErrorOptions) {
     super(facts.message ?? problems[code].title, options)
+    const { reason, details, ...rest } = facts
     this.code = code
-    this.facts = facts
+    this.facts =
+      reason === undefined
+        ? { ...rest, ...(details && { details }) }
+        : { ...rest, details: { reason: toWireReason(reason), ...details } }
   }
+}
+
+function toWireReason(reason: PlainReasonCode | WireReason): WireReason {
+  return typeof reason === 'string' ? { code: reason, params: {} } : reason
 }
 
 export type ErrorBody = {

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { publicText } from './fields.ts'
 
 /**
  * Why a payment proof is permanently refused: `details.reason` of `INVALID_PAYMENT_PROOF`. The list
@@ -50,12 +51,12 @@ export type ProofReason = (typeof PROOF_REASONS)[number]
  * A fact in the form any service version writes: `CheckFact` (facts.ts) lists the codes. A reader
  * that does not know a code shows the sentence.
  */
-export const WireFact = v.object({ code: v.string(), params: v.record(v.string(), v.unknown()) })
+export const WireFact = v.object({ code: publicText, params: v.record(v.string(), v.unknown()) })
 export type WireFact = v.InferOutput<typeof WireFact>
 
 /** One check, in the order of checking; the first that fails ends the list. */
 export const ProofCheck = v.object({
-  name: v.string(),
+  name: publicText,
   /**
    * Where the result comes from: the proof itself, the chain, or the service's record of used
    * proofs.

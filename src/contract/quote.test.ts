@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { amountAtRate, differByMore, divideRates, isLate, priceOf, quoteOf } from './quote.ts'
+import {
+  amountAtRate,
+  differByMore,
+  divideRates,
+  isLate,
+  isOutrun,
+  priceOf,
+  quoteOf,
+} from './quote.ts'
 
 const quote = {
   currency: 'EUR',
@@ -68,6 +76,12 @@ test('rates differ by their share of the smaller one, to the last digit', () => 
   expect(differByMore('100', '102', '2')).toBe(false)
   expect(differByMore('102', '100', '2')).toBe(false)
   expect(differByMore('100', '102.000000000000000001', '2')).toBe(true)
+})
+
+test('a quote ends when its rate is more than 2 % above the current one, and never for the opposite', () => {
+  expect(isOutrun('102', '100')).toBe(false)
+  expect(isOutrun('102.000000000000000001', '100')).toBe(true)
+  expect(isOutrun('100', '150')).toBe(false)
 })
 
 test('several pieces cost the exact multiple', () => {

@@ -11,6 +11,11 @@ import { timestamp } from './fields.ts'
 export const RATE_DECIMALS = 18
 /** How long the payer may take from opening a link to having the payment built. */
 export const QUOTE_LASTS_MS = 15 * 60_000
+/**
+ * A quote ends early when its rate is this much above the current one, in percent: then the payer
+ * refreshes the price. It bounds what a payer gains who opens a link often and uses the best quote.
+ */
+export const MOST_ABOVE_PERCENT = '2'
 /** The most pieces that one payment of a link may buy. */
 export const MOST_PIECES = 1000
 
@@ -120,6 +125,11 @@ export function divideRates(one: string, other: string): string {
   const rate = (scaled(one) * 10n ** BigInt(RATE_DECIMALS)) / scaled(other)
   if (rate === 0n) throw new RangeError('The rate is too small.')
   return formatAmount(rate, RATE_DECIMALS)
+}
+
+/** Whether a quoted rate asks for so little of the asset by now that its quote ends. */
+export function isOutrun(quoted: string, current: string): boolean {
+  return scaled(quoted) > scaled(current) && differByMore(quoted, current, MOST_ABOVE_PERCENT)
 }
 
 /** Whether two rates differ by more than a share, in percent of the smaller one. */

@@ -5,6 +5,7 @@ import {
   toWire,
   type AssetReason,
   type BalanceReason,
+  type LimitReason,
   type ReasonAmount,
   type RecipientReason,
   type SenderReason,
@@ -12,6 +13,7 @@ import {
 import {
   renderAssetReason,
   renderBalanceReason,
+  renderLimitReason,
   renderRecipientReason,
   renderSenderReason,
 } from './render-en.ts'
@@ -26,6 +28,7 @@ export function recipientProblem(
   const minimum = reason.code === 'below_rent_minimum' ? reason.params.minimum : undefined
   return new ProblemError('INVALID_RECIPIENT', {
     message: renderRecipientReason(reason),
+    reason: toWire(reason),
     details: {
       [field]: `Received ${describe(received)}.`,
       ...(minimum && {
@@ -33,7 +36,6 @@ export function recipientProblem(
         asset: minimum.asset,
         symbol: minimum.symbol,
       }),
-      reason: toWire(reason),
     },
   })
 }
@@ -44,13 +46,13 @@ export function balanceProblem(reason: BalanceReason): ProblemError {
   const fee = 'fee' in reason.params ? reason.params.fee : { ...required, amountAtomic: 0n }
   return new ProblemError('INSUFFICIENT_BALANCE', {
     message: renderBalanceReason(reason),
+    reason: toWire(reason),
     details: {
       ...figure('required', required),
       ...figure('available', available),
       ...figure('fee', fee),
       asset: required.asset,
       symbol: required.symbol,
-      reason: toWire(reason),
     },
   })
 }
@@ -60,7 +62,8 @@ export function senderProblem(reason: SenderReason): ProblemError {
   const message = renderSenderReason(reason)
   return new ProblemError('INVALID_PARAMETERS', {
     message,
-    details: { walletAddress: message, reason: toWire(reason) },
+    reason: toWire(reason),
+    details: { walletAddress: message },
   })
 }
 
@@ -69,7 +72,19 @@ export function assetProblem(reason: AssetReason): ProblemError {
   const asset = `Expected a token that can be paid, received ${reason.params.token}.`
   return new ProblemError('INVALID_PARAMETERS', {
     message: renderAssetReason(reason),
-    details: { asset, reason: toWire(reason) },
+    reason: toWire(reason),
+    details: { asset },
+  })
+}
+
+/** `INVALID_PARAMETERS` on the amount or on the priority fee, with the limit. */
+export function limitProblem(reason: LimitReason, received?: string): ProblemError {
+  const field = reason.code.startsWith('priority_fee') ? 'priorityFee' : 'amount'
+  const problem = renderLimitReason(reason, received)
+  return new ProblemError('INVALID_PARAMETERS', {
+    message: `${field}: ${problem}`,
+    reason: toWire(reason),
+    details: { [field]: problem },
   })
 }
 

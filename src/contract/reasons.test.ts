@@ -3,13 +3,22 @@ import { expect, test } from 'vitest'
 import {
   assetSamples,
   balanceSamples,
+  decodeSamples,
   recipientSamples,
   senderSamples,
+  simulationSamples,
 } from '#testing/sample-reasons.ts'
 import { parseJson, stringifyJson } from './json.ts'
 import { errorBody } from './problem.ts'
 import { assetProblem, balanceProblem, recipientProblem, senderProblem } from './reason-problems.ts'
-import { AssetReason, BalanceReason, RecipientReason, SenderReason } from './reasons.ts'
+import { SimulationReason, toSimulationReason } from './facts.ts'
+import {
+  AssetReason,
+  BalanceReason,
+  DecodeProblem,
+  RecipientReason,
+  SenderReason,
+} from './reasons.ts'
 
 /** The reason as a caller reads it from the body of an answer. */
 function overTheWire(problem: ReturnType<typeof balanceProblem>): unknown {
@@ -42,6 +51,26 @@ test.each(Object.values(senderSamples))('$code comes out of the answer as it wen
 
 test.each(Object.values(assetSamples))('$code comes out of the answer as it went in', (reason) => {
   expect(v.parse(AssetReason, overTheWire(assetProblem(reason)))).toEqual(reason)
+})
+
+test.each(Object.values(decodeSamples))('$code comes out of JSON as it went in', (problem) => {
+  expect(v.parse(DecodeProblem, parseJson(stringifyJson(problem)))).toEqual(problem)
+})
+
+test.each(Object.values(simulationSamples))('$code comes out of JSON as it went in', (reason) => {
+  expect(v.parse(SimulationReason, parseJson(stringifyJson(reason)))).toEqual(reason)
+})
+
+test('a simulation gives the reason of a refused payment with its parameters, amounts as text', () => {
+  expect(toSimulationReason(recipientSamples.contract_reverts)).toEqual(
+    simulationSamples.contract_reverts,
+  )
+  expect(toSimulationReason(assetSamples.asset_keeps_part)).toMatchObject({
+    code: 'asset_keeps_part',
+    params: { sent: { amountAtomic: '1500000' }, arrives: { amountAtomic: '1485000' } },
+  })
+  expect(toSimulationReason(balanceSamples.token_amount).code).toBe('payer_balance_too_low')
+  expect(toSimulationReason(recipientSamples.token_mint).code).toBe('refused')
 })
 
 test('amounts are decimal text on the wire, and a code that nobody knows is refused', () => {

@@ -8,6 +8,7 @@ import {
   describe,
   networkName,
   plainNumber,
+  publicText,
   resource,
   timestamp,
 } from './fields.ts'
@@ -54,25 +55,25 @@ export const ReceiveBody = v.object({
   /** Whether an earlier call was told already that this payment is there: serve the resource once. */
   alreadyProcessed: v.boolean(),
   /** Null while nothing is recorded: the transaction has not landed yet. */
-  paymentId: v.nullable(v.string()),
+  paymentId: v.nullable(publicText),
   /** Transaction hash (EVM) or first signature (Solana). */
-  signature: v.string(),
+  signature: publicText,
   status: v.picklist(PAYMENT_STATUSES),
-  network: v.string(),
-  asset: v.string(),
-  symbol: v.string(),
+  network: publicText,
+  asset: publicText,
+  symbol: publicText,
   decimals: v.number(),
   amountReceived: decimal,
   amountAtomic: atomic,
   /** Null while only the chain could tell. */
-  sender: v.nullable(v.string()),
-  recipient: v.string(),
+  sender: v.nullable(publicText),
+  recipient: publicText,
   resource: v.nullable(v.string()),
   blockHeight: v.nullable(v.number()),
   timestamp,
   /** For example `45ms`. */
-  verificationTime: v.string(),
+  verificationTime: publicText,
   /** Who verified it beside the service's own reading of the chain: `in-process`, or the facilitator's address. */
-  verifiedBy: v.string(),
+  verifiedBy: publicText,
   checks: v.array(ProofCheck),
 })

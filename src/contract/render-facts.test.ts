@@ -12,6 +12,7 @@ import {
   signedTime,
   textFact,
 } from './facts.ts'
+import { simulationSamples } from '#testing/sample-reasons.ts'
 import { parseJson, stringifyJson } from './json.ts'
 import { renderCheckFact, renderMatchFact } from './render-facts.ts'
 
@@ -104,5 +105,31 @@ test('a signed time beyond the calendar is no limit', () => {
   expect([signedTime(1_700_000_000n), signedTime(2n ** 256n - 1n)]).toEqual([
     1_700_000_000_000,
     null,
+  ])
+})
+
+test('every reason of a simulation is told with its figures', () => {
+  expect(Object.values(simulationSamples).map(renderCheckFact)).toEqual([
+    'The nonce 7 is used up: the next one is 9.',
+    'The nonce 9 is ahead: the next one is 7.',
+    'The payer does not hold the amount and its fee.',
+    'The wallet that pays the network fee holds too little.',
+    'The token needs more than 500000 gas to be moved.',
+    'The call needs more than 500000 gas.',
+    'The token says that it did not transfer.',
+    'execution reverted: paused',
+    'refused',
+    'The recipient is a contract that rejects the payment: execution reverted: closed',
+    'The recipient is a contract that needs more than 100000 gas to take a payment.',
+    "The recipient's USDC account belongs to another account.",
+    "The issuer of USDC has frozen the recipient's account.",
+    "The issuer of USDC has frozen the sender's account.",
+    'USDC cannot be paid here: there is no token at 0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48 on this network.',
+    'USDC cannot be paid here: it is configured with 6 decimals and has 18.',
+    'USDC cannot be paid here: it cannot be transferred.',
+    'USDC cannot be paid here: every transfer runs the program 7vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi, which this service does not know.',
+    'USDC cannot be paid here: it keeps a part of every transfer. Of 1 USDC, 0.99 USDC would arrive.',
+    'The transaction ends in the middle of a field.',
+    'not signed',
   ])
 })

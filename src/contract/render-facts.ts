@@ -1,4 +1,11 @@
 import { formatAmount } from './amount.ts'
+import {
+  renderAssetReason,
+  renderDecodeProblem,
+  renderRecipientReason,
+  renderSenderReason,
+} from './render-en.ts'
+import type { ReasonAmount } from './reasons.ts'
 import type {
   CallName,
   CheckFact,
@@ -72,7 +79,8 @@ const SHARED: FactTexts<SharedFact> = {
   wallet_guard: () => 'wallet guard',
   account_opened: () => 'token account opened',
   other_instruction: () => 'another instruction',
-  unreadable: ({ problem }) => problem,
+  unreadable: ({ problem }) => renderDecodeProblem(problem),
+  not_signed: () => 'not signed',
 }
 
 const CALLS: Readonly<Record<CallName, string>> = {
@@ -119,7 +127,6 @@ const MATCH: FactTexts<MatchFact> = {
   blockhash_decides: () => 'decided by the blockhash',
   called_contract_decides: () => 'decided by the contract that is called',
   other_instruction_decides: () => 'decided by another instruction',
-  not_signed: () => 'not signed',
   account_of_authority: ({ authority, account }) =>
     `${authority}, from the token account ${account}`,
   token_account_owner: ({ account }) => `the owner of the token account ${account}`,
@@ -188,7 +195,8 @@ const MATCH: FactTexts<MatchFact> = {
   reverted_nothing_allowed: () => 'reverted: nothing was allowed',
   failed_nothing_moved: () => 'failed: nothing was moved',
   reviewed_transaction: () => 'the transaction that was reviewed',
-  reviewed_unreadable: ({ problem }) => `The reviewed transaction cannot be read: ${problem}`,
+  reviewed_unreadable: ({ problem }) =>
+    `The reviewed transaction cannot be read: ${renderDecodeProblem(problem)}`,
   not_payers_transaction: () => 'another transaction than the payer’s',
   readable_payment: () => 'a payment that can be read to its last byte',
 }
@@ -197,6 +205,32 @@ const CHECK: FactTexts<CheckFact> = {
   ...SHARED,
   amount: ({ amountAtomic }) => amountAtomic,
   list: ({ facts }) => facts.map(renderCheck).join(', '),
+  nonce_used: ({ nonce, next }) => `The nonce ${nonce} is used up: the next one is ${next}.`,
+  nonce_ahead: ({ nonce, next }) => `The nonce ${nonce} is ahead: the next one is ${next}.`,
+  payer_balance_too_low: () => 'The payer does not hold the amount and its fee.',
+  fee_payer_balance_too_low: () => 'The wallet that pays the network fee holds too little.',
+  token_gas_too_high: ({ maxGas }) => `The token needs more than ${maxGas} gas to be moved.`,
+  call_gas_too_high: ({ maxGas }) => `The call needs more than ${maxGas} gas.`,
+  token_did_not_transfer: () => 'The token says that it did not transfer.',
+  refused_with: ({ answer }) => answer,
+  refused: () => 'refused',
+  contract_reverts: (params) => renderRecipientReason({ code: 'contract_reverts', params }),
+  contract_gas_too_high: (params) =>
+    renderRecipientReason({ code: 'contract_gas_too_high', params }),
+  token_account_reassigned: (params) =>
+    renderRecipientReason({ code: 'token_account_reassigned', params }),
+  token_account_frozen: (params) => renderRecipientReason({ code: 'token_account_frozen', params }),
+  sender_token_account_frozen: (params) =>
+    renderSenderReason({ code: 'sender_token_account_frozen', params }),
+  asset_missing: (params) => renderAssetReason({ code: 'asset_missing', params }),
+  asset_decimals_differ: (params) => renderAssetReason({ code: 'asset_decimals_differ', params }),
+  asset_not_transferable: (params) => renderAssetReason({ code: 'asset_not_transferable', params }),
+  asset_calls_program: (params) => renderAssetReason({ code: 'asset_calls_program', params }),
+  asset_keeps_part: ({ sent, arrives, token, symbol }) =>
+    renderAssetReason({
+      code: 'asset_keeps_part',
+      params: { token, symbol, sent: amountOf(sent, token), arrives: amountOf(arrives, token) },
+    }),
   base64_payment: () => 'base64 of an x402 payment',
   such_payment: () => 'such a payment',
   x402_payment: () => 'an x402 payment',
@@ -204,7 +238,7 @@ const CHECK: FactTexts<CheckFact> = {
   one_of: ({ values }) => values.join(' or '),
   payload_of: ({ method }) => `the payload of ${method ?? 'a method'}`,
   such_payload: () => 'such a payload',
-  unreadable_field: ({ field, problem }) => `${field}: ${problem}`,
+  unreadable_field: ({ field, problem }) => `${field}: ${renderDecodeProblem(problem)}`,
   evm_address: () => 'an EVM address',
   signed_terms: () => 'the terms that were signed',
   offer: () => 'an offer',
@@ -310,6 +344,10 @@ const CHECK: FactTexts<CheckFact> = {
   fee_payer_unnamed: () => 'the fee payer in no instruction',
   in_no_instruction: () => 'in none',
   in_an_instruction: () => 'it is named by one',
+}
+
+function amountOf({ amountAtomic, ...asset }: Money, address: string): ReasonAmount {
+  return { ...asset, amountAtomic: BigInt(amountAtomic), asset: address }
 }
 
 /** Unix seconds, in which authorizations are signed. */

@@ -4,6 +4,7 @@ import {
   assetName,
   boundedText,
   decimal,
+  loggedAs,
   metadata,
   networkName,
   paymentId,
@@ -14,7 +15,7 @@ import {
 /** What both modes take to pay (specification section 2). */
 export const sendFields = {
   walletAddress: address,
-  recipientAddress: boundedText(200),
+  recipientAddress: v.pipe(boundedText(200), loggedAs(address)),
   amount: decimal,
   resource: v.optional(resource),
   metadata: v.optional(metadata),

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { atomic, decimal, timestamp } from './fields.ts'
+import { atomic, decimal, publicText, timestamp } from './fields.ts'
 import { Fee } from './payment-body.ts'
 import { PAYMENT_STATUSES } from './payment.ts'
 import { ProofCheck } from './proof.ts'
@@ -25,7 +25,7 @@ export const SettlementBody = v.object({
   verified: v.boolean(),
   /** Whether an earlier call was told already that this payment is there: serve the resource once. */
   alreadyProcessed: v.boolean(),
-  paymentId: v.string(),
+  paymentId: publicText,
   status: v.picklist(PAYMENT_STATUSES),
   /**
    * required: the payee signs `transaction` and broadcasts it. broadcast_only: nobody has to sign any more.
@@ -37,21 +37,21 @@ export const SettlementBody = v.object({
   transaction: v.string(),
   encoding: v.picklist(['solana-wire-v0', 'evm-rlp-unsigned', 'evm-rlp-signed']),
   /** Whose signature it lacks; null when it lacks none. */
-  signer: v.nullable(v.string()),
+  signer: v.nullable(publicText),
   /** Height after which the transaction is no longer accepted; on Solana the latest possible one. */
   lastValidBlockHeight: v.number(),
   /** Unix milliseconds. */
   expiresAt: timestamp,
   /** Transaction hash (EVM) or first signature (Solana) of the payment where it is known. */
-  signature: v.nullable(v.string()),
-  network: v.string(),
-  asset: v.string(),
-  symbol: v.string(),
+  signature: v.nullable(publicText),
+  network: publicText,
+  asset: publicText,
+  symbol: publicText,
   decimals: v.number(),
   amount: decimal,
   amountAtomic: atomic,
-  sender: v.string(),
-  recipient: v.string(),
+  sender: publicText,
+  recipient: publicText,
   resource: v.nullable(v.string()),
   /** The most the transaction can cost the payee, in native currency; null where the payer pays for it. */
   fee: v.nullable(v.object({ ...Fee.entries, priorityFee: decimal })),

@@ -105,8 +105,8 @@ describe.each(texts)('%s', (_, schema) => {
     expect(
       long.filter(
         (text) =>
-          accepts(schema, text + 'a'.repeat(100_000)) ||
-          accepts(schema, text + '0'.repeat(100_000)),
+          accepts(schema, text + 'a'.repeat(300_000)) ||
+          accepts(schema, text + '0'.repeat(300_000)),
       ),
     ).toEqual([])
   })

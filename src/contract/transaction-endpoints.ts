@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Call } from './endpoint.ts'
-import { atomic, decimal, timestamp } from './fields.ts'
+import { atomic, decimal, publicText, timestamp } from './fields.ts'
 import { Fee, PaymentStatusBody } from './payment-body.ts'
 import { PayerEvidenceRequest } from './payer-evidence.ts'
 import { SettlementBody } from './settlement.ts'
@@ -19,16 +19,16 @@ export const transactionEndpoints = {
       lastValidBlockHeight: v.number(),
       /** Unix milliseconds. */
       expiresAt: timestamp,
-      paymentId: v.string(),
+      paymentId: publicText,
       paymentProof: v.null(),
-      network: v.string(),
-      asset: v.string(),
-      symbol: v.string(),
+      network: publicText,
+      asset: publicText,
+      symbol: publicText,
       decimals: v.number(),
       amount: decimal,
       amountAtomic: atomic,
-      sender: v.string(),
-      recipient: v.string(),
+      sender: publicText,
+      recipient: publicText,
       resource: v.nullable(v.string()),
       /**
        * The most this transaction can cost beside the amount, in native currency; `priorityFee` is the part the validator gets, `rent` what opening the

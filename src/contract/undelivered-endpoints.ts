@@ -1,22 +1,22 @@
 import * as v from 'valibot'
 import type { Call } from './endpoint.ts'
-import { atomic, decimal, timestamp } from './fields.ts'
+import { atomic, decimal, publicText, timestamp } from './fields.ts'
 import { RefundState } from './payment-body.ts'
 import { PAYMENT_STATUSES } from './payment.ts'
 
 /** A payment that was settled from its payer's proof, and whose success no caller was told: its payer paid and may have received nothing. */
 export const UndeliveredPayment = v.object({
-  paymentId: v.string(),
+  paymentId: publicText,
   status: v.picklist(PAYMENT_STATUSES),
   /** CAIP-2. */
-  network: v.string(),
-  asset: v.string(),
-  symbol: v.string(),
+  network: publicText,
+  asset: publicText,
+  symbol: publicText,
   decimals: v.number(),
   amount: decimal,
   amountAtomic: atomic,
-  sender: v.string(),
-  recipient: v.string(),
+  sender: publicText,
+  recipient: publicText,
   resource: v.nullable(v.string()),
   /** When the payment was made. */
   timestamp,
@@ -26,7 +26,7 @@ export type UndeliveredPayment = v.InferOutput<typeof UndeliveredPayment>
 
 const Closed = v.object({
   success: v.literal(true),
-  paymentId: v.string(),
+  paymentId: publicText,
   delivered: v.boolean(),
 })
 

@@ -1,18 +1,18 @@
 import * as v from 'valibot'
 import type { Call } from './endpoint.ts'
-import { atomic, decimal, timestamp } from './fields.ts'
+import { atomic, decimal, publicText, timestamp } from './fields.ts'
 import { PAYMENT_STATUSES } from './payment.ts'
 
 /** Money that arrived at an owned wallet, fits one or more orders, and is tied to none of them by evidence. */
 export const UnmatchedTransfer = v.object({
-  transferId: v.string(),
+  transferId: publicText,
   /** CAIP-2. */
-  network: v.string(),
-  signature: v.string(),
-  sender: v.string(),
-  recipient: v.string(),
-  asset: v.string(),
-  symbol: v.string(),
+  network: publicText,
+  signature: publicText,
+  sender: publicText,
+  recipient: publicText,
+  asset: publicText,
+  symbol: publicText,
   decimals: v.number(),
   amount: decimal,
   amountAtomic: atomic,
@@ -22,7 +22,7 @@ export const UnmatchedTransfer = v.object({
   /** Unpaid orders whose terms it fits, at most 50. Their metadata may be a stranger's text. */
   candidates: v.array(
     v.object({
-      paymentId: v.string(),
+      paymentId: publicText,
       status: v.picklist(PAYMENT_STATUSES),
       timestamp,
       metadata: v.nullable(v.record(v.string(), v.unknown())),
@@ -31,7 +31,7 @@ export const UnmatchedTransfer = v.object({
   /** The order that a person assigned it to. */
   assigned: v.nullable(
     v.object({
-      paymentId: v.string(),
+      paymentId: publicText,
       by: v.nullable(v.string()),
       at: timestamp,
       note: v.nullable(v.string()),

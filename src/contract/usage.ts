@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { keyId } from './api-key-body.ts'
-import { timestamp, wholeNumber } from './fields.ts'
+import { logged, publicText, timestamp, wholeNumber } from './fields.ts'
 
 /** The usage of the API. */
 
@@ -38,7 +38,7 @@ export const UsageQuery = v.strictObject({
    *
    */
   endpoint: v.optional(
-    v.pipe(v.string(), v.regex(/^[A-Za-z]{1,60}$/, "Expected an endpoint's name.")),
+    v.pipe(v.string(), v.regex(/^[A-Za-z]{1,60}$/, "Expected an endpoint's name."), logged()),
   ),
 })
 
@@ -53,8 +53,8 @@ export const UsageBody = v.object({
     v.object({
       /** Start of the period, UTC. */
       startsAt: timestamp,
-      keyId: v.string(),
-      endpoint: v.string(),
+      keyId: publicText,
+      endpoint: publicText,
       status: v.picklist(STATUS_CLASSES),
       requests: v.number(),
     }),

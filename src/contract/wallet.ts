@@ -1,6 +1,14 @@
 import * as v from 'valibot'
 import { address } from './address-field.ts'
-import { boundedText, noNul, timestamp, wellFormed } from './fields.ts'
+import {
+  boundedText,
+  decimal,
+  networkName,
+  noNul,
+  publicText,
+  timestamp,
+  wellFormed,
+} from './fields.ts'
 import { PaymentStatusBody } from './payment-body.ts'
 import { OWNERSHIP_PROOFS, WALLET_KINDS } from './wallet-owner.ts'
 
@@ -9,14 +17,14 @@ export const MOST_WALLETS = 50
 
 /** A wallet of the account whose key the service holds. */
 const wallet = {
-  walletId: v.string(),
-  walletAddress: v.string(),
+  walletId: publicText,
+  walletAddress: publicText,
   family: v.picklist(['evm', 'solana']),
   name: v.string(),
   /** When the service took it. */
   timestamp,
   /** The networks on which it sends nothing until an operator has looked: the chain shows something of it that the service did not sign. */
-  stopped: v.array(v.object({ network: v.string(), reason: v.string(), timestamp })),
+  stopped: v.array(v.object({ network: publicText, reason: v.string(), timestamp })),
 }
 
 export const WalletList = v.object({ success: v.literal(true), wallets: v.array(v.object(wallet)) })
@@ -35,11 +43,18 @@ export const NewWallet = v.strictObject({
   ),
 })
 
+/** For the proxy. `threshold`: of the native currency; null for no alert. */
+export const BalanceAlertInput = v.strictObject({
+  walletAddress: address,
+  network: networkName,
+  threshold: v.nullable(decimal),
+})
+
 /** A wallet that the account owns. `network`: the chain of a contract; null where a key controls the address, on every chain of its family. */
 export const OwnedWallet = v.object({
-  walletAddress: v.string(),
+  walletAddress: publicText,
   family: v.picklist(['evm', 'solana']),
-  network: v.nullable(v.string()),
+  network: v.nullable(publicText),
   kind: v.picklist(WALLET_KINDS),
   proof: v.picklist(OWNERSHIP_PROOFS),
   createdAt: timestamp,
@@ -60,7 +75,7 @@ export const PayoutChallengeBody = v.object({
 })
 
 /** Room for a signature that deploys its wallet (ERC-6492). */
-const MAX_SIGNATURE = 32_768
+export const MAX_SIGNATURE = 32_768
 
 export const PayoutSignature = v.strictObject({
   challengeId: v.pipe(

@@ -1,13 +1,14 @@
 import * as v from 'valibot'
 import type { Call } from './endpoint.ts'
-import { timestamp } from './fields.ts'
+import { publicText, timestamp } from './fields.ts'
 import { PAYMENT_STATUSES } from './payment.ts'
 
-/** A change of a payment's status, a proof that was found good, a payment that was settled. */
+/** A change of a payment's status, a proof that was found good, a payment that was settled, a payer's request for a refund. */
 export const WEBHOOK_TYPES = [
   ...PAYMENT_STATUSES.map((status) => `payment.${status}` as const),
   'verification',
   'settlement',
+  'refund_request',
 ] as const
 export type WebhookType = (typeof WEBHOOK_TYPES)[number]
 
@@ -20,7 +21,7 @@ const FAILURES = ['address_refused', 'no_answer', 'status'] as const
 export type WebhookFailure = (typeof FAILURES)[number]
 
 const facts = {
-  id: v.string(),
+  id: publicText,
   url: v.string(),
   events: v.array(v.picklist(WEBHOOK_TYPES)),
   enabled: v.boolean(),
@@ -34,11 +35,11 @@ const Changed = v.object({ success: v.literal(true), ...facts })
 const WithSecret = v.object({ success: v.literal(true), secret: v.string(), ...facts })
 
 export const WebhookDeliveryBody = v.object({
-  id: v.string(),
+  id: publicText,
   /** The number of its event; null for a test. */
-  cursor: v.nullable(v.string()),
+  cursor: v.nullable(publicText),
   type: v.picklist([...WEBHOOK_TYPES, 'test']),
-  paymentId: v.nullable(v.string()),
+  paymentId: v.nullable(publicText),
   state: v.picklist(WEBHOOK_STATES),
   attempts: v.number(),
   createdAt: timestamp,
@@ -66,7 +67,7 @@ export const webhookEndpoints = {
   webhookDelete: {
     method: 'DELETE',
     path: '/webhooks/:id',
-    response: v.object({ success: v.literal(true), id: v.string() }),
+    response: v.object({ success: v.literal(true), id: publicText }),
   },
   webhookRotate: { method: 'POST', path: '/webhooks/:id/secret', response: WithSecret },
   webhookTest: {

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { GRACE_SECONDS } from './api-key-body.ts'
 import type { Endpoint } from './endpoint.ts'
 import { StreamEvent } from './event.ts'
-import { boundedText, wholeNumber } from './fields.ts'
+import { boundedText, logged, wholeNumber } from './fields.ts'
 import { WEBHOOK_STATES, WEBHOOK_TYPES } from './webhook-endpoints.ts'
 
 /** Deliveries of events to a merchant's server, signed as https://www.standardwebhooks.com says. What browsers load of it is in webhook-endpoints.ts. */
@@ -19,11 +19,16 @@ const types = v.pipe(
   v.maxLength(WEBHOOK_TYPES.length, `Expected at most ${WEBHOOK_TYPES.length} types.`),
 )
 /** The number of an event, as text. */
-const cursor = v.pipe(v.string(), v.regex(/^[0-9]{1,18}$/, 'Expected the id of an event.'))
+const cursor = v.pipe(
+  v.string(),
+  v.regex(/^[0-9]{1,18}$/, 'Expected the id of an event.'),
+  logged(),
+)
 
 const webhookId = v.pipe(
   v.string(),
   v.regex(/^whk_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected whk_ and 22 base58 characters.'),
+  logged(),
 )
 const params = v.object({ id: webhookId })
 

@@ -39,7 +39,7 @@ const ISSUED = {
   operator: { name: 'Operator', plan: 'premium', scopes: SCOPES },
   standard: { name: 'Server', plan: 'standard', scopes: PAYING },
   readonly: { name: 'Bookkeeping', plan: 'standard', scopes: READING },
-  proxy: { name: 'Proxy', plan: 'premium', scopes: [...PAYING, 'keys:manage'] },
+  proxy: { name: 'Proxy', plan: 'premium', scopes: [...PAYING, 'keys:manage', 'wallets:manage'] },
   seller: { name: 'Demo shop', plan: 'premium', scopes: ['payment:receive', 'payment:read'] },
 } as const satisfies Record<
   Exclude<keyof Keys, 'accountId'>,

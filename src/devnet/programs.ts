@@ -70,6 +70,9 @@ export function startBff({
     HOSTED_SENDS: JSON.stringify(payouts()),
     RATES: JSON.stringify(rates()),
     PUBLIC_SERVICE_URL: serviceUrl(ports),
+    PUBLIC_URL: `http://localhost:${ports.bff}`,
+    SOURCE_KEY_FILE: folder.in('bff', 'source.key'),
+    SOURCE_LOOPBACK: '1',
     TITLE: 'Paydesk',
     ...(relayUrl && {
       WALLETCONNECT_PROJECT_ID: '0'.repeat(32),

@@ -65,10 +65,28 @@ export async function exchange(
   }
 }
 
-function ask(
-  { method, url, headers, body }: ExternalRequest,
+async function ask(
+  question: ExternalRequest,
   { timeoutMs, maxBytes, loopback }: ExchangeLimits,
 ): Promise<ExternalResponse> {
+  const signal = AbortSignal.timeout(Math.ceil(timeoutMs))
+  const response = await send(question, { loopback, signal })
+  try {
+    return await readAnswer(response, maxBytes)
+  } catch (error) {
+    response.destroy()
+    throw error
+  }
+}
+
+/**
+ * Sends over a new connection whose address is checked as resolved and as connected. The body of the
+ * answer is not read yet: the caller reads or destroys it.
+ */
+export function send(
+  { method, url, headers, body }: ExternalRequest,
+  { loopback, signal }: { loopback: boolean; signal: AbortSignal },
+): Promise<IncomingMessage> {
   const plain = url.protocol === 'http:'
   const allowed = (address: string) =>
     isPublicAddress(address) || (loopback && address === '127.0.0.1')
@@ -80,14 +98,14 @@ function ask(
     agent: false,
     maxHeaderSize: MAX_HEADER_BYTES,
     lookup: guardedLookup(allowed),
-    signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
+    signal,
   }
   return new Promise((resolve, reject) => {
     const request = (plain ? requestPlain : requestSecure)(url, options, (response) => {
-      readAnswer(response, maxBytes).then(resolve, (error: unknown) => {
-        request.destroy()
-        reject(error)
-      })
+      const encoding = response.headers['content-encoding'] ?? 'identity'
+      if (encoding === 'identity') return resolve(response)
+      request.destroy()
+      reject(new Error('Expected an answer without compression.'))
     })
     request.on('error', reject)
     request.on('socket', (socket) => {
@@ -115,9 +133,7 @@ function guardedLookup(allowed: (address: string) => boolean): LookupFunction {
 }
 
 async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<ExternalResponse> {
-  const { statusCode = 0, rawHeaders, headers } = response
-  const encoding = headers['content-encoding'] ?? 'identity'
-  if (encoding !== 'identity') throw new Error('Expected an answer without compression.')
+  const { statusCode = 0, rawHeaders } = response
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {

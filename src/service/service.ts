@@ -18,6 +18,7 @@ import type { Context } from './context/context.ts'
 import { createLog } from './context/log.ts'
 import { createMetrics } from './context/metrics.ts'
 import { createReadiness } from './health.ts'
+import { createRequestLog } from './context/request-log.ts'
 import { createUsageLog } from './context/usage-log.ts'
 import { endPredecessor } from './db/end-predecessor.ts'
 import { SERVICE_SCHEMA } from './db/migrations-folder.ts'
@@ -28,6 +29,7 @@ import { removeAcceptedPayers } from './db/settlement-fees.ts'
 import { idempotency, socket, tokenPool, usage } from './db/schema/access.ts'
 import { removeOldDeliveries } from './db/webhooks.ts'
 import { deleteExpiredWalletChallenges } from './db/wallet-challenges.ts'
+import { removeOldRequests } from './usage/read-requests.ts'
 import { RETENTION_DAYS } from './idempotency/claim.ts'
 import { rememberCallers } from './keys/remember-callers.ts'
 import { leaseTokens } from './limits/lease-tokens.ts'
@@ -104,6 +106,10 @@ export async function createService(
     signer,
     log,
     usage: createUsageLog(database.db),
+    requests: createRequestLog(database.db, {
+      onSkipped: (count) => log.warn({ count }, 'requests were not recorded in the request log'),
+      onError: (error) => log.warn({ err: error }, 'requests could not be recorded yet'),
+    }),
     limits,
     callers: keys.callers,
     now: overrides.now ?? (() => new Date()),
@@ -210,6 +216,7 @@ export async function sweep({ db, now }: Pick<Context, 'db' | 'now'>): Promise<v
   await removeOldIdentifiers(db)
   await removeAcceptedPayers(db)
   await removeOldDeliveries(db)
+  while ((await removeOldRequests(db)) > 0);
   await db.delete(socket).where(lt(socket.leaseUntil, sql`now()`))
   while ((await eraseDraftTexts(db)) > 0);
 }

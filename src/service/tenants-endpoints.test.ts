@@ -17,6 +17,7 @@ import { Cells, MERCHANT_READS, readOwn, rightClass, type Class } from '#testing
 import {
   buildOrder,
   payOrder,
+  signRefundRequest,
   untilPaid,
   untilStatus,
   WALLET_FEES,
@@ -44,14 +45,20 @@ type Cell = {
 
 /** What belongs to A. */
 type Facts = {
+  /** When all of it was there. */
+  at: number
   order: string
   paid: string
   hash: string
   hosted: string
   keys: readonly [string, string]
+  /** Who paid A. */
+  customer: string
   /** Money that waits, and the order it is likely to be for. */
   waiting: { transferId: string; paymentId: string }
   spare: string
+  /** What the customer has signed to get `paid` back, and what it became. */
+  refundRequest: { body: object; id: string }
   webhook: string
   challenge: { challengeId: string; signature: string }
   proofs: { alone: Presented; received: Presented; settled: Presented }
@@ -188,6 +195,13 @@ const MATRIX: Record<string, readonly Cell[]> = {
       request: () => ({ path: `/payments/summary?wallets=${payout()}` }),
     },
   ],
+  'GET /customers': [
+    plain('/customers'),
+    {
+      ...plain('', 'the payer of the payee'),
+      request: ({ customer }) => ({ path: `/customers?wallets=${customer}` }),
+    },
+  ],
   'GET /token/info/:mintAddress': [
     { ...plain('', 'a token'), request: () => ({ path: `/token/info/${t.usdc.address}` }) },
   ],
@@ -243,6 +257,17 @@ const MATRIX: Record<string, readonly Cell[]> = {
       foreign: ['ALLOWED', 'NOT_FOUND'],
     },
   ],
+  'GET /requests': [
+    {
+      // What strangers asked in this test names what belongs to A.
+      ...plain('', 'the requests before this test'),
+      request: ({ at: until }) => ({ path: `/requests?until=${until}` }),
+    },
+    {
+      ...plain('', 'a key'),
+      request: ({ keys }) => ({ path: `/requests?keyId=${keys[0]}` }),
+    },
+  ],
   'GET /wallets': [plain('/wallets')],
   'POST /wallets': [
     {
@@ -296,6 +321,42 @@ const MATRIX: Record<string, readonly Cell[]> = {
         path: '/transaction/refund',
         body: { paymentId: paid, amount: 0.001 },
       }),
+      own: 'ALLOWED',
+      foreign: 'NOT_FOUND',
+    },
+  ],
+  'GET /refund-requests': [plain('/refund-requests')],
+  'GET /refund-requests/:paymentId': [
+    {
+      about: 'a payment that was received',
+      request: ({ paid }) => ({ path: `/refund-requests/${paid}` }),
+      own: 'ALLOWED',
+      foreign: 'NOT_FOUND',
+    },
+  ],
+  'POST /refund-requests': [
+    {
+      about: 'what the customer signed',
+      request: ({ refundRequest: { body } }) => ({ path: '/refund-requests', body }),
+      own: 'ALLOWED',
+      foreign: 'NOT_FOUND',
+    },
+  ],
+  'POST /refund-requests/:requestId/decline': [
+    {
+      about: 'the customer’s request',
+      request: ({ refundRequest: { id } }) => ({
+        path: `/refund-requests/${id}/decline`,
+        body: {},
+      }),
+      own: 'ALLOWED',
+      foreign: 'NOT_FOUND',
+    },
+  ],
+  'POST /refund-requests/:requestId/reopen': [
+    {
+      about: 'the customer’s request',
+      request: ({ refundRequest: { id } }) => ({ path: `/refund-requests/${id}/reopen`, body: {} }),
       own: 'ALLOWED',
       foreign: 'NOT_FOUND',
     },
@@ -379,13 +440,16 @@ beforeAll(async () => {
   const hook = await t.a.api.post('/webhooks', { url: 'https://shop.example/webhooks' })
   const prove = (method: 'evm txid' | 'evm eip3009') => makeProof(t, { method, payTo: payout() })
   facts = {
+    at: Date.now(),
     order: open.paymentId,
     paid: paid.paymentId,
     hash,
     hosted: textAt(succeed(sent).body, 'paymentId'),
+    customer: customer.address,
     keys: [(await t.keyOf(t.a, ['payment:read'])).id, (await t.keyOf(t.a, ['payment:read'])).id],
     waiting: { transferId: 'none', paymentId: late.paymentId },
     spare: spare.address,
+    refundRequest: { body: {}, id: 'none' },
     webhook: textAt(succeed(hook).body, 'id'),
     challenge,
     proofs: {
@@ -397,6 +461,10 @@ beforeAll(async () => {
   await untilPaid(t, t.a, paid)
   await untilStatus(t, { tenant: t.a, paymentId: facts.hosted }, ['finalized'])
   await untilStatus(t, { tenant: t.a, paymentId: facts.paid }, ['finalized'])
+  const { body: reading } = await t.a.api.get(`/refund-requests/${facts.paid}`)
+  const asking = await signRefundRequest(t, customer, reading)
+  const made = succeed(await t.a.api.post('/refund-requests', asking))
+  facts.refundRequest = { body: asking, id: textAt(made.body, 'request.requestId') }
   const waiting = listAt((await t.a.api.get('/unmatched')).body, 'transfers').find(
     (transfer) => at(transfer, 'signature') === bare,
   )
@@ -418,7 +486,7 @@ test('every row is an endpoint', () => {
 test('strangers change and learn nothing', async () => {
   const socket = new SocketClient({ port: t.service.port })
   onTestFinished(() => socket.ws.terminate())
-  await socket.enter(t.a.key, ['payments', 'verifications', 'settlements'])
+  await socket.enter(t.a.key, ['payments', 'verifications', 'settlements', 'refundRequests'])
   const before = await snapshot()
   const wrong = new ApiClient(
     t.url,
@@ -429,7 +497,10 @@ test('strangers change and learn nothing', async () => {
   for (const { endpoint, about, request, foreign, keyless } of CELLS) {
     const asked = { method: endpoint.split(' ')[0] ?? '', ...request(facts) }
     for (const [caller, client] of Object.entries(callers)) {
-      const reply = await client.send(asked)
+      // Each address has so many requests without a valid key in a minute.
+      const from = caller === 'a wrong key' ? '192.0.2.1' : '192.0.2.2'
+      const headers = { ...asked.headers, 'X-Forwarded-For': from }
+      const reply = await client.send({ ...asked, headers })
       const wanted =
         caller === 'no key'
           ? (keyless ?? 'UNAUTHORIZED')
@@ -446,7 +517,9 @@ test('strangers change and learn nothing', async () => {
   expect
     .soft(
       socket.messages
-        .filter(({ type }) => ['payment', 'verification', 'settlement'].includes(type))
+        .filter(({ type }) =>
+          ['payment', 'verification', 'settlement', 'refund_request'].includes(type),
+        )
         .map(({ type, status }) => `${type} ${status}`),
     )
     .toEqual([])

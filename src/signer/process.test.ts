@@ -19,6 +19,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { hexToBytes, serializeTransaction } from 'viem'
 import { expect, onTestFinished, test } from 'vitest'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import { openSigner } from './client.ts'
 import { ANOTHER_RUNS, type SealedWallet, type Signer } from './protocol.ts'
 
@@ -116,8 +117,8 @@ async function kill(pid: number): Promise<void> {
 const signed = async (signing: Promise<unknown>) =>
   signing.then(
     () => 'signed',
-    (error: { code?: string; facts?: { details?: { reason?: string } } }) =>
-      error.facts?.details?.reason ?? error.code ?? error,
+    (error: { code?: string; facts?: { details?: Record<string, unknown> } }) =>
+      reasonCodeOf(error.facts?.details) ?? error.code ?? error,
   )
 
 test('it runs alone in its memory, under permissions, on a socket for its owner, and without any other one', async () => {

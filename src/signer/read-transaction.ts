@@ -14,6 +14,8 @@ import {
 import type { Family } from '#contract/address.ts'
 import { renderCheckFact } from '#contract/render-facts.ts'
 import { ProblemError } from '#contract/problem.ts'
+import type { PlainReasonCode } from '#contract/reasons.ts'
+import { renderDecodeProblem } from '#contract/render-en.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 
 /**
@@ -44,9 +46,13 @@ export type Spending = {
 /** A transaction that the signer does not sign for any caller. */
 export function refuseSigning(
   message: string,
-  details: Record<string, string> & { reason: string },
+  { reason, ...details }: Record<string, string> & { reason: PlainReasonCode },
 ): ProblemError {
-  return new ProblemError('SIGNING_REFUSED', { message: `${message} Nothing was signed.`, details })
+  return new ProblemError('SIGNING_REFUSED', {
+    message: `${message} Nothing was signed.`,
+    reason,
+    details,
+  })
 }
 
 function notUnderstood(problem: string): ProblemError {
@@ -66,11 +72,11 @@ export function readTransaction(
 ): Spending {
   if (family === 'evm') {
     const facts = decodeTransaction(bytes)
-    if (!facts.ok) throw notUnderstood(facts.problem)
+    if (!facts.ok) throw notUnderstood(renderDecodeProblem(facts.problem))
     return readEvm(address, facts)
   }
   const facts = decodeSolana(bytes)
-  if (!facts.ok) throw notUnderstood(facts.problem)
+  if (!facts.ok) throw notUnderstood(renderDecodeProblem(facts.problem))
   return readSolana(address, facts)
 }
 
@@ -147,14 +153,14 @@ function readSolana(address: string, facts: SolanaFacts): Spending {
       ...common,
     }
   }
-  requireSponsored(address, facts)
+  requireFeePayer(address, facts)
   return { kind: 'settlement', recipient: null, amountAtomic: 0n, ...common }
 }
 
 /** Others move their own money; the wallet pays the network fee, and is named by no instruction but as the payee of a transfer. */
-function requireSponsored(address: string, facts: SolanaFacts): void {
+function requireFeePayer(address: string, facts: SolanaFacts): void {
   const { guards, units, prices } = readSurroundings(facts)
-  const signed = requireSigners(facts, { feePayer: address, sponsor: address })
+  const signed = requireSigners(facts, { feePayer: address, signsLater: address })
   const wrong = [...Object.values(signed), requireComputeUnits(units, DEFAULT_COMPUTE_CAPS)].find(
     ({ ok }) => !ok,
   )

@@ -18,11 +18,11 @@ export interface KeyVault {
   unwrap(wrapped: Uint8Array, context: string): Promise<Uint8Array>
 }
 
-/** Whose secret it is: sealed bytes cannot be moved to another row. `webhook`: it signs messages, and is no wallet's. */
+/** Whose secret it is: sealed bytes cannot be moved to another row. `webhook`: it signs messages, and is no wallet's. `source`: credentials of a file's source, which the proxy seals. */
 export type Owner = {
   id: string
   accountId: string
-  family: Family | 'webhook'
+  family: Family | 'webhook' | 'source'
   address: string
 }
 export type Sealed = Omit<SealedWallet, keyof Owner>

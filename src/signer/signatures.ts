@@ -30,7 +30,7 @@ export function createSecret(family: Family): Uint8Array {
 /** An unsigned transaction of type 2 in its canonical form, with its signature. */
 export function signEvm(unsigned: Uint8Array, secret: Uint8Array): Uint8Array {
   const decoded = decodeTransaction(unsigned)
-  if (!decoded.ok) throw new Error(decoded.problem)
+  if (!decoded.ok) throw new Error(decoded.problem.code)
   const { chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, valueAtomic, data } = decoded
   // Recovery bit, r, s; s is the low one.
   const signature = secp256k1.sign(keccak_256(unsigned), secret, {

@@ -31,6 +31,7 @@ import {
   type TypedDataDefinition,
 } from 'viem'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import { callOf, proxyAbi } from '#chains/evm/authorization.ts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { decodeTransaction as decodeSolana } from '#chains/solana/decode.ts'
@@ -162,8 +163,8 @@ const digestOf = (typedData: TypedDataDefinition) => hashTypedData(typedData)
 const reasonOf = async (signing: Promise<unknown>) =>
   signing.then(
     () => 'signed',
-    (error: { code?: string; facts?: { details?: { reason?: string } } }) =>
-      error.code === 'SIGNING_REFUSED' ? error.facts?.details?.reason : error,
+    (error: { code?: string; facts?: { details?: Record<string, unknown> } }) =>
+      error.code === 'SIGNING_REFUSED' ? reasonCodeOf(error.facts?.details) : error,
   )
 
 describe('what the signer signs', () => {
@@ -407,7 +408,9 @@ describe('the policy', () => {
     expect(await reasonOf(free.sign({ wallet: evm, transaction: big }))).toBe('signed')
     const dear = evmBytes({ price: 3_000n * GWEI })
     await expect(free.sign({ wallet: evm, transaction: dear })).rejects.toMatchObject({
-      facts: { details: { reason: 'over_fee', limit: '0.05', asked: '0.063' } },
+      facts: {
+        details: { reason: { code: 'over_fee', params: {} }, limit: '0.05', asked: '0.063' },
+      },
     })
   })
 
@@ -418,7 +421,7 @@ describe('the policy', () => {
       code: 'SIGNING_REFUSED',
       facts: {
         details: {
-          reason: 'over_payment',
+          reason: { code: 'over_payment', params: {} },
           limit: '1',
           asked: '1.000000000000000001',
           walletAddress: evm.address,
@@ -433,7 +436,12 @@ describe('the policy', () => {
     expect(await reasonOf(pay({ nonce: 0 }))).toBe('signed')
     await expect(pay({ nonce: 1 })).rejects.toMatchObject({
       facts: {
-        details: { reason: 'over_day', limit: '2', asked: '1.000021', signed: '1.000021' },
+        details: {
+          reason: { code: 'over_day', params: {} },
+          limit: '2',
+          asked: '1.000021',
+          signed: '1.000021',
+        },
       },
     })
     expect(await reasonOf(pay({ nonce: 1, value: ETH - 42_000n * GWEI }))).toBe('signed')

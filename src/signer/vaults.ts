@@ -23,24 +23,25 @@ const SYNCED = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | const
 
 /**
  * The vault of a key that lies in a file; the file is made, with mode 0600, when there is none. Processes that share a database share this file.
+ * @param variable names the setting that an error is about
  * @throws ConfigError for a file that others may read, or that holds something else
  */
-export function openFileVault(file: string): KeyVault {
+export function openFileVault(file: string, variable = 'VAULT_KEY_FILE'): KeyVault {
   const path = resolve(file)
   try {
     if (!existsSync(path)) makeKeyFile(path)
     if ((statSync(path).mode & FOREIGN_BITS) !== 0)
       throw new SignerConfigError(
-        `VAULT_KEY_FILE: expected a file that only its owner may read (chmod 600 ${path}).`,
+        `${variable}: expected a file that only its owner may read (chmod 600 ${path}).`,
       )
     const text = readFileSync(path, 'utf8').trim()
     if (!KEY.test(text))
-      throw new SignerConfigError(`VAULT_KEY_FILE: expected 64 hex digits in ${path}.`)
+      throw new SignerConfigError(`${variable}: expected 64 hex digits in ${path}.`)
     return createVault(Buffer.from(text, 'hex'))
   } catch (error) {
     if (error instanceof SignerConfigError) throw error
     throw new SignerConfigError(
-      `VAULT_KEY_FILE: expected a file that can be read or made, received ${JSON.stringify(file)}.`,
+      `${variable}: expected a file that can be read or made, received ${JSON.stringify(file)}.`,
       { cause: error },
     )
   }

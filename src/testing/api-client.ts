@@ -95,7 +95,7 @@ export function succeed(reply: ApiReply): ApiReply {
 export function classOf({ status, body }: Pick<ApiReply, 'status' | 'body'>): string {
   const code = at(body, 'error.code')
   if (typeof code === 'string')
-    return [code, at(body, 'error.details.reason')]
+    return [code, at(body, 'error.details.reason.code')]
       .filter((part) => typeof part === 'string')
       .join(' ')
   if (at(body, 'isValid') === false) return `REFUSED ${String(at(body, 'invalidReason'))}`

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { glob, readFile } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { PROGRAMS } from './import-rules.ts'
 
@@ -37,6 +37,23 @@ test('each image holds every folder that its program may import', async () => {
     expect(allowed.length).toBeGreaterThan(3)
     const copied = [...stageOf(file, 'program'), ...stageOf(file, stage)]
     expect(copied).toEqual(expect.arrayContaining(allowed))
+  }
+})
+
+test('each image holds the files that its program reads beside its code', async () => {
+  const file = await read('deploy/containers/Containerfile')
+  for (const [folder, stage] of [
+    ['service', 'service'],
+    ['bff', 'proxy'],
+  ] as const) {
+    const [, text = ''] = new RegExp(`AS ${stage}\\n([^]*?)(?=\\nFROM|$)`).exec(file) ?? []
+    for await (const path of glob(`src/${folder}/**/*.ts`, { cwd: ROOT }))
+      for (const [, up = '', target = ''] of (await read(path)).matchAll(
+        /new URL\('((?:\.\.\/)+)([^']+)', import\.meta\.url\)/g,
+      )) {
+        const found = relative(ROOT, join(ROOT, dirname(path), up, target))
+        if (!found.startsWith('src/')) expect(text).toContain(`/app/${found} ${found}`)
+      }
   }
 })
 

@@ -30,6 +30,8 @@ const OPERATIONS = [
   'GET /metrics',
   'GET /ws',
   'GET /api/events',
+  'GET /api/file/:code',
+  'POST /api/files/download',
   'GET /api/config',
 ]
 

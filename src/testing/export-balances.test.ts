@@ -10,6 +10,7 @@ import { endpoints } from '#contract/endpoints.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
 import { SOLANA_DEVNET, type Asset } from '#contract/network.ts'
 import { PaymentRow } from '#contract/payment-body.ts'
+import type { AssetFlows } from '#contract/payment-endpoints.ts'
 import { sendPayment } from '#service/hosted/send.ts'
 import { pollOnce } from '#service/monitor/poll.ts'
 import { buildTransaction } from '#service/payments/build.ts'
@@ -313,7 +314,7 @@ test('the journal of one line a posting equals the chains', async () => {
   expect([...sums.values()]).toEqual([0n, 0n, 0n])
 })
 
-test('the figures of the overview are those of the chains', async () => {
+test('the figures of the overview add up to those of the payments list and of the chains', async () => {
   const { assets } = await readSummary(opened.context, opened.actor, {
     wallets: undefined,
     days: 7,
@@ -321,32 +322,56 @@ test('the figures of the overview are those of the chains', async () => {
   const [eth, token, lamports] = ['ETH', 'USDC', 'SOL'].map((symbol) =>
     assets.find((each) => each.symbol === symbol),
   )
+  // Of the same period as the payments list, which has them all.
+  const listed = (symbol: string, type: string, back: boolean) =>
+    rows.reduce((sum, row) => {
+      const paid = row.status === 'confirmed' || row.status === 'finalized'
+      const counts = paid && row.symbol === symbol && row.type === type
+      return counts && (row.refundOf !== null) === back ? sum + BigInt(row.amountAtomic) : sum
+    }, 0n)
   const fees = (symbol: string) =>
     rows.reduce(
       (sum, { fee }) => sum + (fee?.own && fee.symbol === symbol ? BigInt(fee.amountAtomic) : 0n),
       0n,
     )
-  const net = (asset: typeof eth) =>
-    BigInt(asset?.receivedAtomic ?? 0) - BigInt(asset?.sentAtomic ?? 0)
+  for (const asset of [eth, token, lamports]) {
+    const symbol = asset?.symbol ?? ''
+    expect(asset, symbol).toMatchObject({
+      receivedAtomic: listed(symbol, 'received', false).toString(),
+      refundsReceivedAtomic: listed(symbol, 'received', true).toString(),
+      sentAtomic: listed(symbol, 'sent', false).toString(),
+      refundedAtomic: listed(symbol, 'sent', true).toString(),
+      feesAtomic: fees(symbol).toString(),
+    })
+  }
+  const net = (flows: AssetFlows | undefined) =>
+    flows
+      ? BigInt(flows.receivedAtomic) +
+        BigInt(flows.refundsReceivedAtomic) -
+        BigInt(flows.sentAtomic) -
+        BigInt(flows.refundedAtomic) -
+        BigInt(flows.feesAtomic)
+      : 0n
   const [atTill, atShop] = await Promise.all(
     [till, shop.address].map((address) => evm.client.getBalance({ address: address as Hex })),
   )
   // Own wallets together: an internal transfer is neither income nor expense.
-  expect(net(eth) - fees('ETH')).toBe((atTill ?? 0n) + (atShop ?? 0n) - OPENING - WRONG)
+  expect(net(eth)).toBe((atTill ?? 0n) + (atShop ?? 0n) - OPENING - WRONG)
   expect(net(token)).toBe(await balanceOnEvm(evm, usdc, shop.address))
-  expect(net(lamports) - fees('SOL')).toBe(
+  expect(net(lamports)).toBe(
     BigInt(await solana.connection.getBalance(new PublicKey(solTill))) - SOL_OPENING,
   )
   for (const asset of [eth, token, lamports])
-    expect(
-      asset?.days.reduce(
-        (sum, day) => sum + BigInt(day.receivedAtomic) - BigInt(day.sentAtomic),
-        0n,
-      ),
-    ).toBe(net(asset))
-  expect([eth, token, lamports].map((asset) => [asset?.receivedCount, asset?.sentCount])).toEqual([
-    [1, 2],
-    [1, 0],
-    [1, 1],
+    expect(asset?.days.reduce((sum, day) => sum + net(day), 0n)).toBe(net(asset))
+  expect(
+    [eth, token, lamports].map((asset) => [
+      asset?.receivedCount,
+      asset?.sentCount,
+      asset?.refundedCount,
+    ]),
+  ).toEqual([
+    [1, 1, 1],
+    [1, 0, 0],
+    [1, 1, 0],
   ])
 })

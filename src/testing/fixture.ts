@@ -6,6 +6,7 @@ import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Network } from '#contract/n
 import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
 import { freePort } from '#devnet/ports.ts'
 import { payment } from '#service/db/schema/payment.ts'
+import type { ServiceConfig } from '#service/context/config.ts'
 import { recordEvent } from '#service/db/record-event.ts'
 import { createService, type RunningService } from '#service/service.ts'
 import { TestBrowser } from './test-browser.ts'
@@ -39,6 +40,7 @@ type Options = {
   plan?: Plan
   scopes?: readonly Scope[]
   bff?: Partial<BffConfig>
+  service?: Partial<ServiceConfig>
   overrides?: Overrides
 }
 
@@ -103,6 +105,7 @@ export class Fixture {
         logLevel: 'silent',
         signer: { socket: 'unused' },
         trustedProxyHops: 0,
+        ...this.#options.service,
       },
       { signer: this.signer },
     )

@@ -1,5 +1,6 @@
 import { privateKeyToAccount, generatePrivateKey } from 'viem/accounts'
 import type { HostedIntent } from '#contract/hosted-intent.ts'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import type { HostedRule } from '#bff/config/hosted-rules.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
 import { Fixture } from './fixture.ts'
@@ -20,7 +21,7 @@ type HostedJson = {
 
 /** The contents of the hosted endpoints' answers. */
 export const hostedJson = (answer: BrowserResponse) => answer.json as unknown as HostedJson
-export const reasonOf = (answer: BrowserResponse) => answer.json.error?.details?.['reason']
+export const reasonOf = (answer: BrowserResponse) => reasonCodeOf(answer.json.error?.details)
 
 /** A Paydesk whose operator is signed in and may pay from a managed wallet, on a bare EVM chain. */
 export class HostedFixture {
@@ -110,6 +111,7 @@ export class HostedFixture {
   async prepared(
     more: Partial<Pick<HostedIntent, 'resource' | 'description' | 'reference'>> & {
       amount?: number
+      priorityFee?: number
     } = {},
   ): Promise<HostedIntent> {
     const answer = await this.prepare(more)
@@ -118,6 +120,7 @@ export class HostedFixture {
     const { resource = '', description = '', reference = '' } = more
     const asset = this.evm.network.assets[0]?.address ?? ''
     const words = { resource, description, reference }
+    const priorityFee = more.priorityFee === undefined ? '' : String(more.priorityFee)
     return {
       nonce,
       network: this.evm.network.network,
@@ -127,6 +130,7 @@ export class HostedFixture {
       symbol: 'ETH',
       decimals: 18,
       amountAtomic,
+      priorityFee,
       expiresAt,
       ...words,
     }

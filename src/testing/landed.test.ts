@@ -46,7 +46,7 @@ async function landOnEvm(evm: EvmFixture, account: PrivateKeyAccount, intent: Pa
     await evm.client.getTransaction({ hash }),
     await evm.client.getTransactionReceipt({ hash }),
   )
-  if (!landed.ok) throw new Error(landed.problem)
+  if (!landed.ok) throw new Error(landed.problem.code)
   return { reviewed, signed: hexToBytes(signed), hash, landed }
 }
 
@@ -97,7 +97,7 @@ async function landOnSolana(solana: SolanaFixture, payer: Keypair, intent: Payme
   const response = await read()
   if (response === null) throw new Error('The node forgot the transaction.')
   const landed = decodeLandedSolana(response)
-  if (!landed.ok) throw new Error(landed.problem)
+  if (!landed.ok) throw new Error(landed.problem.code)
   return { reviewed, signed, signature, landed }
 }
 

@@ -104,7 +104,7 @@ export function signBuilt(
   nonce?: number,
 ): Promise<Hex> {
   const decoded = decodeTransaction(Buffer.from(transaction, 'base64'))
-  if (!decoded.ok) throw new Error(decoded.problem)
+  if (!decoded.ok) throw new Error(decoded.problem.code)
   const { chainId, gas, maxFeePerGas, maxPriorityFeePerGas, to, valueAtomic, data } = decoded
   const fields = {
     chainId,

@@ -3,6 +3,7 @@ import type { TypedDataDefinition } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { EVM_NATIVE, SOLANA_NATIVE } from '#contract/address.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import { encodeBase64, encodeHeader } from '#x402/header.ts'
 import { NATIVE_TRANSFER_METHOD, TXID_METHOD } from '#x402/methods.ts'
 import { offerProofTypedData, proofTypedData } from '#x402/txid.ts'
@@ -114,13 +115,16 @@ export function withHighS(header: string): string {
 /** Why a call was refused: its code, and the reason and the check of a refused proof. */
 export async function refusal(
   call: Promise<unknown>,
-): Promise<{ code: string; reason?: unknown; check?: unknown }> {
+): Promise<{ code: string; reason?: string; check?: unknown }> {
   try {
     await call
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
-    const { reason, check } = error.facts.details ?? {}
-    return { code: error.code, ...(reason !== undefined && { reason, check }) }
+    const reason = reasonCodeOf(error.facts.details)
+    return {
+      code: error.code,
+      ...(reason !== undefined && { reason, check: error.facts.details?.['check'] }),
+    }
   }
   throw new Error('The call was not refused.')
 }

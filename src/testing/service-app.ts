@@ -23,6 +23,7 @@ import { createReadiness } from '#service/health.ts'
 import { examples } from '#service/openapi/examples.ts'
 import type { Routes } from '#service/api/handler.ts'
 import { startFlushing } from '#service/usage/start-flushing.ts'
+import { createRequestLog } from '#service/context/request-log.ts'
 import { createUsageLog } from '#service/context/usage-log.ts'
 import { openTestSigner } from './test-signer.ts'
 import { createResponseCheck, type ReceivedResponse } from './described-responses.ts'
@@ -40,10 +41,16 @@ export const exampleRoutes: Routes = {
   paymentHistory: async () => examples.paymentHistory.reply,
   paymentList: async () => examples.paymentList.reply,
   paymentSummary: async () => examples.paymentSummary.reply,
+  customerList: async () => examples.customerList.reply,
   tokenInfo: async () => examples.tokenInfo.reply,
   paymentSend: async () => examples.paymentSend.reply,
   paymentRefund: async () => examples.paymentRefund.reply,
   transactionRefund: async () => examples.transactionRefund.reply,
+  refundRequestList: async () => examples.refundRequestList.reply,
+  refundRequestRead: async () => examples.refundRequestRead.reply,
+  refundRequestCreate: async () => examples.refundRequestCreate.reply,
+  refundRequestDecline: async () => examples.refundRequestDecline.reply,
+  refundRequestReopen: async () => examples.refundRequestReopen.reply,
   unmatchedList: async () => examples.unmatchedList.reply,
   unmatchedAssign: async () => examples.unmatchedAssign.reply,
   unmatchedUnassign: async () => examples.unmatchedUnassign.reply,
@@ -61,6 +68,7 @@ export const exampleRoutes: Routes = {
   apiKeyRotate: async () => examples.apiKeyRotate.reply,
   apiKeyDelete: async () => examples.apiKeyDelete.reply,
   usage: async () => examples.usage.reply,
+  requestList: async () => examples.requestList.reply,
   eventList: async () => examples.eventList.reply,
   webhookList: async () => examples.webhookList.reply,
   webhookCreate: async () => examples.webhookCreate.reply,
@@ -130,6 +138,7 @@ export async function startTestApp({
     signer,
     log: createLog(log ? 'debug' : 'silent', log),
     usage: createUsageLog(database.db),
+    requests: createRequestLog(database.db),
     limits: requestLimits,
     callers: keys.callers,
     now,

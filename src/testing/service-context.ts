@@ -14,6 +14,7 @@ import { leaseTokens } from '#service/limits/lease-tokens.ts'
 import { Limits } from '#service/limits/limits.ts'
 import { createLog } from '#service/context/log.ts'
 import { registerWallet, releaseWallet } from '#service/wallets/ownership.ts'
+import { createRequestLog } from '#service/context/request-log.ts'
 import { createUsageLog } from '#service/context/usage-log.ts'
 import { createTestDatabase, type Engine } from './postgres.ts'
 import { openTestSigner } from './test-signer.ts'
@@ -57,6 +58,7 @@ export async function openContext(
     signer: beside?.signer ?? stack.use(openTestSigner()),
     log: createLog('silent'),
     usage: createUsageLog(database.db),
+    requests: createRequestLog(database.db),
     limits,
     callers: new KnownCallers({ read: (hash, now) => findKey(database.db, hash, now) }),
     now: options.now ?? (() => new Date()),

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { build, type Rolldown } from 'vite'
 
 /**
- * `npm run size`: builds the web app in memory and says, for every page, how much JavaScript a browser needs before that page works when it is
+ * `npm run size`: builds the web app in memory and says, for every page, how much JavaScript, in how many files, a browser needs before that page works when it is
  * the first one opened. Exits with 1 when a bar is passed, or when wallet code is part of any first load.
  */
 
@@ -48,7 +48,7 @@ function report(name: string, loaded: ReadonlySet<Chunk>): void {
     .flatMap((chunk) => Object.keys(chunk.modules))
     .find((id) => WALLET_CODE.test(id))
   console.log(
-    `${name}: ${(size / 1000).toFixed(3)} kB (${bar / 1000} kB)${wallet ? `, holds wallet code: ${wallet.replace(ROOT, '')}` : ''}`,
+    `${name}: ${(size / 1000).toFixed(3)} kB (${bar / 1000} kB), ${loaded.size} files${wallet ? `, holds wallet code: ${wallet.replace(ROOT, '')}` : ''}`,
   )
   if (size > bar || wallet) failed = true
 }

@@ -24,6 +24,7 @@ const OWN = {
 
 const LICENCES = [
   'MIT',
+  'MIT-0',
   'ISC',
   'Apache-2.0',
   'BSD-2-Clause',

@@ -2,6 +2,8 @@ import { VersionedTransaction, type Keypair } from '@solana/web3.js'
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
+import { NATIVE_ETH } from '#contract/network.ts'
+import { refundRequestTypedData } from '#contract/refund-request.ts'
 import { at, succeed, textAt, type ApiReply } from './api-client.ts'
 import {
   readStatus,
@@ -75,7 +77,7 @@ export function signOrder(
   changes: Changes = {},
 ): Promise<Hex> {
   const decoded = decodeTransaction(Buffer.from(order.transaction, 'base64'))
-  if (!decoded.ok) throw new Error(decoded.problem)
+  if (!decoded.ok) throw new Error(decoded.problem.code)
   const { chainId, gas, maxFeePerGas, maxPriorityFeePerGas, to, valueAtomic, data, nonce } = decoded
   return payer.signTransaction({
     type: 'eip1559',
@@ -93,7 +95,7 @@ export function signOrder(
 
 export function nonceOf(order: Pick<TenantOrder, 'transaction'>): number {
   const decoded = decodeTransaction(Buffer.from(order.transaction, 'base64'))
-  if (!decoded.ok) throw new Error(decoded.problem)
+  if (!decoded.ok) throw new Error(decoded.problem.code)
   return decoded.nonce
 }
 
@@ -194,4 +196,30 @@ export async function untilMonitored(t: Tenants): Promise<void> {
   })
   await payOrder(t, payer, order)
   await untilPaid(t, t.b, order)
+}
+
+/** What a payer's wallet sends to ask for all that is left of a payment. `reading`: `GET /refund-requests/:paymentId`. */
+export async function signRefundRequest(
+  { evm }: Pick<Tenants, 'evm'>,
+  payer: PrivateKeyAccount,
+  reading: unknown,
+): Promise<{ paymentId: string; number: number; signature: string }> {
+  const paymentId = textAt(reading, 'paymentId')
+  const number = Number(at(reading, 'next.number'))
+  const { address: asset, symbol, decimals } = NATIVE_ETH
+  const data = refundRequestTypedData({
+    paymentId,
+    number,
+    network: evm.network.network,
+    deployment: textAt(reading, 'next.deployment'),
+    payer: payer.address,
+    asset,
+    symbol,
+    decimals,
+    amountAtomic: BigInt(textAt(reading, 'next.amountAtomic')),
+    reason: '',
+  })
+  // Its addresses are in their normal form, which the types of viem cannot see.
+  const typed = data as unknown as Parameters<typeof payer.signTypedData>[0]
+  return { paymentId, number, signature: await payer.signTypedData(typed) }
 }

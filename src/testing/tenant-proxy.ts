@@ -25,6 +25,7 @@ export async function openProxy(t: Tenants) {
     ALLOWED_ORIGINS: ORIGIN,
     SELLER_WALLETS: [t.a.payout.evm.address, t.a.payout.solana.publicKey.toBase58()].join(','),
     OPERATOR_WALLETS: [operator.address, t.a.payout.evm.address].join(','),
+    PUBLIC_URL: 'https://files.example',
     LOG_LEVEL: 'fatal',
   })
   let aheadMs = 0

@@ -216,6 +216,7 @@ async function startService(
     VAULT_KEY_FILE: join(folder, 'vault.key'),
     FACILITATOR_WALLETS: wallets.join(','),
     FACILITATOR_PUBLIC: 'true',
+    TRUSTED_PROXY_HOPS: '1',
     LOG_LEVEL: 'silent',
   })
   return createService({ ...config, database: database.target })

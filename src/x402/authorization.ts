@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { parseAddress } from '#contract/address.ts'
+import type { FieldFormat } from '#contract/reasons.ts'
 
 /** What a payer of tokens on EVM signs for others to submit: the payloads of `eip3009` and `permit2`, the same in both versions. */
 
@@ -10,7 +11,7 @@ const evmAddress = v.pipe(
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
     const parsed = parseAddress(dataset.value)
     if (parsed.ok && parsed.family === 'evm') return parsed.address as `0x${string}`
-    addIssue({ message: 'Expected an EVM address.' })
+    addIssue({ message: 'evm_address' satisfies FieldFormat })
     return NEVER
   }),
 )
@@ -18,25 +19,22 @@ const evmAddress = v.pipe(
 /** Digits only, so that one number has one spelling. */
 const uint256 = v.pipe(
   v.string(),
-  v.regex(/^(0|[1-9][0-9]{0,77})$/, 'Expected a whole number in digits.'),
+  v.regex(/^(0|[1-9][0-9]{0,77})$/, 'whole_number' satisfies FieldFormat),
   v.transform((digits) => BigInt(digits)),
-  v.check((value) => value <= MAX_UINT256, 'Expected a number of at most 256 bits.'),
+  v.check((value) => value <= MAX_UINT256, 'uint256' satisfies FieldFormat),
 )
 
-const hexBytes = (least: number, most: number) =>
+const hexBytes = (least: number, most: number, format: FieldFormat) =>
   v.pipe(
     v.string(),
-    v.regex(/^0x(?:[0-9a-fA-F]{2})*$/, 'Expected 0x and hex digits.'),
-    v.check(
-      (text) => text.length >= 2 + 2 * least && text.length <= 2 + 2 * most,
-      `Expected ${least === most ? `${least}` : least === 0 ? `at most ${most}` : `${least} to ${most}`} bytes.`,
-    ),
+    v.regex(/^0x(?:[0-9a-fA-F]{2})*$/, 'hex' satisfies FieldFormat),
+    v.check((text) => text.length >= 2 + 2 * least && text.length <= 2 + 2 * most, format),
     v.toLowerCase(),
     v.transform((text) => text as `0x${string}`),
   )
 
 /** A key's signature has 65 bytes. A contract's has as many as the contract reads, none included (EIP-1271). */
-const signature = hexBytes(0, 2048)
+const signature = hexBytes(0, 2048, 'bytes_2048_at_most')
 
 export const Eip3009Payload = v.object({
   signature,
@@ -46,7 +44,7 @@ export const Eip3009Payload = v.object({
     value: uint256,
     validAfter: uint256,
     validBefore: uint256,
-    nonce: hexBytes(32, 32),
+    nonce: hexBytes(32, 32, 'bytes_32'),
   }),
 })
 export type Eip3009Payload = v.InferOutput<typeof Eip3009Payload>

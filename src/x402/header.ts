@@ -1,11 +1,13 @@
+import { fact } from '#contract/facts.ts'
 import { containsNul, JsonError, parseJson, stringifyJson } from '#contract/json.ts'
+import type { DecodeProblem } from '#contract/reasons.ts'
 
 /** The header values of x402: standard base64 of JSON, in both directions. */
 
 /** The largest header value that is read, in characters. */
 export const MAX_HEADER_LENGTH = 8 * 1024
 
-export type DecodedHeader = { ok: true; value: unknown } | { ok: false; problem: string }
+export type DecodedHeader = { ok: true; value: unknown } | { ok: false; problem: DecodeProblem }
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
@@ -16,20 +18,20 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
  */
 export function decodeHeader(text: string): DecodedHeader {
   if (text.length > MAX_HEADER_LENGTH)
-    return { ok: false, problem: `The proof is larger than ${MAX_HEADER_LENGTH} characters.` }
+    return {
+      ok: false,
+      problem: { code: 'header_too_long', params: { maxCharacters: MAX_HEADER_LENGTH } },
+    }
   const bytes = decodeBase64(text)
-  if (!bytes) return { ok: false, problem: 'The proof is not canonical base64.' }
+  if (!bytes) return { ok: false, problem: fact('not_base64') }
   try {
     const value = parseJson(
       new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes),
     )
-    return containsNul(value)
-      ? { ok: false, problem: 'The proof holds a NUL character.' }
-      : { ok: true, value }
+    return containsNul(value) ? { ok: false, problem: fact('nul_character') } : { ok: true, value }
   } catch (error) {
-    if (error instanceof JsonError)
-      return { ok: false, problem: `The proof is not readable: ${error.message}` }
-    if (error instanceof TypeError) return { ok: false, problem: 'The proof is not valid UTF-8.' }
+    if (error instanceof JsonError) return { ok: false, problem: error.problem }
+    if (error instanceof TypeError) return { ok: false, problem: fact('not_utf8') }
     throw error
   }
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { FieldFormat } from '#contract/reasons.ts'
 import { decodeBase64 } from './header.ts'
 
 /**
@@ -12,7 +13,7 @@ export const NativeTransferPayload = v.object({
     v.rawTransform(({ dataset, addIssue, NEVER }) => {
       const bytes = decodeBase64(dataset.value)
       if (bytes) return bytes
-      addIssue({ message: 'Expected canonical base64.' })
+      addIssue({ message: 'base64' satisfies FieldFormat })
       return NEVER
     }),
   ),
@@ -23,6 +24,6 @@ export const SignedTransactionPayload = v.object({
   signedTransaction: v.pipe(
     v.string(),
     v.maxLength(4096),
-    v.regex(/^0x(?:[0-9a-f]{2})+$/, 'Expected 0x and hex digits in lower case.'),
+    v.regex(/^0x(?:[0-9a-f]{2})+$/, 'lower_case_hex' satisfies FieldFormat),
   ),
 })

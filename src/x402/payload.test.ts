@@ -22,7 +22,7 @@ const V1 = { x402Version: 1, scheme: 'exact', network: 'base', payload: { txRef:
 describe('a payment', () => {
   test('of v2 says its scheme, network and method in what it accepted', () => {
     const decoded = decodePayload(encodeHeader(V2))
-    if (!decoded.ok) throw new Error(decoded.problem)
+    if (!decoded.ok) throw new Error(decoded.problem.code)
     expect([
       schemeOf(decoded.payload),
       networkNameOf(decoded.payload),
@@ -35,7 +35,7 @@ describe('a payment', () => {
       const decoded = decodePayload(
         encodeHeader({ ...V2, accepted: { ...REQUIREMENTS, extra: {} }, payload }),
       )
-      if (!decoded.ok) throw new Error(decoded.problem)
+      if (!decoded.ok) throw new Error(decoded.problem.code)
       return methodOf(decoded.payload)
     }
     expect(told({ authorization: {}, signature: '0x' })).toBe('eip3009')
@@ -52,7 +52,7 @@ describe('a payment', () => {
     [{ other: {} }, undefined],
   ])('of v1 is told by its payload: %j', (payload, method) => {
     const decoded = decodePayload(encodeHeader({ ...V1, payload }))
-    if (!decoded.ok) throw new Error(decoded.problem)
+    if (!decoded.ok) throw new Error(decoded.problem.code)
     expect([
       schemeOf(decoded.payload),
       networkNameOf(decoded.payload),
@@ -74,19 +74,25 @@ describe('a payment', () => {
   ])('with %s is a problem, never an exception', (_, value) => {
     expect(decodePayload(encodeHeader(value))).toMatchObject({
       ok: false,
-      problem: expect.stringMatching(/not an x402 payment/),
+      problem: { code: 'payment_field' },
     })
   })
 
-  test('that cannot be read is told in words', () => {
+  test('that cannot be read names the field, what was expected and what was received', () => {
     expect(decodePayload(encodeHeader({ ...V1, x402Version: 3 }))).toMatchObject({
-      problem:
-        'The proof is not an x402 payment: at x402Version: Expected one of 1, 2, received 3.',
+      problem: {
+        code: 'payment_field',
+        params: {
+          field: 'x402Version',
+          problem: { code: 'field_one_of', params: { values: ['1', '2'], received: '3' } },
+        },
+      },
     })
     expect(decodePayload(encodeHeader([]))).toMatchObject({
-      problem: expect.stringMatching(
-        /: Expected .*, received an array\.$|: Expected one of 1, 2, received nothing\.$/,
-      ),
+      problem: {
+        code: 'payment_field',
+        params: { problem: { code: 'field_one_of', params: { values: ['1', '2'] } } },
+      },
     })
   })
 })

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { explainIssue } from '#contract/explain-issue.ts'
+import { fieldProblemOf } from '#contract/explain-issue.ts'
+import type { DecodeProblem } from '#contract/reasons.ts'
 import { decodeHeader } from './header.ts'
 import {
   EIP3009_METHOD,
@@ -32,10 +33,9 @@ export const PaymentPayloadV1 = v.object({
 export const PaymentPayload = v.variant('x402Version', [PaymentPayloadV1, PaymentPayloadV2])
 export type PaymentPayload = v.InferOutput<typeof PaymentPayload>
 
-/** `at`: the field that a problem is about, and `why` it is one. */
 export type DecodedPayload =
   | { ok: true; payload: PaymentPayload }
-  | { ok: false; problem: string; at?: string | null; why?: string }
+  | { ok: false; problem: DecodeProblem }
 
 /** Reads the value of `X-PAYMENT` or `PAYMENT-SIGNATURE`; the version inside decides, not the header's name. */
 export function decodePayload(text: string): DecodedPayload {
@@ -47,13 +47,8 @@ export function readPayload(value: unknown): DecodedPayload {
   const result = v.safeParse(PaymentPayload, value)
   if (result.success) return { ok: true, payload: result.output }
   const [issue] = result.issues
-  const [at, why] = [v.getDotPath(issue), explainIssue(issue)]
-  return {
-    ok: false,
-    problem: `The proof is not an x402 payment: at ${at ?? 'its root'}: ${why}`,
-    at,
-    why,
-  }
+  const params = { field: v.getDotPath(issue), problem: fieldProblemOf(issue) }
+  return { ok: false, problem: { code: 'payment_field', params } }
 }
 
 export function schemeOf(payment: PaymentPayload): string {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { atomic } from '#contract/fields.ts'
+import type { FieldFormat } from '#contract/reasons.ts'
 import { encodeHeader } from './header.ts'
 import { formatNetworkV1 } from './networks.ts'
 
@@ -7,6 +7,10 @@ import { formatNetworkV1 } from './networks.ts'
 
 const seconds = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(86_400))
 const word = v.pipe(v.string(), v.minLength(1), v.maxLength(128))
+const atomic = v.pipe(
+  v.string(),
+  v.regex(/^(0|[1-9][0-9]{0,77})$/, 'atomic_units' satisfies FieldFormat),
+)
 const extra = v.optional(v.record(v.string(), v.unknown()), {})
 
 export const Requirements = v.object({

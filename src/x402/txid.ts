@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { FieldFormat } from '#contract/reasons.ts'
 import { chainIdOf, type NetworkId } from '#contract/network.ts'
 import { EXACT_SCHEME, TXID_METHOD } from './methods.ts'
 import { RequirementsV1 } from './requirements.ts'
@@ -107,13 +108,13 @@ export const TxidPayload = v.object({
   format: v.literal('eip712'),
   txRef: v.pipe(
     v.string(),
-    v.regex(/^0x[0-9a-fA-F]{64}$/, 'Expected 0x and 64 hex digits.'),
+    v.regex(/^0x[0-9a-fA-F]{64}$/, 'transaction_hash' satisfies FieldFormat),
     v.toLowerCase(),
   ),
   from: v.pipe(v.string(), v.maxLength(64)),
   signature: v.pipe(
     v.string(),
-    v.regex(/^0x[0-9a-fA-F]{130}$/, 'Expected a signature of 65 bytes.'),
+    v.regex(/^0x[0-9a-fA-F]{130}$/, 'signature_65_bytes' satisfies FieldFormat),
   ),
   /** v1 carries its terms here. */
   offer: v.optional(RequirementsV1),
@@ -128,7 +129,7 @@ export const MemoPayload = v.object({
   /** The transaction's first signature, base58. */
   txRef: v.pipe(
     v.string(),
-    v.regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'Expected base58 of 64 bytes.'),
+    v.regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'base58_signature' satisfies FieldFormat),
   ),
   from: v.optional(v.pipe(v.string(), v.maxLength(64))),
 })

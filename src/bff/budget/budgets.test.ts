@@ -20,7 +20,7 @@ function setUp(requestsPerMinute = 100) {
   }
   const granted = (times: number, ...args: Parameters<typeof ask>): number =>
     Array.from({ length: times }, () => ask(...args)).filter((wait) => wait === 0).length
-  return { clock, quota, ask, granted }
+  return { clock, quota, budgets, ask, granted }
 }
 
 describe('one visitor', () => {
@@ -92,4 +92,16 @@ describe('a plan that runs out', () => {
     clock.ms += 24_000
     expect(ask('a', 'sync')).toBe(0)
   })
+})
+
+test('requests for a refund wait by address, and by payment from whatever address', () => {
+  const { budgets, clock } = setUp()
+  const handIn = (address: string, paymentId: string) => () =>
+    budgets.spendRefundRequest(address, paymentId)
+  for (let index = 0; index < 10; index++) handIn('a', `pay_${index}`)()
+  expect(handIn('a', 'pay_new')).toThrow(ProblemError)
+  for (let index = 0; index < 9; index++) handIn(`b${index}`, 'pay_0')()
+  expect(handIn('c', 'pay_0')).toThrow(ProblemError)
+  clock.ms += 60_000
+  expect(handIn('a', 'pay_0')).not.toThrow()
 })

@@ -48,6 +48,8 @@ const SIGN_INS_PER_MINUTE = 60
 const NOTES_PER_MINUTE = 600
 /** Short links an address may open in a minute: a code has 70 random bits. */
 const LINKS_PER_MINUTE = 120
+/** Requests for a refund that an address may hand in, in a minute, and that may be handed in for one payment. */
+const REFUND_REQUESTS_PER_MINUTE = 10
 /** Requests an address may have relayed in a minute, and all addresses together. */
 const RELAYS_PER_MINUTE = { address: 30, total: 300 }
 
@@ -109,6 +111,15 @@ export class Budgets {
   }
 
   /** @throws ProblemError `RATE_LIMIT` */
+  spendRefundRequest(address: string, paymentId: string): void {
+    const now = this.#now().getTime()
+    for (const name of [address, paymentId]) {
+      const wait = this.#buckets.take(`refund request ${name}`, REFUND_REQUESTS_PER_MINUTE, now)
+      if (wait > 0) throw tooMany('refund request', 'address', wait)
+    }
+  }
+
+  /** @throws ProblemError `RATE_LIMIT` */
   spendRelay(address: string): void {
     const now = this.#now().getTime()
     const wait = this.#buckets.take(`relay ${address}`, RELAYS_PER_MINUTE.address, now)
@@ -125,7 +136,7 @@ export class Budgets {
 }
 
 function tooMany(
-  budget: BudgetClass | 'sign-in' | 'note' | 'link' | 'relay',
+  budget: BudgetClass | 'sign-in' | 'note' | 'link' | 'refund request' | 'relay',
   scope: 'desk' | 'address' | 'session',
   waitMs: number,
 ): ProblemError {

@@ -176,3 +176,52 @@ test('the key and the networks may come from files; a file that cannot be read i
     readEnv({ SERVICE_API_KEY_FILE: '/nowhere/key', NETWORKS_FILE: '/nowhere/networks' }),
   ).toThrow(/SERVICE_API_KEY_FILE.*\/nowhere\/key|NETWORKS_FILE/s)
 })
+
+test('e-mails need a mail server, a sender and the address of the proxy; TLS is required but on this machine', () => {
+  const mail = {
+    SMTP_URL: 'smtp://paydesk:pass%40word@smtp.example.com',
+    MAIL_FROM: 'shop@example.com',
+    PUBLIC_URL: 'https://pay-api.example.com',
+  }
+  expect(toConfig(good).mail).toBeUndefined()
+  expect(
+    toConfig({ ...good, ...mail, DASHBOARD_URL: 'https://pay.example.com/shop/' }).mail,
+  ).toEqual({
+    server: {
+      host: 'smtp.example.com',
+      port: 587,
+      secure: false,
+      requireTLS: true,
+      auth: { user: 'paydesk', pass: 'pass@word' },
+    },
+    from: { name: 'Paydesk', address: 'shop@example.com' },
+    dashboardUrl: 'https://pay.example.com/shop',
+    publicUrl: 'https://pay-api.example.com',
+  })
+  expect(toConfig({ ...good, ...mail, SMTP_URL: 'smtps://smtp.example.com' }).mail).toMatchObject({
+    server: { port: 465, secure: true },
+    dashboardUrl: 'http://localhost:4173',
+  })
+  expect(toConfig({ ...good, ...mail, SMTP_URL: 'smtp://127.0.0.1:2525' }).mail?.server).toEqual({
+    host: '127.0.0.1',
+    port: 2525,
+    secure: false,
+    requireTLS: false,
+  })
+  for (const [name, changes] of [
+    ['SMTP_URL', { SMTP_URL: 'https://smtp.example.com' }],
+    ['SMTP_URL', { SMTP_URL: 'smtp://smtp.example.com?tls.rejectUnauthorized=false' }],
+    ['SMTP_URL', { SMTP_URL: 'smtp://user@smtp.example.com' }],
+    ['SMTP_URL', { SMTP_URL: 'smtp://a%0d%0a:b@smtp.example.com' }],
+    ['SMTP_URL', { MAIL_FROM: '' }],
+    ['SMTP_URL', { PUBLIC_URL: '' }],
+    ['MAIL_FROM', { SMTP_URL: '' }],
+    ['MAIL_FROM', { MAIL_FROM: 'Shop <shop@example.com>' }],
+    ['DASHBOARD_URL', { DASHBOARD_URL: 'https://other.example.com' }],
+  ] as const) {
+    const problems = problemsOf({ ...good, ...mail, ...changes })
+    expect(problems, JSON.stringify(changes)).toHaveLength(1)
+    expect(problems[0]).toMatch(new RegExp(`^${name}: expected`))
+    expect(problems[0]).not.toContain('pass%40word')
+  }
+})

@@ -7,9 +7,21 @@ import { Example, RELAY_AUDIENCES, type RelayAudience } from '#contract/relay-op
 import type { InternalPort } from '#http/internal-server.ts'
 import type { DatabaseTarget } from '#postgres/open.ts'
 import { HostedRuleText, readRules, type HostedRule } from './hosted-rules.ts'
+import { isSender, isSmtpUrl, mailProblems, toMailConfig, type MailConfig } from './mail-config.ts'
 import { RateRule, rateProblems } from './rate-rules.ts'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+export type FilesConfig = {
+  /** Where buyers reach this program, without a trailing slash: proofs are bound to it. */
+  publicUrl: string
+  /** Of the key that seals the credentials of sources; without it none are kept. */
+  keyFile?: string | undefined
+  /** The largest file that is passed on, in bytes. */
+  maxBytes: number
+  /** `http://127.0.0.1` may be a source too, for a trial on one machine. */
+  loopback: boolean
+}
 
 export type BffConfig = {
   host: string
@@ -43,6 +55,10 @@ export type BffConfig = {
    * The managed wallets that operators may pay from, with their limits. Empty: no such payments.
    */
   hosted: HostedRule[]
+  /** Unset: no files are sold. */
+  files?: FilesConfig
+  /** Unset: no e-mails are sent. */
+  mail?: MailConfig
   /** Where the rates of prices in fiat are read. Empty: links have no such prices. */
   rates: RateRule[]
   /** Proxies in front of this program whose `X-Forwarded-For` entry is trusted; 0 trusts none. */
@@ -62,6 +78,7 @@ export class ProxyConfigError extends Error {
 const FILES = [
   ['NETWORKS', 'NETWORKS_FILE'],
   ['SERVICE_API_KEY', 'SERVICE_API_KEY_FILE'],
+  ['SMTP_URL', 'SMTP_URL_FILE'],
 ] as const
 
 /**
@@ -213,6 +230,45 @@ const variables = {
     expected: 'the http(s) address at which sellers reach the payment service',
     example: 'https://payments.example.com',
   },
+  PUBLIC_URL: {
+    schema: v.optional(serviceUrl),
+    expected: 'the http(s) address at which buyers reach this proxy, to sell files',
+    example: 'https://pay-api.example.com',
+  },
+  SOURCE_KEY_FILE: {
+    schema: v.optional(v.pipe(v.string(), v.nonEmpty())),
+    expected: 'a file for the key that seals the credentials of sources; it is created if missing',
+    example: '/var/lib/paydesk/source.key',
+  },
+  SOURCE_MAX_BYTES: {
+    schema: v.optional(
+      v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,13}$/), v.transform(Number)),
+      '5368709120',
+    ),
+    expected: 'the largest file that is sold, in bytes',
+    example: '5368709120',
+  },
+  SOURCE_LOOPBACK: {
+    schema: v.optional(v.literal('1')),
+    expected: '1 to read sources on http://127.0.0.1 too',
+    example: '1',
+  },
+  SMTP_URL: {
+    schema: v.optional(v.pipe(v.string(), v.check(isSmtpUrl))),
+    expected:
+      'the smtps:// or smtp:// address of a mail server, with user name and password or without (or its file in SMTP_URL_FILE)',
+    example: 'smtps://paydesk:password@smtp.example.com:465',
+  },
+  MAIL_FROM: {
+    schema: v.optional(v.pipe(v.string(), v.check(isSender))),
+    expected: 'the e-mail address that e-mails are sent from',
+    example: 'payments@example.com',
+  },
+  DASHBOARD_URL: {
+    schema: v.optional(serviceUrl),
+    expected: 'the http(s) address of the dashboard, for links in e-mails',
+    example: 'https://pay.example.com',
+  },
   TITLE: {
     schema: v.optional(v.pipe(v.string(), v.maxLength(60)), 'Paydesk'),
     expected: 'a title of at most 60 characters',
@@ -307,6 +363,9 @@ export function toConfig(env: ProxyEnv): BffConfig {
     throw new ProxyConfigError(
       `The configuration is not valid.\n${rates.map((problem) => `RATES: ${problem}`).join('\n')}`,
     )
+  const mail = mailProblems(read)
+  if (mail.length > 0)
+    throw new ProxyConfigError(`The configuration is not valid.\n${mail.join('\n')}`)
   return fromVariables(read, hosted.rules)
 }
 
@@ -336,6 +395,7 @@ const SECRET: readonly string[] = [
   'DATABASE_URL',
   'MIGRATION_DATABASE_URL',
   'SERVICE_URL',
+  'SMTP_URL',
 ]
 
 function readVariables<N extends VariableName>(
@@ -366,6 +426,7 @@ function readVariables<N extends VariableName>(
 }
 
 function fromVariables(values: Variables, hosted: HostedRule[]): BffConfig {
+  const mail = toMailConfig(values)
   return {
     host: values.HOST,
     port: values.PORT,
@@ -390,6 +451,15 @@ function fromVariables(values: Variables, hosted: HostedRule[]): BffConfig {
         }
       : null,
     hosted,
+    ...(values.PUBLIC_URL !== undefined && {
+      files: {
+        publicUrl: values.PUBLIC_URL,
+        keyFile: values.SOURCE_KEY_FILE,
+        maxBytes: values.SOURCE_MAX_BYTES,
+        loopback: values.SOURCE_LOOPBACK === '1',
+      },
+    }),
+    ...(mail && { mail }),
     rates: values.RATES,
     trustedProxyHops: values.TRUSTED_PROXY_HOPS,
     maxConnections: values.MAX_CONNECTIONS,

@@ -4,6 +4,7 @@ import type { Budgets } from '../budget/budgets.ts'
 import type { BffConfig } from '../config/config.ts'
 import type { EventHub } from '../events/hub.ts'
 import type { Streams } from '../events/streams.ts'
+import type { KeyVault } from '#signer/seal.ts'
 import type { Rates } from '../rates/rates.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 
@@ -18,4 +19,6 @@ export type ProxyContext = {
   hub: EventHub
   streams: Streams
   rates: Rates
+  /** Seals the credentials of sources; undefined where SOURCE_KEY_FILE is not set. */
+  vault: KeyVault | undefined
 }

@@ -1,13 +1,13 @@
 import { and, desc, eq, gt, inArray, isNull, ne, or, sql } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { linkKey, linkPayment, paymentLink } from './schema.ts'
+import { invoice, linkKey, linkPayment, paymentLink } from './schema.ts'
 
 export type LinkRow = typeof paymentLink.$inferSelect
 export type LinkKeyRow = typeof linkKey.$inferSelect
 export type LinkPaymentRow = typeof linkPayment.$inferSelect
 
 /** The money has arrived or is on its way. A rolled-back payment counts too: it may land again. */
-const TAKEN = ['pending', 'confirmed', 'finalized', 'rolled_back']
+export const TAKEN = ['pending', 'confirmed', 'finalized', 'rolled_back']
 const PAID = ['confirmed', 'finalized']
 /** May still change to another status. */
 const MOVING = ['created', 'pending', 'confirmed', 'rolled_back']
@@ -47,17 +47,28 @@ export async function listLinks(db: Database, limit: number): Promise<LinkRow[]>
   return db
     .select()
     .from(paymentLink)
+    .where(ofNoInvoice())
     .orderBy(desc(paymentLink.createdAt), desc(paymentLink.id))
     .limit(limit)
 }
 
+/** The link of an invoice opens and closes with the invoice alone. */
+function ofNoInvoice() {
+  return sql`not exists (select 1 from ${invoice} where ${invoice.linkId} = ${paymentLink.id})`
+}
+
+/** @returns nothing where the seller has no such link, or an invoice decides about it */
 export async function setWithdrawn(
   db: Database,
   id: string,
   withdrawnAt: Date | null,
 ): Promise<LinkRow | undefined> {
   return (
-    await db.update(paymentLink).set({ withdrawnAt }).where(eq(paymentLink.id, id)).returning()
+    await db
+      .update(paymentLink)
+      .set({ withdrawnAt })
+      .where(and(eq(paymentLink.id, id), ofNoInvoice()))
+      .returning()
   )[0]
 }
 
@@ -91,28 +102,42 @@ export async function countPayments(
   return counts
 }
 
-/** Payments of links whose status may still change, oldest first. */
-export async function unsettledPayments(
+/** Within a query: whether the status of a link's payment may still change. */
+export function mayChange(now: Date) {
+  const since = new Date(now.getTime() - AFTERLIFE_MS)
+  return or(
+    inArray(linkPayment.status, MOVING),
+    and(eq(linkPayment.status, 'expired'), gt(linkPayment.createdAt, since)),
+  )
+}
+
+/**
+ * Payments of links whose status may still change, for the service to be asked. Those that were asked
+ * for longest ago come first: however many there are, each has its turn.
+ */
+export async function takeUnsettledPayments(
   db: Database,
   linkIds: readonly string[],
   limits: { now: Date; most: number },
 ): Promise<LinkPaymentRow[]> {
   if (linkIds.length === 0) return []
-  const since = new Date(limits.now.getTime() - AFTERLIFE_MS)
-  return db
+  const rows = await db
     .select()
     .from(linkPayment)
-    .where(
-      and(
-        inArray(linkPayment.linkId, [...linkIds]),
-        or(
-          inArray(linkPayment.status, MOVING),
-          and(eq(linkPayment.status, 'expired'), gt(linkPayment.createdAt, since)),
-        ),
-      ),
-    )
-    .orderBy(linkPayment.createdAt)
+    .where(and(inArray(linkPayment.linkId, [...linkIds]), mayChange(limits.now)))
+    .orderBy(sql`${linkPayment.checkedAt} asc nulls first`, linkPayment.createdAt)
     .limit(limits.most)
+  if (rows.length > 0)
+    await db
+      .update(linkPayment)
+      .set({ checkedAt: limits.now })
+      .where(
+        inArray(
+          linkPayment.id,
+          rows.map(({ id }) => id),
+        ),
+      )
+  return rows
 }
 
 /**
@@ -199,8 +224,8 @@ export async function findLinkUse(
 /**
  * Takes a place among the payments of a link, for a payment about to be built. Concurrent requests
  * wait for the row of the link, so only one of them gets the last place.
- * @returns nothing when all places are taken by payments that landed, are on their way, or are
- * being made by others
+ * @returns nothing when the link was withdrawn meanwhile, or all places are taken by payments that
+ * landed, are on their way, or are being made by others
  */
 export async function allocateLinkUse(
   db: Database,
@@ -208,11 +233,13 @@ export async function allocateLinkUse(
   place: NewLinkUse,
 ): Promise<LinkPaymentRow | undefined> {
   return db.transaction(async (tx) => {
-    await tx
-      .select({ id: paymentLink.id })
+    const [locked] = await tx
+      .select({ withdrawnAt: paymentLink.withdrawnAt })
       .from(paymentLink)
       .where(eq(paymentLink.id, link.id))
       .for('update')
+    // It may have been withdrawn since it was read.
+    if (!locked || locked.withdrawnAt) return undefined
     if (link.maxPayments !== null && (await takenPlaces(tx, link.id, place)) >= link.maxPayments)
       return undefined
     const { id, sessionId = null, requestKey = null, now } = place
@@ -225,6 +252,7 @@ export async function allocateLinkUse(
       status: 'building',
       arrival: null,
       createdAt: now,
+      checkedAt: null,
     }
     await tx.insert(linkPayment).values(row)
     return row

@@ -3,22 +3,95 @@ import type { RuntimeRights } from '#postgres/runtime-role.ts'
 
 /**
  * What the proxy does with its tables at run time, and all that a separate runtime role may. Links,
- * their keys and notes are never deleted; triggers keep the payments of links and what operators
- * signed.
+ * their keys and notes are never deleted; triggers keep the payments of links, invoices with a
+ * number, and what operators signed.
  */
 const RIGHTS: RuntimeRights = {
   audit_entry: { insert: true, update: ['outcome'] },
+  balance_alert: {
+    insert: true,
+    update: ['name', 'threshold', 'set_by', 'set_at'],
+    delete: true,
+  },
   challenge: { insert: true, delete: true },
+  customer_profile: {
+    insert: true,
+    update: ['name', 'email', 'labels', 'note', 'words', 'updated_by', 'updated_at'],
+    delete: true,
+  },
+  file_presenter: { insert: true, update: ['presenter', 'presented_at'] },
+  file_purchase: {
+    insert: true,
+    update: ['sending_until', 'delivered_at', 'reported_at', 'downloads'],
+  },
+  file_sale: {
+    insert: true,
+    update: [
+      'name',
+      'file_name',
+      'mime_type',
+      'size',
+      'ranges',
+      'source',
+      'credential',
+      'source_id',
+      'content',
+      'withdrawn_at',
+    ],
+    delete: true,
+  },
+  file_ticket: { insert: true, delete: true },
   hosted_intent: {
     insert: true,
     update: ['state', 'signature_hash', 'taken_at', 'payment_id'],
     delete: true,
   },
   invitation: { insert: true, delete: true },
+  invoice: {
+    insert: true,
+    update: [
+      'state',
+      'sequence',
+      'number',
+      'issued_on',
+      'due_on',
+      'customer_id',
+      'currency',
+      'lines',
+      'total',
+      'note',
+      'link_id',
+    ],
+    delete: true,
+  },
+  invoice_customer: { insert: true, update: ['used_at'], delete: true },
+  invoice_numbering: { insert: true, update: ['prefix', 'last'] },
   link_key: { insert: true },
   link_payment: {
     insert: true,
-    update: ['session_id', 'payment_id', 'status', 'arrival'],
+    update: ['session_id', 'payment_id', 'status', 'arrival', 'checked_at'],
+    delete: true,
+  },
+  mail_address: {
+    insert: true,
+    update: [
+      'address',
+      'language',
+      'kinds',
+      'code',
+      'code_expires_at',
+      'code_attempts',
+      'confirmed_at',
+      'unsubscribe_token',
+      'updated_at',
+    ],
+    delete: true,
+  },
+  mail_cursor: { insert: true, update: ['position', 'events_at', 'lists_at'] },
+  mail_item: { insert: true, update: ['message_id'], delete: true },
+  mail_message: {
+    insert: true,
+    update: ['state', 'attempts', 'next_attempt_at', 'failure'],
     delete: true,
   },
   payment_contact: { insert: true, delete: true },
@@ -27,6 +100,8 @@ const RIGHTS: RuntimeRights = {
     insert: true,
     update: ['labels', 'note', 'reconciled_at', 'updated_by', 'updated_at'],
   },
+  product: { insert: true, update: ['name', 'description', 'price', 'image_id', 'archived_at'] },
+  product_image: { insert: true },
   session: {
     insert: true,
     update: ['cookie_hash', 'wallets', 'idle_at', 'expires_at'],

@@ -1,5 +1,7 @@
+import { sql } from 'drizzle-orm'
 import {
   bigint,
+  boolean,
   index,
   integer,
   jsonb,
@@ -10,7 +12,9 @@ import {
   timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import type { ShortTerms } from '#contract/payment-link.ts'
+import type { FileSource } from '#contract/file-endpoints.ts'
+import type { InvoiceCurrency, InvoiceLine } from '#contract/invoice.ts'
+import type { ItemPrice, ShortTerms } from '#contract/payment-link.ts'
 import type { Role } from '#contract/role.ts'
 
 /**
@@ -19,7 +23,8 @@ import type { Role } from '#contract/role.ts'
  */
 export const bff = pgSchema('bff')
 
-const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' })
+export const at = (name: string) =>
+  timestamp(name, { withTimezone: true, precision: 3, mode: 'date' })
 
 /**
  * A text issued for signing. It is deleted before its signature is checked: it counts once, with
@@ -130,6 +135,91 @@ export const paymentLink = bff.table(
   ],
 )
 
+/** What the merchant sells. A link made from it copies what it needs. */
+export const product = bff.table(
+  'product',
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    description: text(),
+    price: jsonb().$type<ItemPrice>().notNull(),
+    imageId: text().references(() => productImage.id),
+    archivedAt: at('archived_at'),
+    /** The operator's wallet. */
+    createdBy: text().notNull(),
+    createdAt: at('created_at').notNull(),
+  },
+  (t) => [index('product_created').on(t.createdAt)],
+)
+
+/** A picture. It never changes and stays: links that show it may be printed. */
+export const productImage = bff.table('product_image', {
+  id: text().primaryKey(),
+  /** One of the types that `imageTypeOf` knows. */
+  type: text().notNull(),
+  /** Base64. */
+  data: text().notNull(),
+  createdAt: at('created_at').notNull(),
+})
+
+/**
+ * An invoice. Issuing gives it a number, a date and a payment link; from then on a trigger lets only
+ * its state and its customer change. Whether it is paid, the payments of its link say.
+ */
+export const invoice = bff.table(
+  'invoice',
+  {
+    id: text().primaryKey(),
+    position: bigint({ mode: 'bigint' }).notNull().generatedAlwaysAsIdentity(),
+    /** `draft`, `open` or `void`. */
+    state: text().$type<'draft' | 'open' | 'void'>().notNull(),
+    sequence: integer(),
+    number: text(),
+    issuedOn: text(),
+    dueOn: text().notNull(),
+    customerId: text().references(() => invoiceCustomer.id, { onDelete: 'set null' }),
+    currency: jsonb().$type<InvoiceCurrency>().notNull(),
+    lines: jsonb().$type<InvoiceLine[]>().notNull(),
+    total: text().notNull(),
+    note: text(),
+    linkId: text().references(() => paymentLink.id),
+    /** The operator's wallet. */
+    createdBy: text().notNull(),
+    createdAt: at('created_at').notNull(),
+  },
+  (t) => [
+    uniqueIndex('invoice_position').on(t.position),
+    uniqueIndex('invoice_sequence').on(t.sequence),
+    uniqueIndex('invoice_number').on(t.number),
+    uniqueIndex('invoice_link').on(t.linkId),
+    index('invoice_customer_id').on(t.customerId),
+  ],
+)
+
+/** Who invoices are for: personal data, which is deleted while the invoices stay. */
+export const invoiceCustomer = bff.table(
+  'invoice_customer',
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    email: text(),
+    address: text(),
+    usedAt: at('used_at').notNull(),
+  },
+  (t) => [
+    index('invoice_customer_name').on(t.name),
+    index('invoice_customer_email').on(sql`lower(${t.email})`),
+    index('invoice_customer_used').on(t.usedAt),
+  ],
+)
+
+/** The one row that numbers are given from. Issuing an invoice locks it. */
+export const invoiceNumbering = bff.table('invoice_numbering', {
+  id: integer().primaryKey(),
+  prefix: text().notNull(),
+  last: integer().notNull(),
+})
+
 /** A payment through a link, recorded before it is built. */
 export const linkPayment = bff.table(
   'link_payment',
@@ -149,6 +239,8 @@ export const linkPayment = bff.table(
     /** The first payment of the link that was seen on its chain has 1; null until then. */
     arrival: integer(),
     createdAt: at('created_at').notNull(),
+    /** When the service was last asked for it. */
+    checkedAt: at('checked_at'),
   },
   (t) => [
     index('link_payment_link').on(t.linkId, t.status),
@@ -166,9 +258,127 @@ export const paymentContact = bff.table(
     paymentId: text().primaryKey(),
     /** As typed by the payer of a link that asked; nobody has verified it. */
     email: text().notNull(),
+    /** The wallet that the payer named, in normal form; null where it was not recorded. */
+    sender: text(),
     createdAt: at('created_at').notNull(),
   },
-  (t) => [index('payment_contact_created').on(t.createdAt)],
+  (t) => [
+    index('payment_contact_created').on(t.createdAt),
+    index('payment_contact_sender').on(t.sender),
+  ],
+)
+
+/**
+ * Personal data of customers, as people of the account wrote it. A row can be deleted at any time:
+ * what a customer paid is in the service's ledger.
+ */
+export const customerProfile = bff.table(
+  'customer_profile',
+  {
+    /** In normal form; an EVM address is one customer on all chains. */
+    wallet: text().primaryKey(),
+    /** Empty for none, as the note. */
+    name: text().notNull(),
+    email: text(),
+    labels: text().array().notNull(),
+    note: text().notNull(),
+    /** The name and the labels, to search in. */
+    words: text().notNull(),
+    /** The wallet that wrote it last. */
+    updatedBy: text().notNull(),
+    updatedAt: at('updated_at').notNull(),
+  },
+  (t) => [
+    index('customer_profile_words').using('gin', sql`to_tsvector('simple', ${t.words})`),
+    index('customer_profile_email').on(sql`lower(${t.email}) text_pattern_ops`),
+  ],
+)
+
+/** What a file costs in one currency, and the payment link that asks for it. */
+export type FilePriceRow = { currency: string; amount: string; linkId: string; link: string }
+
+/** Credentials of a source, sealed under the key in SOURCE_KEY_FILE. */
+export type SealedCredential = { vaultKeyId: string; wrappedKey: string; sealedSecret: string }
+
+/** A file that is sold. Its prices never change. */
+export const fileSale = bff.table(
+  'file_sale',
+  {
+    id: text().primaryKey(),
+    /** What follows `/file/`. */
+    code: text().notNull(),
+    name: text().notNull(),
+    fileName: text().notNull(),
+    mimeType: text().notNull(),
+    /** In bytes, as the source said when it was checked; null where it did not say. */
+    size: bigint({ mode: 'number' }),
+    ranges: boolean().notNull(),
+    prices: jsonb().$type<FilePriceRow[]>().notNull(),
+    source: jsonb().$type<FileSource>().notNull(),
+    /** Of the credentials that the source is shown. */
+    credential: jsonb().$type<SealedCredential>(),
+    /** Names this state of the source: the credentials are sealed for it and for no other. */
+    sourceId: text().notNull(),
+    /** Where the source is a text. */
+    content: text(),
+    /** Where people read about it, pay and download. */
+    page: text().notNull(),
+    /** 256 random bits, base64url: they tie a memo on Solana to this file. */
+    memoKey: text().notNull(),
+    createdBy: text().notNull(),
+    createdAt: at('created_at').notNull(),
+    withdrawnAt: at('withdrawn_at'),
+  },
+  (t) => [uniqueIndex('file_sale_code').on(t.code), index('file_sale_created').on(t.createdAt)],
+)
+
+/** A payment for a file. Whether it still stands, or was refunded, the service says. */
+export const filePurchase = bff.table(
+  'file_purchase',
+  {
+    paymentId: text().primaryKey(),
+    fileId: text()
+      .notNull()
+      .references(() => fileSale.id),
+    /** The wallet that paid, in normal form. */
+    wallet: text().notNull(),
+    createdAt: at('created_at').notNull(),
+    /** Until then somebody is being sent the file for the proof of this payment. */
+    sendingUntil: at('sending_until'),
+    /** When the file was first sent whole. */
+    deliveredAt: at('delivered_at'),
+    /** When the service was told that the file could not be delivered. */
+    reportedAt: at('reported_at'),
+    downloads: integer().notNull(),
+  },
+  (t) => [
+    index('file_purchase_owner').on(t.fileId, t.wallet),
+    index('file_purchase_open')
+      .on(t.sendingUntil)
+      .where(sql`delivered_at is null and reported_at is null`),
+  ],
+)
+
+/** A download that one request may read. Reading it deletes the row. */
+/** Who presented the proof of a payment first: it is public once it is on the chain. */
+export const filePresenter = bff.table('file_presenter', {
+  paymentId: text().primaryKey(),
+  /** An HMAC of the network address, by a key of the file. */
+  presenter: text().notNull(),
+  presentedAt: at('presented_at').notNull(),
+})
+
+export const fileTicket = bff.table(
+  'file_ticket',
+  {
+    /** SHA-256 of the 256-bit ticket in the address. */
+    ticketHash: text().primaryKey(),
+    paymentId: text()
+      .notNull()
+      .references(() => filePurchase.paymentId),
+    expiresAt: at('expires_at').notNull(),
+  },
+  (t) => [index('file_ticket_expires').on(t.expiresAt)],
 )
 
 /**
@@ -215,6 +425,23 @@ export const auditEntry = bff.table('audit_entry', {
   outcome: text(),
 })
 
+/** Below which balance of the native currency people are warned about a managed wallet. */
+export const balanceAlert = bff.table(
+  'balance_alert',
+  {
+    wallet: text().notNull(),
+    network: text().notNull(),
+    /** As the wallet was called then: alerts are read without the service. */
+    name: text().notNull(),
+    /** Atomic units. */
+    threshold: numeric({ precision: 78, scale: 0, mode: 'bigint' }).notNull(),
+    /** The operator's wallet. */
+    setBy: text().notNull(),
+    setAt: at('set_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.wallet, t.network] })],
+)
+
 /** A payment that an operator may make from a managed wallet, and its outcome. */
 export const hostedIntent = bff.table(
   'hosted_intent',
@@ -230,6 +457,8 @@ export const hostedIntent = bff.table(
     asset: text().notNull(),
     /** Atomic units. */
     amount: numeric({ precision: 78, scale: 0, mode: 'bigint' }).notNull(),
+    /** A decimal in the native currency; null where the service decides. */
+    priorityFee: text(),
     resource: text(),
     description: text(),
     reference: text(),

@@ -139,6 +139,7 @@ function requestOf(row: HostedRow, { asset }: HostedRule): Record<string, unknow
     amount: new LosslessNumber(formatAmount(row.amount, asset.decimals)),
     network: row.network,
     ...(!asset.native && { asset: asset.address }),
+    ...(row.priorityFee !== null && { priorityFee: new LosslessNumber(row.priorityFee) }),
     ...(row.resource !== null && { resource: row.resource }),
     metadata,
   }

@@ -1,5 +1,7 @@
+import { eq } from 'drizzle-orm'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { payment } from '#service/db/schema/payment.ts'
 import { evmWallet } from '#testing/test-browser.ts'
 import { ETH, HostedFixture, hostedJson, reasonOf } from '#testing/hosted-fixture.ts'
 
@@ -28,6 +30,26 @@ test('a payment from a managed wallet is made once its operator signed exactly i
     metadata: { description: 'Rent', referenceId: 'R-1' },
   })
   expect(await hosted.spent()).toBe((ETH / 2n).toString())
+})
+
+test('the priority fee of a payment from a managed wallet is the one that was signed, within its bounds', async () => {
+  for (const [priorityFee, problem] of [
+    [0.000009, 'Expected at least 0.00001, received 0.000009.'],
+    [0.011, 'Expected at most 0.01, received 0.011.'],
+    [0, 'Expected at least 0.00001, received 0.'],
+  ] as const)
+    expect(await hosted.prepare({ priorityFee })).toMatchObject({
+      status: 400,
+      json: { error: { details: { priorityFee: problem } } },
+    })
+  const intent = await hosted.prepared({ priorityFee: 0.0005 })
+  const without = await hosted.sign({ ...intent, priorityFee: '' })
+  expect(reasonOf(await hosted.send(intent.nonce, without))).toBe('hosted_signature')
+  const sent = await hosted.send(intent.nonce, await hosted.sign(intent))
+  expect(sent.status, sent.text).toBe(200)
+  const { db } = hosted.fixture.service.context
+  const rows = await db.select().from(payment).where(eq(payment.id, sent.json.paymentId))
+  expect(rows[0]?.priorityFee).toBe(ETH / 2000n)
 })
 
 test('a payment from a managed wallet is one payment, however often and at once it is asked for', async () => {
@@ -152,6 +174,23 @@ test('a payment from a managed wallet is not above the cap of one payment, when 
   )
 })
 
+test('a payment from a managed wallet is not below what the service takes: it is refused before it is signed, with the limit', async () => {
+  const refused = await hosted.prepare({ amount: 0.0009 })
+  expect([refused.status, refused.json.error]).toMatchObject([
+    400,
+    {
+      code: 'INVALID_PARAMETERS',
+      details: {
+        amount: expect.any(String),
+        reason: {
+          code: 'amount_below_minimum',
+          params: { minimum: { amountAtomic: (ETH / 1000n).toString(), symbol: 'ETH' } },
+        },
+      },
+    },
+  ])
+})
+
 test('a payment from a managed wallet is not above the cap of a day: of five that were prepared for what three may take, three are made', async () => {
   const intents = []
   for (let index = 0; index < 5; index++) intents.push(await hosted.prepared({ amount: 1 }))
@@ -193,7 +232,7 @@ test('a payment that the signer refuses is told with its limit, stays unpaid on 
       400,
       {
         code: 'SIGNING_REFUSED',
-        details: { reason: 'over_payment', limit: '0.4', asked: '0.5' },
+        details: { reason: { code: 'over_payment', params: {} }, limit: '0.4', asked: '0.5' },
       },
     ])
     expect([await hosted.spent(), await hosted.paidOut()]).toEqual(['0', 0])

@@ -13,6 +13,7 @@ export function intentOf(row: HostedRow, { asset }: HostedRule): HostedIntent {
     symbol: asset.symbol,
     decimals: asset.decimals,
     amountAtomic: row.amount.toString(),
+    priorityFee: row.priorityFee ?? '',
     resource: row.resource ?? '',
     description: row.description ?? '',
     reference: row.reference ?? '',

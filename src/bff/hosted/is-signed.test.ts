@@ -20,6 +20,7 @@ describe('the words that are signed', () => {
     symbol: 'ETH',
     decimals: 18,
     amountAtomic: '500000000000000000',
+    priorityFee: '',
     resource: '',
     description: 'Téa',
     reference: '',
@@ -41,6 +42,7 @@ describe('the words that are signed', () => {
       { to: account.address },
       { asset: payee },
       { amountAtomic: '500000000000000001' },
+      { priorityFee: '0.01' },
       { network: 'eip155:1' },
       { resource: 'https://a.example' },
       { description: 'Tea' },
@@ -69,6 +71,7 @@ describe('the words that are signed', () => {
     expect(intentText(solana)).toContain('Description: "x\\nTo: me"')
     const signature = await wallet.sign(intentText(solana))
     expect(isIntentSigned(wallet.address, solana, signature)).toBe(true)
-    expect(isIntentSigned(wallet.address, { ...solana, amountAtomic: '1' }, signature)).toBe(false)
+    for (const other of [{ amountAtomic: '1' }, { priorityFee: '0.01' }])
+      expect(isIntentSigned(wallet.address, { ...solana, ...other }, signature)).toBe(false)
   })
 })

@@ -1,21 +1,26 @@
 import type { IncomingMessage } from 'node:http'
 import { JsonError, MAX_JSON_BYTES, parseJson } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { renderDecodeProblem } from '#contract/render-en.ts'
 
 /** One spelling of one type: anything looser is how a body slips past a check. */
 const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/i
 
-/** Reads a JSON body: exact type, 64 KiB, strict UTF-8, then the JSON that keeps digits. */
-export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
+/** Reads a JSON body: exact type, 64 KiB unless more is named, strict UTF-8, then the JSON that keeps digits. */
+export async function readJsonBody(
+  request: IncomingMessage,
+  maxBytes = MAX_JSON_BYTES,
+): Promise<unknown> {
   if (!JSON_TYPE.test(request.headers['content-type'] ?? ''))
     throw new ProblemError('UNSUPPORTED_MEDIA_TYPE')
-  if (Number(request.headers['content-length'] ?? 0) > MAX_JSON_BYTES)
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes)
     throw new ProblemError('PAYLOAD_TOO_LARGE')
-  const bytes = await readBytes(request)
+  const bytes = await readBytes(request, maxBytes)
   try {
     return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
-    const message = error instanceof JsonError ? error.message : 'Expected UTF-8.'
+    const message =
+      error instanceof JsonError ? renderDecodeProblem(error.problem) : 'Expected UTF-8.'
     throw new ProblemError(
       'INVALID_PARAMETERS',
       { message, details: { body: message } },
@@ -24,7 +29,7 @@ export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-async function readBytes(request: IncomingMessage): Promise<Buffer> {
+async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   try {
@@ -33,7 +38,7 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
       destroyOnReturn: false,
     }) as AsyncIterable<Buffer>) {
       size += chunk.length
-      if (size > MAX_JSON_BYTES) throw new ProblemError('PAYLOAD_TOO_LARGE')
+      if (size > maxBytes) throw new ProblemError('PAYLOAD_TOO_LARGE')
       chunks.push(chunk)
     }
   } catch (error) {

@@ -43,7 +43,8 @@ function toProblem(error: unknown): ProblemError {
       'SERVICE_UNAVAILABLE',
       {
         message: 'The server is temporarily unavailable.',
-        details: { reason: 'database', operator },
+        reason: 'database',
+        details: { operator },
         retryAfter: 2,
       },
       { cause: error },

@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import type { LinkBody } from '#contract/link-endpoints.ts'
 import { readLink } from '#contract/payment-link.ts'
 import { payment } from '#service/db/schema/payment.ts'
@@ -143,17 +144,19 @@ describe('a link', () => {
     ]) {
       const answer = await read(text)
       expect(answer.status, text).toBe(400)
-      expect(answer.json.error.details).toMatchObject({ reason: 'link_changed' })
+      expect(answer.json.error.details).toMatchObject({ reason: { code: 'link_changed' } })
     }
     expect((await pay(changed.at(-3) ?? '')).json.error.details).toMatchObject({
-      reason: 'link_changed',
+      reason: { code: 'link_changed' },
     })
   })
 
   test('that is genuine but has no row is not known', async () => {
     const { link, terms } = await create()
     await asOwner(`delete from bff.payment_link where id = '${terms.id}'`)
-    expect((await read(link)).json.error.details).toMatchObject({ reason: 'link_unknown' })
+    expect((await read(link)).json.error.details).toMatchObject({
+      reason: { code: 'link_unknown' },
+    })
   })
 
   test('outlives the key that signed it, and its successors have another', async () => {
@@ -171,7 +174,7 @@ describe('a link', () => {
     const kept = sellerWallets.splice(0, 1, evmWallet().address)
     const answer = await read(link)
     sellerWallets.splice(0, 1, ...kept)
-    expect(answer.json.error.details).toMatchObject({ reason: 'link_wallet' })
+    expect(answer.json.error.details).toMatchObject({ reason: { code: 'link_wallet' } })
   })
 })
 
@@ -219,13 +222,15 @@ describe('paying a link', () => {
     const { link } = await create({ expiresAt: Date.now() + 60_000 })
     offset = 61_000
     expect((await read(link)).json).toMatchObject({ state: 'expired' })
-    expect((await pay(link)).json.error.details).toMatchObject({ reason: 'link_expired' })
+    expect((await pay(link)).json.error.details).toMatchObject({ reason: { code: 'link_expired' } })
   })
 
   test('is refused while the link is withdrawn, and possible again once it is restored', async () => {
     const { link, terms } = await create()
     await shop.post('/api/links/withdraw', { id: terms.id })
-    expect((await pay(link)).json.error.details).toMatchObject({ reason: 'link_withdrawn' })
+    expect((await pay(link)).json.error.details).toMatchObject({
+      reason: { code: 'link_withdrawn' },
+    })
     expect(linkOf(await shop.post('/api/links/restore', { id: terms.id })).state).toBe('open')
     expect((await pay(link)).status).toBe(200)
   })
@@ -236,7 +241,7 @@ describe('paying a link', () => {
     const [built, ...others] = answers.filter(({ status }) => status === 200)
     expect(others).toEqual([])
     expect(
-      answers.filter(({ json }) => json.error?.details?.['reason'] === 'link_busy'),
+      answers.filter(({ json }) => reasonCodeOf(json.error?.details) === 'link_busy'),
     ).toHaveLength(9)
     await fixture.service.context.db
       .update(payment)
@@ -244,7 +249,7 @@ describe('paying a link', () => {
       .where(eq(payment.id, built?.json.paymentId ?? ''))
     fixture.bff.context.upstream.forgetReads()
     expect((await read(link)).json).toMatchObject({ state: 'used' })
-    expect((await pay(link)).json.error.details).toMatchObject({ reason: 'link_used' })
+    expect((await pay(link)).json.error.details).toMatchObject({ reason: { code: 'link_used' } })
     expect(
       linksOf(await shop.get('/api/links')).find((each) => each.terms.id === terms.id),
     ).toMatchObject({ state: 'used', paid: 1, pending: 0 })
@@ -255,7 +260,7 @@ describe('paying a link', () => {
     const buyer = fixture.browser()
     expect((await pay(link, {}, buyer)).status).toBe(200)
     expect((await pay(link, {}, buyer)).status).toBe(200)
-    expect((await pay(link)).json.error.details).toMatchObject({ reason: 'link_busy' })
+    expect((await pay(link)).json.error.details).toMatchObject({ reason: { code: 'link_busy' } })
     // A payer who only has transactions built blocks others no longer than one of them is valid.
     await asOwner(`update bff.link_payment set created_at = now() - interval '121 seconds'`)
     expect((await pay(link)).status).toBe(200)
@@ -279,7 +284,7 @@ describe('paying a link', () => {
     expect(lost.status).toBe(200)
     // The key alone proves nothing: otherwise anyone could reopen a used-up link with it.
     const again = await fixture.browser().post('/api/link/pay', body, headers)
-    expect(again.json.error.details).toMatchObject({ reason: 'link_busy' })
+    expect(again.json.error.details).toMatchObject({ reason: { code: 'link_busy' } })
   })
 
   test('that cannot be built leaves the place to the next', async () => {

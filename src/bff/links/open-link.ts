@@ -19,6 +19,8 @@ const REFUSALS = {
   link_option: 'This payment link cannot be paid this way. Choose one of its options.',
   link_quote: 'The price was quoted for another payment, or was changed. Open the link again.',
   quote_expired: 'The quoted price has expired. Nothing was charged. Open the link again.',
+  quote_outrun:
+    'The rate has fallen since the price was quoted. Nothing was charged. Open the link again.',
   rate_unknown: 'The price cannot be converted into this currency. Choose another one.',
   rate_stale: 'No current rate is known, so nothing can be quoted now. Try again later.',
   rate_disputed: 'The sources of the rate contradict each other. Try again later.',
@@ -28,7 +30,8 @@ export type LinkRefusal = keyof typeof REFUSALS
 export function refuseLink(reason: LinkRefusal): ProblemError {
   return new ProblemError('INVALID_PARAMETERS', {
     message: REFUSALS[reason],
-    details: { link: REFUSALS[reason], reason },
+    reason,
+    details: { link: REFUSALS[reason] },
   })
 }
 

@@ -1,5 +1,5 @@
 import type { ProxyContext } from '../context/context.ts'
-import { setPaymentStatus, unsettledPayments } from '../db/links.ts'
+import { setPaymentStatus, takeUnsettledPayments } from '../db/links.ts'
 import { spender } from '../session/rule.ts'
 import type { Visitor } from '../session/visitor.ts'
 
@@ -12,7 +12,7 @@ export async function refreshPayments(
   linkIds: readonly string[],
   asking: { visitor: Visitor; requestId: string },
 ): Promise<void> {
-  const rows = await unsettledPayments(context.db, linkIds, { now: context.now(), most: MOST })
+  const rows = await takeUnsettledPayments(context.db, linkIds, { now: context.now(), most: MOST })
   await Promise.allSettled(
     rows.map(async ({ id, linkId, paymentId, status }) => {
       if (paymentId === null) return

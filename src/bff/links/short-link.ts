@@ -6,13 +6,22 @@ import type { browserEndpoints } from '#contract/browser-endpoints.ts'
 import { createId } from '#contract/id.ts'
 import type { LinkOption, OpenedShortLink } from '#contract/link-endpoints.ts'
 import { familyOf, findAsset, type Asset, type Network } from '#contract/network.ts'
-import type { LinkTerms, ShortTerms } from '#contract/payment-link.ts'
-import { amountAtRate, isPrice, priceOf, QUOTE_LASTS_MS, type RateQuote } from '#contract/quote.ts'
+import type { ItemPrice, LinkTerms, ShortTerms } from '#contract/payment-link.ts'
+import {
+  amountAtRate,
+  isOutrun,
+  isPrice,
+  priceOf,
+  QUOTE_LASTS_MS,
+  RATE_DECIMALS,
+  type RateQuote,
+} from '#contract/quote.ts'
 import type { BffConfig } from '../config/config.ts'
 import { requireNoProblems } from '../http/parse.ts'
 import type { ProxyContext } from '../context/context.ts'
 import { countsOf, refuseLink, stateOf, type LinkRefusal } from './open-link.ts'
 import { findShortLink, insertLink, type LinkRow } from '../db/links.ts'
+import { findProduct, type ProductRow } from '../db/products.ts'
 import { signingKey, type LinkKey } from './keys.ts'
 import { readQuote, signQuote } from './quote-token.ts'
 
@@ -25,7 +34,7 @@ const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const CODE_LENGTH = 12
 
 /** 12 base58 characters, each as likely as any other: 70.3 random bits. */
-function createCode(): string {
+export function createCode(): string {
   return Array.from({ length: CODE_LENGTH }, () => BASE58.charAt(randomInt(BASE58.length))).join('')
 }
 
@@ -35,9 +44,19 @@ export async function createShortLink(
   asked: ShortLinkRequest,
   createdBy: string,
 ): Promise<LinkRow> {
-  const short = readTerms(context, asked)
+  const row = shortLinkRow(context, await readTerms(context, asked), createdBy)
+  await insertLink(context.db, row)
+  return row
+}
+
+/** The row of a short link with these terms, under a new code. */
+export function shortLinkRow(
+  { now }: Pick<ProxyContext, 'now'>,
+  short: ShortTerms,
+  createdBy: string,
+): LinkRow {
   const code = createCode()
-  const row: LinkRow = {
+  return {
     id: short.id,
     link: code,
     code,
@@ -45,28 +64,18 @@ export async function createShortLink(
     expiresAt: short.expiresAt === null ? null : new Date(short.expiresAt),
     maxPayments: short.maxPayments,
     createdBy,
-    createdAt: context.now(),
+    createdAt: now(),
     withdrawnAt: null,
   }
-  await insertLink(context.db, row)
-  return row
 }
 
-function readTerms({ config, rates, now }: ProxyContext, asked: ShortLinkRequest): ShortTerms {
+async function readTerms(context: ProxyContext, asked: ShortLinkRequest): Promise<ShortTerms> {
+  const { config, now } = context
   const details: Record<string, string> = {}
   const only = asked.only ? readOnly(config, asked.only, details) : null
-  const ways = waysOf(config, only)
-  const { currencies } = rates
-  const symbols = [...new Set(ways.map(({ asset }) => asset.symbol))]
-  const { price } = asked
-  const kind = price && symbols.includes(price.currency) ? 'asset' : 'fiat'
-  if (price && kind === 'fiat' && !currencies.includes(price.currency))
-    details['price.currency'] =
-      `Expected one of ${[...currencies, ...symbols].join(', ')}, received ${price.currency}.`
-  if (price && !isPrice(price.amount))
-    details['price.amount'] = `Expected a decimal above 0, received ${price.amount}.`
-  else if (price && kind === 'asset' && waysOfPrice(ways, { ...price, kind }).length === 0)
-    details['price.amount'] = `${price.currency} has fewer decimals than ${price.amount}.`
+  const item = asked.product === undefined ? null : await readItem(context, asked, details)
+  const named = item?.price ?? asked.price
+  const price = named ? readPrice(context, named, { only, details }) : null
   if (asked.maxPieces !== undefined && asked.maxPieces > 1 && !price)
     details['maxPieces'] = 'Expected a price: the payer chooses the amount of this link.'
   if (asked.expiresAt !== undefined && asked.expiresAt <= now().getTime())
@@ -74,17 +83,64 @@ function readTerms({ config, rates, now }: ProxyContext, asked: ShortLinkRequest
   requireNoProblems(details)
   return {
     id: createId('lnk'),
-    price: price ? { kind, ...price } : null,
+    price,
+    item: item && {
+      product: item.id,
+      name: item.name,
+      description: item.description,
+      image: item.imageId,
+    },
+    invoice: null,
     only,
     maxPieces: asked.maxPieces ?? 1,
     askEmail: asked.askEmail ?? false,
     resource: asked.resource ?? null,
-    description: asked.description ?? null,
+    description: item?.name ?? asked.description ?? null,
     reference: asked.reference ?? null,
     expiresAt: asked.expiresAt ?? null,
     maxPayments: asked.maxPayments ?? null,
     returnUrl: asked.returnUrl ?? null,
   }
+}
+
+/** The product that a link sells, which sets what nothing else may. */
+async function readItem(
+  { db }: ProxyContext,
+  { product, price, description }: ShortLinkRequest,
+  details: Record<string, string>,
+): Promise<ProductRow | null> {
+  const row = product === undefined ? undefined : await findProduct(db, product)
+  if (!row) details['product'] = 'Expected one of your products.'
+  else if (row.archivedAt) details['product'] = `${row.name} is archived.`
+  if (price) details['price'] = 'The product sets this.'
+  if (description !== undefined) details['description'] = 'The product sets this.'
+  return row ?? null
+}
+
+/** The decimals that an amount in an asset may have on every network where the merchant takes it. */
+export function assetDecimals({ config }: Pick<ProxyContext, 'config'>, symbol: string): number {
+  const ways = waysOf(config, null).filter(({ asset }) => asset.symbol === symbol)
+  return Math.min(RATE_DECIMALS, ...ways.map(({ asset }) => asset.decimals))
+}
+
+/** A price in fiat or in an asset that the merchant can be paid in; `details` gets what is wrong with it. */
+export function readPrice(
+  { config, rates }: ProxyContext,
+  { currency, amount }: { currency: string; amount: string },
+  { only = null, details }: { only?: ShortTerms['only']; details: Record<string, string> },
+): ItemPrice {
+  const ways = waysOf(config, only)
+  const { currencies } = rates
+  const symbols = [...new Set(ways.map(({ asset }) => asset.symbol))]
+  const kind = symbols.includes(currency) ? 'asset' : 'fiat'
+  const price = { kind, currency, amount } as const
+  if (kind === 'fiat' && !currencies.includes(currency))
+    details['price.currency'] =
+      `Expected one of ${[...currencies, ...symbols].join(', ')}, received ${currency}.`
+  if (!isPrice(amount)) details['price.amount'] = `Expected a decimal above 0, received ${amount}.`
+  else if (kind === 'asset' && waysOfPrice(ways, price).length === 0)
+    details['price.amount'] = `${currency} has fewer decimals than ${amount}.`
+  return price
 }
 
 function readOnly(
@@ -251,6 +307,9 @@ export async function chosenTerms(
   const { currency } = price
   const use = { linkId: short.id, network: terms.network, asset: terms.asset, currency }
   const { rate, quotedAt, expiresAt } = await readQuote(context, choice.quote ?? '', use)
+  // Where no rate is known now, the quote stands.
+  const current = await context.rates.read(asset.symbol, currency)
+  if (current.ok && isOutrun(rate.rate, current.rate.rate)) throw refuseLink('quote_outrun')
   const { decimals } = asset
   return {
     terms: {

@@ -1,6 +1,7 @@
 import { encode } from 'uqr'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import { deleteUnpaidContacts } from '#bff/db/contacts.ts'
 import { linkPayment } from '#bff/db/schema.ts'
 import type { RateRule } from '#bff/config/rate-rules.ts'
@@ -26,11 +27,18 @@ let shop: TestBrowser
 let buyerAddress = ''
 let offset = 0
 
-const fixedRate = (asset: string, rate: string): RateRule => ({
+const sourceOf = (rate: string) => ({
+  kind: 'fixed' as const,
+  rate,
+  since: new Date().toISOString(),
+  maxAgeSeconds: 86_400,
+})
+const etherRate = sourceOf('3000')
+const rateOf = (asset: string, source: RateRule['sources'][number]): RateRule => ({
   asset,
   currency: 'EUR',
   maxDeviationPercent: '2',
-  sources: [{ kind: 'fixed', rate, since: new Date().toISOString(), maxAgeSeconds: 86_400 }],
+  sources: [source],
 })
 
 beforeAll(async () => {
@@ -41,7 +49,7 @@ beforeAll(async () => {
     bff: {
       sellerWallets: [seller.address, sellerOnSolana.address],
       operatorWallets: [seller.address],
-      rates: [fixedRate('ETH', '3000'), fixedRate('SOL', '150')],
+      rates: [rateOf('ETH', etherRate), rateOf('SOL', sourceOf('150'))],
     },
     overrides: { now: () => new Date(Date.now() + offset) },
   })
@@ -84,7 +92,7 @@ const choiceOf = ({ network, asset, quote }: LinkOption) => ({
   option: { network, asset },
   ...(quote && { quote: quote.token }),
 })
-const reasonOf = (answer: BrowserResponse) => answer.json.error?.details?.['reason']
+const reasonOf = (answer: BrowserResponse) => reasonCodeOf(answer.json.error?.details)
 const setStatus = async (paymentId: string, status: 'confirmed' | 'failed') => {
   await fixture.service.context.db.update(payment).set({ status }).where(eq(payment.id, paymentId))
   fixture.bff.context.upstream.forgetReads()
@@ -350,6 +358,26 @@ test('a quote is refused after 15 minutes, and not a moment before', async () =>
   expect((await pay(link, choice)).status).toBe(200)
   offset = 20 * MINUTE + 1000
   expect(reasonOf(await pay(link, choice))).toBe('quote_expired')
+})
+
+test('whatever quotes a payer holds, none is more than two percent above the rate of the moment', async () => {
+  offset = 21 * MINUTE
+  const { link } = await create()
+  const choice = choiceOf(optionOn(await open(link), evm.network.network))
+  for (const [rate, reason] of [
+    ['2942', undefined],
+    ['2941', 'quote_outrun'],
+    ['4000', undefined],
+  ] as const) {
+    etherRate.rate = rate
+    // The rate that was read is known for 15 seconds.
+    offset += 16_000
+    expect(reasonOf(await pay(link, choice)), rate).toBe(reason)
+  }
+  // Where no rate is current, the quote stands.
+  etherRate.since = new Date(0).toISOString()
+  offset += 16_000
+  expect((await pay(link, choice)).status).toBe(200)
 })
 
 test('a quote is not given while its rate is stale', async () => {

@@ -178,5 +178,7 @@ test('who may have requests relayed is the operator’s choice', async () => {
   await browser.signIn(evmWallet())
   expect((await ask(browser, { url: base })).status).toBe(200)
   strict.bff.context.config.relay.audience = 'off'
-  expect((await ask(browser, { url: base })).json.error.details).toEqual({ reason: 'relay_off' })
+  expect((await ask(browser, { url: base })).json.error.details).toEqual({
+    reason: { code: 'relay_off', params: {} },
+  })
 })

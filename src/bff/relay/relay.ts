@@ -105,7 +105,7 @@ export const relay: OwnRule<'relay'> = async ({ context, visitor, body }) => {
   if (audience === 'off')
     throw new ProblemError('FORBIDDEN', {
       message: 'The relay is turned off.',
-      details: { reason: 'relay_off' },
+      reason: 'relay_off',
     })
   if (audience === 'wallets') requireWallet(visitor)
   const { method, url, headers } = readRequest(body)

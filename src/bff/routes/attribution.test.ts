@@ -74,7 +74,7 @@ async function sendWithOtherFees(
   transaction: string,
 ): Promise<`0x${string}`> {
   const decoded = decodeTransaction(Buffer.from(transaction, 'base64'))
-  if (!decoded.ok) throw new Error(decoded.problem)
+  if (!decoded.ok) throw new Error(decoded.problem.code)
   const { chainId, gas, nonce, to, valueAtomic: value } = decoded
   const fees = { maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n }
   const serializedTransaction = await account.signTransaction({

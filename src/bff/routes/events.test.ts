@@ -184,7 +184,7 @@ test('over a restart of the service the streams stay open, nothing is lost and n
   await fixture.stopService()
   expect((await seller.get('/api/payments')).json.error).toMatchObject({
     code: 'SERVICE_UNAVAILABLE',
-    details: { reason: 'unreachable' },
+    details: { reason: { code: 'unreachable', params: {} } },
   })
   // The stream is open but receives no events, and says so.
   await expect.poll(() => lastBeat(reader), { timeout: 10_000 }).toBe('{"live":false}')

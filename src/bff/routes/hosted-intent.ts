@@ -1,12 +1,13 @@
 import { parseAddress } from '#contract/address.ts'
 import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
-import { familyOf, findAsset } from '#contract/network.ts'
+import { hostedLimitReason } from '#contract/hosted-intent.ts'
+import { familyOf, findAsset, nativeAsset } from '#contract/network.ts'
 import { hasRole } from '#contract/role.ts'
 import { ProblemError } from '#contract/problem.ts'
-import { recipientProblem } from '#contract/reason-problems.ts'
+import { limitProblem, recipientProblem } from '#contract/reason-problems.ts'
 import { readRecipient } from '#contract/recipient.ts'
 import { insertIntent, outflowToday } from '../db/hosted.ts'
-import { refuseHosted } from '../hosted/refuse.ts'
+import { refuseHosted, refuseOverLimit } from '../hosted/refuse.ts'
 import { findRule, type HostedRule } from '../config/hosted-rules.ts'
 import { roleOf } from '../session/open-session.ts'
 import { createNonce } from '../session/random.ts'
@@ -26,6 +27,7 @@ export const hostedIntent: OwnRule<'hostedIntent'> = async ({ context, visitor, 
   if (!maySign || !signer.ok || signer.family !== familyOf(body.network))
     throw refuseHosted('hosted_signer')
   const amount = readAmount(body, rule)
+  const priorityFee = readPriorityFee(body, rule)
   const now = context.now()
   // Looked at again when it is signed; here so that nobody signs in vain.
   const left =
@@ -35,10 +37,7 @@ export const hostedIntent: OwnRule<'hostedIntent'> = async ({ context, visitor, 
       { sender: body.from, network: body.network, asset: rule.asset.address },
       now,
     ))
-  if (amount > left)
-    throw refuseHosted('hosted_over_day', {
-      amount: `Expected at most ${formatAmount(left < 0n ? 0n : left, rule.asset.decimals)}.`,
-    })
+  if (amount > left) throw refuseOverLimit('hosted_over_day', left, rule.asset)
   const row = {
     id: createNonce(),
     sessionId: session.id,
@@ -48,6 +47,7 @@ export const hostedIntent: OwnRule<'hostedIntent'> = async ({ context, visitor, 
     recipient: body.to,
     asset: rule.asset.address,
     amount,
+    priorityFee,
     resource: body.resource ?? null,
     description: body.description ?? null,
     reference: body.reference ?? null,
@@ -81,6 +81,25 @@ function ruleOf(rules: readonly HostedRule[], body: Body): HostedRule {
   return rule
 }
 
+/** As the page spells it: a decimal without zeros at its end. */
+function readPriorityFee({ priorityFee }: Body, { network }: HostedRule): string | null {
+  if (priorityFee === undefined) return null
+  const native = nativeAsset(network)
+  const parsed = parseAmount(priorityFee, native.decimals)
+  if (!parsed.ok && parsed.problem !== 'not_positive') {
+    const problem = describeAmountProblem(parsed.problem, priorityFee, native.decimals)
+    throw new ProblemError('INVALID_PARAMETERS', {
+      message: `priorityFee: ${problem}`,
+      details: { priorityFee: problem },
+    })
+  }
+  const atomic = parsed.ok ? parsed.atomic : 0n
+  const limit = hostedLimitReason('priorityFee', atomic, native)
+  const text = formatAmount(atomic, native.decimals)
+  if (limit) throw limitProblem(limit, text)
+  return text
+}
+
 function readAmount(body: Body, { asset, maxPerPayment }: HostedRule): bigint {
   const parsed = parseAmount(body.amount, asset.decimals)
   if (!parsed.ok) {
@@ -91,9 +110,10 @@ function readAmount(body: Body, { asset, maxPerPayment }: HostedRule): bigint {
     })
   }
   if (parsed.atomic > maxPerPayment)
-    throw refuseHosted('hosted_over_payment', {
-      amount: `Expected at most ${formatAmount(maxPerPayment, asset.decimals)}.`,
-    })
+    throw refuseOverLimit('hosted_over_payment', maxPerPayment, asset)
+  // The service would refuse it after it is signed.
+  const limit = asset.native ? hostedLimitReason('amount', parsed.atomic, asset) : undefined
+  if (limit) throw limitProblem(limit, formatAmount(parsed.atomic, asset.decimals))
   const to = readRecipient(body.to, familyOf(body.network))
   if (!to.ok) throw recipientProblem(to.reason, { received: body.to, field: 'to' })
   return parsed.atomic

@@ -93,3 +93,32 @@ describe('undelivered payments', () => {
     })
   })
 })
+
+describe('requests for a refund', () => {
+  const requestId = createId('rfr')
+  const decide = (who: keyof typeof people, verb: 'decline' | 'reopen', body: object = {}) =>
+    people[who].post(`/api/refund-requests/${requestId}/${verb}`, body)
+
+  test.each([
+    ['nobody', 401],
+    ['buyer', 403],
+  ] as const)('are neither listed nor decided about for %s', async (who, status) => {
+    expect((await people[who].get('/api/refund-requests')).status).toBe(status)
+    for (const verb of ['decline', 'reopen'] as const)
+      expect((await decide(who, verb)).status).toBe(status)
+  })
+
+  test('are decided about in the name of the wallet that is signed in', async () => {
+    for (const verb of ['decline', 'reopen'] as const) {
+      expect(await decide('operator', verb, { by: 'the owner' })).toMatchObject({
+        status: 400,
+        json: { error: { code: 'INVALID_PARAMETERS' } },
+      })
+      // A request that is not there: the service says so, and not the proxy.
+      expect(await decide('operator', verb)).toMatchObject({
+        status: 404,
+        json: { error: { code: 'NOT_FOUND' } },
+      })
+    }
+  })
+})

@@ -36,7 +36,30 @@ export const undeliveredReopen: Rule<'undeliveredReopen'> = async (call) => {
   )
 }
 
-type Decision = 'unmatchedAssign' | 'unmatchedUnassign' | 'undeliveredClose' | 'undeliveredReopen'
+/** A payer's request for a refund: the operator's to decline, or to refund. */
+export const refundRequestDecline: Rule<'refundRequestDecline'> = async (call) => {
+  const { context, visitor } = call
+  const body = decisionOf(call)
+  return context.upstream.write('refundRequestDecline', { ...onward(call), body }, () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
+}
+
+export const refundRequestReopen: Rule<'refundRequestReopen'> = async (call) => {
+  const { context, visitor } = call
+  const body = decisionOf(call)
+  return context.upstream.write('refundRequestReopen', { ...onward(call), body }, () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
+}
+
+type Decision =
+  | 'unmatchedAssign'
+  | 'unmatchedUnassign'
+  | 'undeliveredClose'
+  | 'undeliveredReopen'
+  | 'refundRequestDecline'
+  | 'refundRequestReopen'
 
 /** Who decides is the wallet with the role. @throws ProblemError `INVALID_PARAMETERS` where a browser names somebody */
 function decisionOf({

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import { apiKeyHint } from '#contract/api-key.ts'
 import { Fixture } from '#testing/fixture.ts'
 import { evmWallet, type BrowserResponse, type TestBrowser } from '#testing/test-browser.ts'
@@ -78,7 +79,7 @@ test('people of the account see keys, owners make them, others learn nothing', a
         : who.post(path, { name: 'x', scopes: ['payment:read'] }, confirm('x'))
     expect((await send(buyer)).json.error).toMatchObject({
       code: 'FORBIDDEN',
-      details: { reason },
+      details: { reason: { code: reason, params: {} } },
     })
     expect((await send(fixture.browser())).status).toBe(401)
   }
@@ -106,7 +107,7 @@ test('a repeated request makes no second key and tells none', async () => {
   const first = await post(terms, headers)
   const again = await post(terms, headers)
   expect([first.status, again.status]).toEqual([200, 403])
-  expect(again.json.error.details).toMatchObject({ reason: 'approval_over' })
+  expect(again.json.error.details).toMatchObject({ reason: { code: 'approval_over' } })
   // With a fresh signature it is the same request still, and the service tells no key twice.
   const third = await post(terms, { ...headers, ...(await approve(createOperation(terms))) })
   expect(third.status).toBe(409)
@@ -118,7 +119,7 @@ test('a stolen session creates no key: an operator wallet signs for exactly thes
   const terms = { name: 'stolen', scopes: ['payment:read'] }
   const reasonOf = (answer: BrowserResponse) => [
     answer.status,
-    answer.json.error.details?.['reason'],
+    reasonCodeOf(answer.json.error.details),
   ]
   expect(reasonOf(await post(terms, {}))).toEqual([403, 'approval_required'])
   expect(reasonOf(await post(terms, { 'X-Approval': 'apr_1111111111111111 0x00' }))).toEqual([
@@ -150,13 +151,13 @@ test('an owner requests an approval, for an owner’s wallet of the session', as
     })
   expect((await ask(buyer, wallets.buyer.address)).json.error).toMatchObject({
     code: 'FORBIDDEN',
-    details: { reason: 'owner_required' },
+    details: { reason: { code: 'owner_required', params: {} } },
   })
   expect((await ask(fixture.browser(), wallets.operator.address)).status).toBe(401)
   for (const signer of [wallets.buyer.address, 'nobody', '']) {
     expect((await ask(operator, signer)).json.error).toMatchObject({
       code: 'FORBIDDEN',
-      details: { reason: 'approval_signer' },
+      details: { reason: { code: 'approval_signer', params: {} } },
     })
   }
 })
@@ -189,14 +190,14 @@ test('a key is rotated with its grace, then deleted', async () => {
   const made = await create('till')
   const path = `/api/api-keys/${made.id}/rotate`
   const silent = await operator.post(path, { graceSeconds: 60 }, confirm('till'))
-  expect(silent.json.error.details).toMatchObject({ reason: 'approval_required' })
+  expect(silent.json.error.details).toMatchObject({ reason: { code: 'approval_required' } })
   const longer = await approve(rotateOperation(made.id, 'till', 60))
   const refused = await operator.post(
     path,
     { graceSeconds: 86_400 },
     { ...confirm('till'), ...longer },
   )
-  expect(refused.json.error.details).toMatchObject({ reason: 'approval_signature' })
+  expect(refused.json.error.details).toMatchObject({ reason: { code: 'approval_signature' } })
   const rotated = await operator.post(
     path,
     { graceSeconds: 60 },
@@ -221,7 +222,10 @@ test('the key of the proxy is listed without its hint, and cannot delete itself'
     await remove(own?.id ?? '', 'test'),
     await operator.post(`/api/api-keys/${own?.id}/rotate`, { graceSeconds: 0 }, confirm('test')),
   ]) {
-    expect(response.json.error).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'own_key' } })
+    expect(response.json.error).toMatchObject({
+      code: 'FORBIDDEN',
+      details: { reason: { code: 'own_key', params: {} } },
+    })
   }
 })
 
@@ -249,6 +253,9 @@ test('without keys:manage the proxy says what its operator has to do', async () 
   await browser.signIn(wallets.operator)
   expect((await browser.get('/api/api-keys')).json.error).toMatchObject({
     code: 'SERVICE_UNAVAILABLE',
-    details: { reason: 'scope_missing', operator: expect.stringContaining('keys:manage') },
+    details: {
+      reason: { code: 'scope_missing', params: {} },
+      operator: expect.stringContaining('keys:manage'),
+    },
   })
 })

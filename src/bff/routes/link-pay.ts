@@ -8,6 +8,7 @@ import type { ProxyContext } from '../context/context.ts'
 import { insertContact } from '../db/contacts.ts'
 import {
   fillLinkUse,
+  findLink,
   findLinkUse,
   releaseLinkUse,
   allocateLinkUse,
@@ -56,7 +57,12 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
   const { paymentId } = reply.parsed
   await fillLinkUse(context.db, place, { id: payer.id, sessionId, paymentId, now: payer.now })
   if (body.email !== undefined)
-    await insertContact(context.db, { paymentId, email: body.email, createdAt: payer.now })
+    await insertContact(context.db, {
+      paymentId,
+      email: body.email,
+      sender: body.walletAddress,
+      createdAt: payer.now,
+    })
   // `value` is the projection of the row that this endpoint names as its answer.
   return {
     value: reply.value as OwnReply<'linkPay'>['value'],
@@ -97,8 +103,9 @@ async function takeOpenPlace(
   const state = stateOf(row, await countsOf(context, row.id), context.now())
   if (state !== 'open') throw refuseLink(`link_${state}`)
   const place = await allocateLinkUse(context.db, row, payer)
-  if (!place) throw refuseLink('link_busy')
-  return place
+  if (place) return place
+  const now = await findLink(context.db, row.id)
+  throw refuseLink(now?.withdrawnAt ? 'link_withdrawn' : 'link_busy')
 }
 
 /** The request to the service: what the link sets, and otherwise only what it leaves open. */

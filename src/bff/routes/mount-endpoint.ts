@@ -7,10 +7,10 @@ import type { BrowserEndpoint, Endpoint } from '#contract/endpoint.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
 import { ownRoutes } from './own-routes.ts'
-import { withAccess } from '../session/access.ts'
+import { ACCESS, withAccess } from '../session/access.ts'
 import type { OwnCall, OwnEndpointName, OwnRule } from '../session/own-rule.ts'
 import { routes } from './routes.ts'
-import type { BrowserEndpointName, Rule } from '../session/rule.ts'
+import { requireRole, type BrowserEndpointName, type Rule } from '../session/rule.ts'
 import { readJsonBody } from '../http/body.ts'
 import type { HonoEnv, HttpContext } from '../http/env.ts'
 import { parseInput, readQuery, type RawInput } from '../http/parse.ts'
@@ -59,15 +59,18 @@ export function mountOwnEndpoint<K extends OwnEndpointName>(
   const endpoint: BrowserEndpoint = browserEndpoints[name]
   app.on(endpoint.method, `/api${endpoint.path}`, async (c) => {
     c.set('route', name)
+    const visitor = await readVisitor(context, c)
+    // What is larger than usual is read for those alone who may send it.
+    const least = ACCESS[name]
+    if (endpoint.maxBytes !== undefined && least !== 'anybody') requireRole(visitor, least)
     const raw = {
       params: {},
       query: {},
-      body: endpoint.body ? await readJsonBody(c.env.incoming) : undefined,
+      body: endpoint.body ? await readJsonBody(c.env.incoming, endpoint.maxBytes) : undefined,
     }
     // As above: the row's own schema.
     const body = parseInput(endpoint, raw).body as OwnCall<K>['body']
     const idempotencyKey = readIdempotencyKey(c)
-    const visitor = await readVisitor(context, c)
     const approval = c.req.header(APPROVAL_HEADER)
     const requestId = c.get('requestId')
     const reply = await withAccess({ context, visitor, name, requestId, about: { body } }, () =>

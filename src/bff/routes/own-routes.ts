@@ -8,7 +8,7 @@ import { deleteSession, insertSessionPayment, type OpenSession } from '../db/ses
 import { carryOut, reconcile, type SendOutcome } from '../hosted/execute.ts'
 import { intentOf } from '../hosted/intent-of.ts'
 import { isIntentSigned } from '../hosted/is-signed.ts'
-import { refuseHosted } from '../hosted/refuse.ts'
+import { refuseHosted, refuseOverLimit } from '../hosted/refuse.ts'
 import { relay } from '../relay/relay.ts'
 import { issueChallenge, proveWallet, type Asking } from '../session/challenge.ts'
 import { BROWSER_COOKIE, clearCookie, readCookie, SESSION_COOKIE } from '../session/cookie.ts'
@@ -19,7 +19,31 @@ import { hashCookieValue } from '../session/random.ts'
 import { requireRole } from '../session/rule.ts'
 import { signInWallet } from '../session/start-session.ts'
 import type { Visitor } from '../session/visitor.ts'
+import {
+  fileCheck,
+  fileCreate,
+  fileDelete,
+  fileDownload,
+  fileList,
+  fileOpen,
+  fileRestore,
+  fileUpdate,
+  fileWithdraw,
+} from './files.ts'
+import { balanceAlert, balanceAlerts, balanceWallets } from './balances.ts'
 import { hostedIntent } from './hosted-intent.ts'
+import {
+  invoiceCustomers,
+  invoiceDelete,
+  invoiceForget,
+  invoiceIssue,
+  invoiceList,
+  invoicePrefix,
+  invoiceRead,
+  invoiceSave,
+  invoiceUnvoid,
+  invoiceVoid,
+} from './invoices.ts'
 import { linkPay } from './link-pay.ts'
 import {
   linkCreate,
@@ -31,6 +55,7 @@ import {
   linkWithdraw,
   shortLinkCreate,
 } from './links.ts'
+import { mailConfirm, mailDelete, mailRead, mailWrite } from './mail.ts'
 import { noteLabels, noteRead, noteWrite } from './notes.ts'
 import {
   auditRead,
@@ -41,6 +66,8 @@ import {
   peopleRemove,
   peopleUninvite,
 } from './people.ts'
+import { imageRead, productArchive, productCreate, productList, productUpdate } from './products.ts'
+import { profileDelete, profileExport, profileFind, profileRead, profileWrite } from './profiles.ts'
 import { sessionEndOthers, sessionList } from './sessions.ts'
 import { verifyOrdersOf } from './verify-orders.ts'
 
@@ -81,9 +108,11 @@ async function take(
   if (!(await maySign(context, session, row.signer))) throw refuseHosted('hosted_signer')
   if (!isIntentSigned(row.signer, intentOf(row, rule), body.signature))
     throw refuseHosted('hosted_signature')
-  if (row.amount > rule.maxPerPayment) throw refuseHosted('hosted_over_payment')
+  if (row.amount > rule.maxPerPayment)
+    throw refuseOverLimit('hosted_over_payment', rule.maxPerPayment, rule.asset)
   const taken = await takeIntent(context.db, row, { signatureHash, maxPerDay: rule.maxPerDay, now })
-  if (taken.kind === 'over_day') throw refuseHosted('hosted_over_day')
+  if (taken.kind === 'over_day')
+    throw refuseOverLimit('hosted_over_day', rule.maxPerDay - taken.spent, rule.asset)
   if (taken.kind === 'taken') return carryOut(call, taken.row, rule)
   const again = await findIntent(context.db, row.id)
   if (!again) throw refuseHosted('hosted_intent')
@@ -224,13 +253,36 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   linkOpen,
   linkSurplus,
   linkPay,
+  productList,
+  productCreate,
+  productUpdate,
+  productArchive,
+  imageRead,
+  invoiceCustomers,
+  invoiceDelete,
+  invoiceForget,
+  invoiceIssue,
+  invoiceList,
+  invoicePrefix,
+  invoiceRead,
+  invoiceSave,
+  invoiceUnvoid,
+  invoiceVoid,
   hostedWallets,
   hostedIntent,
   hostedSend,
+  balanceWallets,
+  balanceAlerts,
+  balanceAlert,
   approval,
   noteRead,
   noteWrite,
   noteLabels,
+  profileRead,
+  profileFind,
+  profileWrite,
+  profileExport,
+  profileDelete,
   peopleList,
   peopleInvite,
   peopleUninvite,
@@ -238,4 +290,17 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   peopleChange,
   peopleRemove,
   auditRead,
+  fileList,
+  fileCreate,
+  fileCheck,
+  fileUpdate,
+  fileWithdraw,
+  fileRestore,
+  fileDelete,
+  fileOpen,
+  fileDownload,
+  mailRead,
+  mailWrite,
+  mailConfirm,
+  mailDelete,
 }

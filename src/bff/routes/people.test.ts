@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import type { AuditEntry, People } from '#contract/people-endpoints.ts'
 import type { Role } from '#contract/role.ts'
 import { Fixture } from '#testing/fixture.ts'
@@ -38,7 +39,7 @@ const asOwner = (statement: string) => {
   return executeAsOwner({ target: config.database, db }, statement)
 }
 
-const reasonOf = ({ status, json }: BrowserResponse) => [status, json.error?.details?.reason]
+const reasonOf = ({ status, json }: BrowserResponse) => [status, reasonCodeOf(json.error?.details)]
 const peopleIn = ({ json }: BrowserResponse) => json as unknown as People
 const roleIn = async (browser: TestBrowser) => (await browser.get('/api/session')).json.session.role
 

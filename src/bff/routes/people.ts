@@ -14,6 +14,7 @@ import {
   removeRole,
   type InvitationRow,
 } from '../db/people.ts'
+import { deleteMailAddress } from '../db/mail.ts'
 import { findSessionsOf } from '../db/sessions.ts'
 import { requireApproval } from '../session/approval.ts'
 import { roleOf, toOpenSession } from '../session/open-session.ts'
@@ -93,6 +94,7 @@ export const peopleChange: OwnRule<'peopleChange'> = async (call) => {
 export const peopleRemove: OwnRule<'peopleRemove'> = async ({ context, body }) => {
   requireNotConfigured(context, body.walletAddress)
   if (!(await removeRole(context.db, body.walletAddress))) throw notFound()
+  await deleteMailAddress(context.db, body.walletAddress)
   await refreshStreams(context, body.walletAddress)
   return { value: await listPeople(context) }
 }
@@ -154,5 +156,5 @@ const WORDS = {
 } as const
 
 function refuse(reason: keyof typeof WORDS): ProblemError {
-  return new ProblemError('FORBIDDEN', { message: WORDS[reason], details: { reason } })
+  return new ProblemError('FORBIDDEN', { message: WORDS[reason], reason })
 }

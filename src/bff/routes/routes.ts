@@ -19,9 +19,17 @@ import {
 } from '../session/rule.ts'
 import { readOnward, writeOnward } from './onward-rules.ts'
 import { verifiedScope } from './build-payment.ts'
-import { undeliveredClose, undeliveredReopen, unmatchedAssign, unmatchedUnassign } from './inbox.ts'
+import {
+  refundRequestDecline,
+  refundRequestReopen,
+  undeliveredClose,
+  undeliveredReopen,
+  unmatchedAssign,
+  unmatchedUnassign,
+} from './inbox.ts'
 import { fieldsOf, refuseSenderVerified } from './own-fields.ts'
 import { readPayment } from './read-payment.ts'
+import { refundRequestCreate, refundRequestRead } from './refund-requests.ts'
 import { transactionSend } from './transaction-send.ts'
 import { awaitsVerification, verifySender } from './verify-orders.ts'
 
@@ -177,6 +185,12 @@ export const routes: { readonly [K in BrowserEndpointName]: Rule<K> } = {
   paymentHistory,
   paymentList,
   paymentSummary,
+  customerList: readOnward('customerList'),
+  refundRequestList: readOnward('refundRequestList'),
+  refundRequestRead,
+  refundRequestCreate,
+  refundRequestDecline,
+  refundRequestReopen,
   unmatchedList: readOnward('unmatchedList'),
   unmatchedAssign,
   unmatchedUnassign,
@@ -190,6 +204,7 @@ export const routes: { readonly [K in BrowserEndpointName]: Rule<K> } = {
   apiKeyRotate,
   apiKeyDelete,
   usage: readOnward('usage'),
+  requestList: readOnward('requestList'),
   webhookList: readOnward('webhookList'),
   webhookCreate: writeOnward('webhookCreate'),
   webhookUpdate: writeOnward('webhookUpdate'),
@@ -243,7 +258,7 @@ async function readConfirmedKey<K extends EndpointName>(
   if (key.hint === '') {
     const message =
       'The dashboard itself uses this key. Create another one, set SERVICE_API_KEY to it, and then delete this one.'
-    throw new ProblemError('FORBIDDEN', { message, details: { reason: 'own_key' } })
+    throw new ProblemError('FORBIDDEN', { message, reason: 'own_key' })
   }
   requireConfirmation(call.confirmation, key.name)
   return key

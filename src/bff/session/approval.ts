@@ -92,7 +92,8 @@ const WORDS = {
 function refuse(reason: keyof typeof WORDS): ProblemError {
   return new ProblemError('FORBIDDEN', {
     message: WORDS[reason],
-    details: { reason, header: APPROVAL_HEADER },
+    reason,
+    details: { header: APPROVAL_HEADER },
   })
 }
 

@@ -94,7 +94,7 @@ export async function proveWallet(
     throw new ProblemError('UNAUTHORIZED', {
       message:
         'The sign-in was not accepted. Ask for a new message and sign it with the same wallet.',
-      details: { reason: 'sign_in_refused' },
+      reason: 'sign_in_refused',
     })
   }
   return row.wallet

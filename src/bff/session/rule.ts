@@ -63,7 +63,7 @@ export function requireRole(visitor: Visitor, least: Role): MemberSession {
   if (member && hasRole(member.role, least)) return { ...session, member }
   throw new ProblemError('FORBIDDEN', {
     message: MESSAGES[least],
-    details: { reason: `${least}_required` },
+    reason: `${least}_required`,
   })
 }
 
@@ -84,7 +84,7 @@ export function requirePayee(visitor: Visitor, wallet: string): OpenSession {
   if (parsed.ok && session.wallets.includes(parsed.address)) return session
   throw new ProblemError('FORBIDDEN', {
     message: 'Sign in with the wallet that is to be paid.',
-    details: { reason: 'payee_required' },
+    reason: 'payee_required',
   })
 }
 
@@ -115,6 +115,6 @@ export function onward({
 function signInFirst(): ProblemError {
   return new ProblemError('UNAUTHORIZED', {
     message: 'Sign in with a wallet first.',
-    details: { reason: 'sign_in_required' },
+    reason: 'sign_in_required',
   })
 }

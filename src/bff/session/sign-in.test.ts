@@ -27,7 +27,9 @@ beforeEach(() => {
 
 const refused = {
   status: 401,
-  json: { error: { code: 'UNAUTHORIZED', details: { reason: 'sign_in_refused' } } },
+  json: {
+    error: { code: 'UNAUTHORIZED', details: { reason: { code: 'sign_in_refused', params: {} } } },
+  },
 }
 
 describe.each([

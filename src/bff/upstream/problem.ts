@@ -62,7 +62,11 @@ export class OperatorError extends ProblemError {
   constructor(reason: OperatorReason, options?: ErrorOptions) {
     super(
       'SERVICE_UNAVAILABLE',
-      { details: { reason, operator: OPERATOR_WORDS[reason] }, retryAfter: RETRY_AFTER[reason] },
+      {
+        reason,
+        details: { operator: OPERATOR_WORDS[reason] },
+        retryAfter: RETRY_AFTER[reason],
+      },
       options,
     )
     this.reason = reason

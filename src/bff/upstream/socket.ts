@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { WebSocket } from 'ws'
-import { PaymentEvent, SocketMessage } from '#contract/event.ts'
+import { PaymentEvent, RefundRequestNews, SocketMessage } from '#contract/event.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
 import { project } from './project.ts'
 
@@ -77,13 +77,15 @@ export function openFeed(feed: Feed): () => void {
         plan = message.parsed.plan
         return say({
           method: 'subscribe',
-          keys: ['payments'],
+          keys: ['payments', 'refundRequests'],
           ...(feed.since !== undefined && { since: String(feed.since) }),
         })
       case 'subscribed':
         return feed.onSubscribed({ lastEventId: BigInt(message.parsed.lastEventId), plan })
       case 'payment':
-        return feed.onEvent(toFeedEvent(message.parsed, message.raw))
+        return feed.onEvent(toFeedEvent(message.parsed, project(PaymentEvent, message.raw)))
+      case 'refund_request':
+        return feed.onEvent(toFeedEvent(message.parsed, project(RefundRequestNews, message.raw)))
       case 'error':
         return stop({
           reason:
@@ -111,14 +113,17 @@ function readMessage(text: string): { raw: unknown; parsed: SocketMessage } | un
   }
 }
 
-function toFeedEvent(event: PaymentEvent, raw: unknown): FeedEvent {
+type Parties = Pick<PaymentEvent, 'id' | 'paymentId' | 'sender' | 'recipient'>
+
+/** `shown`: what of it a browser gets. */
+function toFeedEvent(event: Parties, shown: unknown): FeedEvent {
   const { paymentId, sender, recipient } = event
   return {
     id: BigInt(event.id),
     paymentId,
     sender,
     recipient,
-    json: copyText(stringifyJson(project(PaymentEvent, raw))),
+    json: copyText(stringifyJson(shown)),
   }
 }
 

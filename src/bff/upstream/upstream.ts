@@ -123,7 +123,9 @@ export class Upstream {
     row: Endpoint & { response: S },
     request: UpstreamRequest,
   ): Promise<v.InferOutput<S>> {
-    const answer = await this.#send(row, request)
+    const answer = await this.#send(row, request).catch((error: unknown) => {
+      throw operatorErrorOf(error)
+    })
     if (answer.status !== 200)
       throw problemOf({
         status: answer.status,
@@ -153,12 +155,7 @@ export class Upstream {
       told = rateHeaders(answer.headers)
       return this.#readAnswer(name, answer)
     } catch (error) {
-      const problem =
-        error instanceof UpstreamError
-          ? new OperatorError(error.kind === 'too_large' ? 'nonsense' : error.kind, {
-              cause: error,
-            })
-          : error
+      const problem = operatorErrorOf(error)
       if (problem instanceof OperatorError)
         this.#log.error(
           { endpoint: name, reason: problem.reason, operator: problem.facts.details?.operator },
@@ -221,6 +218,13 @@ export class Upstream {
     // name.
     return { value: project(schema, raw), parsed: result.output as EndpointResponse<K>, headers }
   }
+}
+
+/** What went wrong on the way to the service, as the operator has to know it. */
+function operatorErrorOf(error: unknown): unknown {
+  return error instanceof UpstreamError
+    ? new OperatorError(error.kind === 'too_large' ? 'nonsense' : error.kind, { cause: error })
+    : error
 }
 
 function parseAnswer(text: string): unknown {

@@ -129,7 +129,7 @@ function landed(
     { ...fields, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, ...change },
     { ...receipt, status },
   )
-  if (!facts.ok) throw new Error(facts.problem)
+  if (!facts.ok) throw new Error(facts.problem.code)
   return compareLandedApproval(intent, facts)
 }
 

@@ -8,8 +8,16 @@ import {
   type TransactionSerializableEIP1559,
 } from 'viem'
 import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
-import { addressFact, amountFact, countFact, textFact, type MatchFact } from '#contract/facts.ts'
+import {
+  addressFact,
+  amountFact,
+  countFact,
+  fact,
+  textFact,
+  type MatchFact,
+} from '#contract/facts.ts'
 import { NATIVE_ETH, type Asset } from '#contract/network.ts'
+import type { DecodeProblem } from '#contract/reasons.ts'
 import type { Step, Transfer } from '../match.ts'
 import { nameCall, readTransferCall } from './erc20.ts'
 import { feeBoundAtomic } from './fee.ts'
@@ -37,7 +45,7 @@ export type EvmFacts = {
   steps: Step[]
 }
 
-export type EvmDecoded = ({ ok: true } & EvmFacts) | { ok: false; problem: string }
+export type EvmDecoded = ({ ok: true } & EvmFacts) | { ok: false; problem: DecodeProblem }
 
 /** The largest transaction nodes pass on. */
 const MAX_BYTES = 128 * 1024
@@ -59,8 +67,8 @@ export function decodeTransaction(
   tokens: readonly Asset[] = [],
 ): EvmDecoded {
   if (bytes.length > MAX_BYTES)
-    return { ok: false, problem: 'The transaction is larger than 128 KiB.' }
-  if (bytes[0] !== 0x02) return { ok: false, problem: 'This is not an EIP-1559 transaction.' }
+    return { ok: false, problem: { code: 'too_large', params: { maxBytes: MAX_BYTES } } }
+  if (bytes[0] !== 0x02) return { ok: false, problem: fact('not_eip1559') }
   try {
     const { transaction, signature } = readFields(bytes)
     const unsigned = hexToBytes(serializeTransaction(transaction))
@@ -75,12 +83,12 @@ export function decodeTransaction(
       : unsigned
     // Two writers must agree on the spelling: what our reader understood is what viem writes.
     if (bytesToHex(again) !== bytesToHex(bytes))
-      return { ok: false, problem: 'The transaction is not spelled in its canonical form.' }
+      return { ok: false, problem: fact('not_canonical') }
     const sender = signature ? recoverSender(unsigned, signature) : null
     const hash: Hex | null = signature ? `0x${bytesToHex(keccak_256(bytes))}` : null
     return { ok: true, ...describeFacts({ ...transaction, sender, hash }, native, tokens) }
   } catch (error) {
-    if (error instanceof RlpError) return { ok: false, problem: error.message }
+    if (error instanceof RlpError) return { ok: false, problem: error.problem }
     throw error
   }
 }
@@ -99,17 +107,16 @@ type Signature = { r: bigint; s: bigint; yParity: 0 | 1 }
 function readFields(bytes: Uint8Array): { transaction: Fields; signature: Signature | null } {
   const list = readRlp(bytes.subarray(1))
   if (!Array.isArray(list) || (list.length !== 9 && list.length !== 12))
-    throw new RlpError('The transaction has not the fields of EIP-1559.')
+    throw new RlpError(fact('wrong_field_count'))
   const [chainId, nonce, tip, maxFee, gas, to, value, data, accessList, yParity, r, s] = list
-  if (!Array.isArray(accessList)) throw new RlpError('The access list is not a list.')
-  if (accessList.length > 0) throw new RlpError('The transaction carries an access list.')
+  if (!Array.isArray(accessList)) throw new RlpError(fact('access_list_malformed'))
+  if (accessList.length > 0) throw new RlpError(fact('access_list_present'))
   const maxFeePerGas = readInteger('maxFeePerGas', maxFee)
   const maxPriorityFeePerGas = readInteger('maxPriorityFeePerGas', tip)
-  if (maxPriorityFeePerGas > maxFeePerGas) throw new RlpError('The priority fee is above the fee.')
+  if (maxPriorityFeePerGas > maxFeePerGas) throw new RlpError(fact('priority_fee_above_fee'))
   const gasLimit = readInteger('gas', gas, MAX_UINT64)
   // No node accepts such a transaction: its fee does not fit into a balance.
-  if (gasLimit * maxFeePerGas > MAX_UINT256)
-    throw new RlpError('The largest fee of the transaction is above 2^256 - 1 wei.')
+  if (gasLimit * maxFeePerGas > MAX_UINT256) throw new RlpError(fact('fee_above_256_bits'))
   const transaction: Fields = {
     type: 'eip1559',
     chainId: readSafeInteger('chainId', chainId),
@@ -121,7 +128,7 @@ function readFields(bytes: Uint8Array): { transaction: Fields; signature: Signat
     value: readInteger('value', value),
     data: `0x${bytesToHex(readBytes('data', data))}`,
   }
-  if (transaction.chainId === 0) throw new RlpError('The transaction names no chain.')
+  if (transaction.chainId === 0) throw new RlpError(fact('no_chain'))
   if (list.length === 9) return { transaction, signature: null }
   return {
     transaction,
@@ -130,15 +137,16 @@ function readFields(bytes: Uint8Array): { transaction: Fields; signature: Signat
 }
 
 function readBytes(name: string, item: unknown): Uint8Array {
-  if (!(item instanceof Uint8Array)) throw new RlpError(`The field ${name} is not a value.`)
+  if (!(item instanceof Uint8Array))
+    throw new RlpError({ code: 'field_is_list', params: { field: name } })
   return item
 }
 
 function readInteger(name: string, item: unknown, max = MAX_UINT256): bigint {
   const bytes = readBytes(name, item)
-  if (bytes[0] === 0) throw new RlpError(`The field ${name} has leading zeros.`)
+  if (bytes[0] === 0) throw new RlpError({ code: 'leading_zeros', params: { field: name } })
   const value = bytes.length === 0 ? 0n : BigInt(`0x${bytesToHex(bytes)}`)
-  if (value > max) throw new RlpError(`The field ${name} is too large.`)
+  if (value > max) throw new RlpError({ code: 'number_too_large', params: { field: name } })
   return value
 }
 
@@ -148,8 +156,8 @@ function readSafeInteger(name: string, item: unknown): number {
 
 function readAddress(item: unknown): Hex {
   const bytes = readBytes('to', item)
-  if (bytes.length === 0) throw new RlpError('The transaction creates a contract.')
-  if (bytes.length !== 20) throw new RlpError('The recipient is not an address.')
+  if (bytes.length === 0) throw new RlpError(fact('creates_contract'))
+  if (bytes.length !== 20) throw new RlpError(fact('recipient_length'))
   return `0x${bytesToHex(bytes)}`
 }
 
@@ -157,7 +165,7 @@ function readParity(item: unknown): 0 | 1 {
   const value = readInteger('yParity', item)
   if (value === 0n) return 0
   if (value === 1n) return 1
-  throw new RlpError('The parity of the signature is neither 0 nor 1.')
+  throw new RlpError(fact('invalid_parity'))
 }
 
 function pad(value: bigint): Hex {
@@ -165,15 +173,14 @@ function pad(value: bigint): Hex {
 }
 
 function recoverSender(unsigned: Uint8Array, { r, s, yParity }: Signature): string {
-  if (s > HALF_ORDER)
-    throw new RlpError('The signature has a high s: it is a twin of the real one.')
+  if (s > HALF_ORDER) throw new RlpError(fact('high_s'))
   let point: Uint8Array
   try {
     point = new secp256k1.Signature(r, s, yParity)
       .recoverPublicKey(keccak_256(unsigned))
       .toBytes(false)
   } catch {
-    throw new RlpError('The signature belongs to nobody.')
+    throw new RlpError(fact('unrecoverable'))
   }
   return checksumAddress(`0x${bytesToHex(keccak_256(point.subarray(1)).subarray(12))}`)
 }

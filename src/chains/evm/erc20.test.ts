@@ -276,7 +276,7 @@ describe('compareLanded', () => {
   }
   const compare = (logs: readonly ChainLog[], change: Partial<ChainReceipt> = {}) => {
     const landed = decodeLanded(transaction, { ...receipt, logs, ...change })
-    if (!landed.ok) throw new Error(landed.problem)
+    if (!landed.ok) throw new Error(landed.problem.code)
     return compareLanded(intent, landed)
   }
   const zero = `0x${'0'.repeat(40)}`

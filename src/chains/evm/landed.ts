@@ -1,6 +1,8 @@
 import type { Hex } from 'viem'
 import { checksumAddress, parseAddress } from '#contract/address.ts'
+import { fact } from '#contract/facts.ts'
 import { NATIVE_ETH, type Asset } from '#contract/network.ts'
+import type { DecodeProblem } from '#contract/reasons.ts'
 import { describeFacts, type EvmFacts } from './decode.ts'
 import { readMoves, type ChainLog, type TokenMove } from './erc20.ts'
 
@@ -45,7 +47,9 @@ export type EvmLandedFacts = EvmFacts & {
   moves: readonly TokenMove[] | undefined
 }
 
-export type EvmLandedPayment = ({ ok: true } & EvmLandedFacts) | { ok: false; problem: string }
+export type EvmLandedPayment =
+  | ({ ok: true } & EvmLandedFacts)
+  | { ok: false; problem: DecodeProblem }
 
 /** A wallet may send a payment as any of these: they move value the same way. Types 3 and 4 do more than that. */
 const KNOWN_TYPES = ['legacy', 'eip2930', 'eip1559']
@@ -58,15 +62,15 @@ export function decodeLanded(
 ): EvmLandedPayment {
   const { to, chainId, type, hash } = transaction
   if (!KNOWN_TYPES.includes(type))
-    return { ok: false, problem: `The transaction is of the type ${type}.` }
+    return { ok: false, problem: { code: 'transaction_type', params: { type: type.slice(0, 60) } } }
   if (receipt.transactionHash.toLowerCase() !== hash.toLowerCase())
-    return { ok: false, problem: 'The receipt belongs to another transaction.' }
-  if (chainId === undefined) return { ok: false, problem: 'The transaction names no chain.' }
-  if (to === null) return { ok: false, problem: 'The transaction creates a contract.' }
+    return { ok: false, problem: fact('foreign_receipt') }
+  if (chainId === undefined) return { ok: false, problem: fact('no_chain') }
+  if (to === null) return { ok: false, problem: fact('creates_contract') }
   if (!isAddress(to) || !isAddress(transaction.from))
-    return { ok: false, problem: 'The node named something that is not an address.' }
+    return { ok: false, problem: fact('endpoint_address') }
   const maxFeePerGas = transaction.maxFeePerGas ?? transaction.gasPrice
-  if (maxFeePerGas === undefined) return { ok: false, problem: 'The transaction names no fee.' }
+  if (maxFeePerGas === undefined) return { ok: false, problem: fact('no_fee') }
   const sender = checksumAddress(transaction.from)
   const facts = describeFacts(
     {

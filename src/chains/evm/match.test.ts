@@ -93,7 +93,7 @@ describe('matchTransaction', () => {
         {
           field: 'instructions',
           ok: false,
-          got: { code: 'unreadable', params: { problem: 'This is not an EIP-1559 transaction.' } },
+          got: { code: 'unreadable', params: { problem: fact('not_eip1559') } },
         },
       ],
     })
@@ -314,6 +314,9 @@ describe('compareLanded', () => {
     ['a recipient that is none', { to: '0x12' }, {}],
     ['the receipt of another', {}, { transactionHash: `0x${'00'.repeat(32)}` }],
   ])('does not read %s', (_, change, outcome) => {
-    expect(compare(change, outcome)).toMatchObject({ ok: false, problem: expect.any(String) })
+    expect(compare(change, outcome)).toMatchObject({
+      ok: false,
+      problem: { code: expect.any(String) },
+    })
   })
 })

@@ -204,7 +204,7 @@ const land = (change: Partial<EvmChainTransaction>, status: ChainReceipt['status
       logs: [],
     },
   )
-  if (!decoded.ok) throw new Error(decoded.problem)
+  if (!decoded.ok) throw new Error(decoded.problem.code)
   return decoded
 }
 

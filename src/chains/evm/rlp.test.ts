@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { fromRlp, hexToBytes, toRlp, type Hex } from 'viem'
 import { expect, test } from 'vitest'
+import type { DecodeProblem } from '#contract/reasons.ts'
 import { readRlp, RlpError } from './rlp.ts'
 
 type Tree = Uint8Array | Tree[]
@@ -46,17 +47,17 @@ test('accepts only the spelling that viem would write', () => {
   expect(accepted).toBeGreaterThan(1000)
 })
 
-test.each<[string, Hex, string]>([
-  ['nothing', '0x', 'ends in the middle'],
-  ['a cut value', '0x83aabb', 'ends in the middle'],
-  ['a cut list', '0xc2aa', 'ends in the middle'],
-  ['a value beyond its list', '0xc183aabbcc', 'ends in the middle'],
-  ['a tail', '0x0a00', 'follow the transaction'],
-  ['one small byte with a length', '0x8101', 'shortest form'],
-  ['a long length for a short value', '0xb801ff', 'shortest form'],
-  ['a length with leading zeros', `0xb90038${'aa'.repeat(56)}`, 'shortest form'],
-  ['a length of eight bytes', '0xbfffffffffffffffff', 'shortest form'],
-  ['lists without end', '0xc7c6c5c4c3c2c1c0', 'nested too deep'],
+test.each<[string, Hex, DecodeProblem['code']]>([
+  ['nothing', '0x', 'cut_short'],
+  ['a cut value', '0x83aabb', 'cut_short'],
+  ['a cut list', '0xc2aa', 'cut_short'],
+  ['a value beyond its list', '0xc183aabbcc', 'cut_short'],
+  ['a tail', '0x0a00', 'trailing_bytes'],
+  ['one small byte with a length', '0x8101', 'value_not_shortest'],
+  ['a long length for a short value', '0xb801ff', 'length_not_shortest'],
+  ['a length with leading zeros', `0xb90038${'aa'.repeat(56)}`, 'length_not_shortest'],
+  ['a length of eight bytes', '0xbfffffffffffffffff', 'length_not_shortest'],
+  ['lists without end', '0xc7c6c5c4c3c2c1c0', 'nested_too_deep'],
 ])('refuses %s', (_, hex, problem) => {
   expect(() => readRlp(hexToBytes(hex))).toThrow(problem)
 })

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { Hex } from 'viem'
 import { fact, signedTime, type MatchFact } from '#contract/facts.ts'
 import { JsonError, parseJson } from '#contract/json.ts'
+import type { DecodeProblem } from '#contract/reasons.ts'
 
 /** What a wallet signs as a message, kept and compared as the canonical JSON of its fields: one text for one meaning. */
 
@@ -22,7 +23,7 @@ export const bytes32Text = v.pipe(
 )
 export const chainIdNumber = v.pipe(v.number(), v.integer())
 
-export type ReadText<T> = { ok: true; value: T } | { ok: false; problem: string }
+export type ReadText<T> = { ok: true; value: T } | { ok: false; problem: DecodeProblem }
 
 /** Reads bytes in their one spelling; anything else, and one field too many, is a problem. */
 export function readSignedText<S extends v.GenericSchema>(
@@ -35,20 +36,23 @@ export function readSignedText<S extends v.GenericSchema>(
     value = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
     if (error instanceof JsonError || error instanceof TypeError)
-      return { ok: false, problem: 'This is not the text of an authorization.' }
+      return { ok: false, problem: fact('not_an_authorization') }
     throw error
   }
   const result = v.safeParse(schema, value)
   if (!result.success)
     return {
       ok: false,
-      problem: `The authorization cannot be read at ${v.getDotPath(result.issues[0]) ?? 'its root'}.`,
+      problem: {
+        code: 'authorization_field',
+        params: { field: v.getDotPath(result.issues[0]) },
+      },
     }
   const again = encode(result.output)
   const same = again.length === bytes.length && again.every((byte, index) => byte === bytes[index])
   return same
     ? { ok: true, value: result.output }
-    : { ok: false, problem: 'The authorization is not spelled in its canonical form.' }
+    : { ok: false, problem: fact('authorization_not_canonical') }
 }
 
 /** Until when something that was signed is valid. */

@@ -6,6 +6,7 @@ import { addressFact, amountFact, fact, networkFact, type MoneyAsset } from '#co
 import { stringifyJson } from '#contract/json.ts'
 import { chainIdOf, type NetworkId } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
+import type { DecodeProblem } from '#contract/reasons.ts'
 import type { Match, MatchRow, Step } from '../match.ts'
 import { conclude, equalRow, refuse } from '../rows.ts'
 import { currencyFact } from './match.ts'
@@ -55,7 +56,7 @@ export type TokenAuthorization = v.InferOutput<typeof Text>
 
 export type DecodedAuthorization =
   | { ok: true; authorization: TokenAuthorization }
-  | { ok: false; problem: string }
+  | { ok: false; problem: DecodeProblem }
 
 export function encodeAuthorization({ domain, message }: TokenAuthorization): Uint8Array {
   const { name, version, chainId, verifyingContract } = domain

@@ -12,6 +12,7 @@ import { stringifyJson } from '#contract/json.ts'
 import { chainIdOf, type NetworkId } from '#contract/network.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import type { PaymentIntent } from '../intent.ts'
+import type { DecodeProblem } from '#contract/reasons.ts'
 import type { Match, MatchRow, Step } from '../match.ts'
 import { conclude, equalRow, refuse } from '../rows.ts'
 import { currencyFact } from './match.ts'
@@ -42,7 +43,9 @@ const Text = v.strictObject({
 })
 export type TokenPermit = v.InferOutput<typeof Text>
 
-export type DecodedPermit = { ok: true; permit: TokenPermit } | { ok: false; problem: string }
+export type DecodedPermit =
+  | { ok: true; permit: TokenPermit }
+  | { ok: false; problem: DecodeProblem }
 
 export function encodePermit(permit: TokenPermit): Uint8Array {
   const {

@@ -37,13 +37,13 @@ type Role = (typeof ROLES)[number]
 type Plan = { program: string; accounts: readonly (readonly [string, Role])[]; data: Uint8Array }
 
 /**
- * The unsigned v0 transaction of a payment, with zeroed signatures; the sender or its sponsor pays
+ * The unsigned v0 transaction of a payment, with zeroed signatures; the sender or another fee payer pays
  * the fee:
  * `[SetComputeUnitLimit, SetComputeUnitPrice, System transfer, Memo(paymentId)]` in SOL,
  * `[SetComputeUnitLimit, SetComputeUnitPrice, CreateIdempotent?, Memo(paymentId), TransferChecked]`
  * in a token,
  * `[SetComputeUnitLimit, SetComputeUnitPrice, TransferChecked, Memo(paymentId)]` in a token whose
- * transfer is sponsored (scheme_exact_svm.md).
+ * transfer has another fee payer (scheme_exact_svm.md).
  * @throws RangeError when this chain cannot carry the intent; callers check intents first
  */
 export function buildPayment(input: SolanaBuildInput): Uint8Array {
@@ -101,7 +101,7 @@ function planTransfer({ sender, recipient, amountAtomic }: SolanaBuildInput): Pl
 }
 
 function planTokenTransfer(
-  { sender, feePayer: sponsor, recipient, asset, amountAtomic }: SolanaBuildInput,
+  { sender, feePayer, recipient, asset, amountAtomic }: SolanaBuildInput,
   { program, opensAccount }: { program: string; opensAccount: boolean },
   memo: Plan,
 ): Plan[] {
@@ -126,11 +126,11 @@ function planTokenTransfer(
       [source, 'writable'],
       [asset.address, 'readonly'],
       [destination, 'writable'],
-      [sender, sponsor === undefined ? 'writable_signer' : 'readonly_signer'],
+      [sender, feePayer === undefined ? 'writable_signer' : 'readonly_signer'],
     ],
     data: writeTokenTransfer(amountAtomic, asset.decimals),
   }
-  if (sponsor !== undefined) return [transfer, memo]
+  if (feePayer !== undefined) return [transfer, memo]
   return [...(opensAccount ? [opened] : []), memo, transfer]
 }
 
@@ -154,7 +154,7 @@ function refuseUnpayable(input: SolanaBuildInput): void {
     network,
     asset,
     sender,
-    feePayer: sponsor,
+    feePayer,
     recipient,
     amountAtomic,
     blockhash,
@@ -169,17 +169,17 @@ function refuseUnpayable(input: SolanaBuildInput): void {
     )
   if (token && !TOKEN_PROGRAMS.includes(token.program))
     throw new RangeError(`${token.program} is not a token program.`)
-  for (const key of [sender, sponsor ?? sender, recipient, blockhash, asset.address]) {
+  for (const key of [sender, feePayer ?? sender, recipient, blockhash, asset.address]) {
     const parsed = parseAddress(key)
     if (!parsed.ok || parsed.family !== 'solana')
       throw new RangeError(`${key} is not base58 of 32 bytes.`)
   }
   if (sender === recipient) throw new RangeError('The sender pays itself.')
-  if (sponsor === sender) throw new RangeError('The fee payer must not be the sender.')
-  // A sponsor signs the transaction it is given, so it must let nobody open accounts with its
+  if (feePayer === sender) throw new RangeError('The fee payer must not be the sender.')
+  // A fee payer signs the transaction it is given, so it must let nobody open accounts with its
   // money.
-  if (sponsor !== undefined && token?.opensAccount)
-    throw new RangeError('A sponsored transfer opens no account.')
+  if (feePayer !== undefined && token?.opensAccount)
+    throw new RangeError('A transfer with another fee payer opens no account.')
   if (PROGRAMS.has(sender) || PROGRAMS.has(recipient))
     throw new RangeError('A program neither pays nor is paid.')
   if (token && (recipient === asset.address || sender === asset.address))

@@ -23,7 +23,7 @@ export function compareSigned(
   if (!after.ok) return refuse(after.problem, signed)
 
   let rows = matchRows(intent, after, { allowGuards: true })
-  // A sponsor signs last, elsewhere.
+  // A fee payer signs last, elsewhere.
   const complete = intent.feePayer === undefined ? 'signed' : 'partial'
   if (after.form !== complete)
     rows = withRow(rows, {

@@ -9,9 +9,10 @@ import {
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addressFact, amountFact, countFact, textFact } from '#contract/facts.ts'
+import { addressFact, amountFact, countFact, textFact, fact } from '#contract/facts.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
 import { solanaFacts, solanaIntent, solanaPayer, solanaReviewed } from '#testing/chain-payments.ts'
+import type { DecodeProblem } from '#contract/reasons.ts'
 import { buildPayment } from './build.ts'
 import { decodeTransaction } from './decode.ts'
 import { LIGHTHOUSE_PROGRAM, MEMO_PROGRAM, SYSTEM_PROGRAM } from './programs.ts'
@@ -43,7 +44,7 @@ function compile(input: typeof solanaIntent & typeof solanaFacts) {
   return new TransactionMessage({ payerKey, recentBlockhash: input.blockhash, instructions })
 }
 
-function problemOf(bytes: Uint8Array): string | undefined {
+function problemOf(bytes: Uint8Array): DecodeProblem | undefined {
   const decoded = decodeTransaction(bytes)
   return decoded.ok ? undefined : decoded.problem
 }
@@ -152,7 +153,7 @@ describe('whatever web3.js writes', () => {
         const bytes = new VersionedTransaction(compiled).serialize()
         fc.pre(bytes.length <= 1232)
         const decoded = decodeTransaction(bytes)
-        if (!decoded.ok) throw new Error(decoded.problem)
+        if (!decoded.ok) throw new Error(decoded.problem.code)
         expect(decoded.version).toBe(legacy ? 'legacy' : 0)
         expect(decoded.message).toEqual(Uint8Array.from(compiled.serialize()))
         expect(
@@ -212,24 +213,32 @@ describe('is refused', () => {
   }
   const set = (at: number, byte: number) => solanaReviewed.with(at, byte)
 
-  test.each<[string, Uint8Array, string]>([
-    ['nothing', new Uint8Array(), 'ends in the middle'],
-    ['a tail', Uint8Array.from([...solanaReviewed, 0]), '1 bytes follow'],
-    ['a cut', solanaReviewed.slice(0, -1), 'ends in the middle'],
-    ['more than a packet', new Uint8Array(1233), 'larger than 1232'],
-    ['an unknown version', set(AT.version, 0x81), 'version 1'],
+  test.each<[string, Uint8Array, DecodeProblem]>([
+    ['nothing', new Uint8Array(), fact('cut_short')],
+    [
+      'a tail',
+      Uint8Array.from([...solanaReviewed, 0]),
+      { code: 'trailing_bytes', params: { count: 1 } },
+    ],
+    ['a cut', solanaReviewed.slice(0, -1), fact('cut_short')],
+    ['more than a packet', new Uint8Array(1233), { code: 'too_large', params: { maxBytes: 1232 } }],
+    [
+      'an unknown version',
+      set(AT.version, 0x81),
+      { code: 'unknown_version', params: { version: 1 } },
+    ],
     [
       'a lookup table',
       Uint8Array.from([...solanaReviewed.slice(0, -1), 1, ...new Uint8Array(32), 1, 0, 0]),
-      'lookup table',
+      fact('lookup_table'),
     ],
-    ['one signature too few', set(AT.signers, 2), 'asks for 2 signatures and 1 are there'],
     [
-      'a fee payer that cannot be charged',
-      set(AT.readonlySigned, 1),
-      'first signer is not writable',
+      'one signature too few',
+      set(AT.signers, 2),
+      { code: 'signature_count', params: { required: 2, present: 1 } },
     ],
-    ['a header that counts too many', set(AT.readonlyUnsigned, 5), 'more accounts than there are'],
+    ['a fee payer that cannot be charged', set(AT.readonlySigned, 1), fact('no_writable_signer')],
+    ['a header that counts too many', set(AT.readonlyUnsigned, 5), fact('too_few_accounts')],
     [
       'an account twice',
       Uint8Array.from([
@@ -237,30 +246,30 @@ describe('is refused', () => {
         ...solanaReviewed.slice(AT.keys, AT.keys + 32),
         ...solanaReviewed.slice(AT.keys + 64),
       ]),
-      'listed twice',
+      fact('account_twice'),
     ],
-    ['the fee payer as a program', set(AT.instructionCount + 1, 0), 'called as a program'],
-    ['a program that is not listed', set(AT.instructionCount + 1, 5), 'not listed'],
+    ['the fee payer as a program', set(AT.instructionCount + 1, 0), fact('fee_payer_called')],
+    ['a program that is not listed', set(AT.instructionCount + 1, 5), fact('account_not_listed')],
     [
       'a length in two bytes that fits one',
       Uint8Array.from([0x81, 0x00, ...solanaReviewed.slice(1)]),
-      'shortest form',
+      fact('length_not_shortest'),
     ],
     [
       'a length in three bytes',
       Uint8Array.from([0x81, 0x80, 0x01, ...solanaReviewed.slice(1)]),
-      'larger than the transaction',
+      fact('length_too_large'),
     ],
   ])('%s', (_, bytes, problem) => {
-    expect(problemOf(bytes)).toContain(problem)
+    expect(problemOf(bytes)).toEqual(problem)
   })
 
   test('anything at all, without a throw', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
-        expect(problemOf(bytes)).toBeTypeOf('string')
+        expect(problemOf(bytes)).toBeTypeOf('object')
         expect(problemOf(Uint8Array.from([1, ...new Uint8Array(64), ...bytes]))).toBeTypeOf(
-          'string',
+          'object',
         )
       }),
       { numRuns: 5000 },
@@ -287,7 +296,7 @@ describe('is unknown, never taken for what it resembles', () => {
     const decoded = decodeTransaction(
       new VersionedTransaction(message.compileToV0Message()).serialize(),
     )
-    return decoded.ok ? decoded.steps[0]?.kind : decoded.problem
+    return decoded.ok ? decoded.steps[0]?.kind : decoded.problem.code
   }
   const budget = ComputeBudgetProgram.programId
 

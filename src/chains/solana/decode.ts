@@ -1,7 +1,9 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
 import bs58 from 'bs58'
 import { SOLANA_NATIVE } from '#contract/address.ts'
+import { fact } from '#contract/facts.ts'
 import type { Asset } from '#contract/network.ts'
+import type { DecodeProblem } from '#contract/reasons.ts'
 import type { Step, Transfer } from '../match.ts'
 import { feeBoundAtomic } from './fee.ts'
 import { describeOperation, readOperation, type Operation } from './operations.ts'
@@ -45,7 +47,7 @@ export type SolanaFacts = {
   steps: Step[]
 }
 
-export type SolanaDecoded = ({ ok: true } & SolanaFacts) | { ok: false; problem: string }
+export type SolanaDecoded = ({ ok: true } & SolanaFacts) | { ok: false; problem: DecodeProblem }
 
 /**
  * Reads a transaction, legacy or v0, with or without its signatures. Fails closed: a lookup table, an unknown version, a spelling
@@ -56,10 +58,10 @@ export function decodeTransaction(bytes: Uint8Array, tokens: readonly Asset[] = 
   try {
     const wire = readTransaction(bytes)
     if (bytesToHex(writeTransaction(wire)) !== bytesToHex(bytes))
-      return { ok: false, problem: 'The transaction is not spelled in its canonical form.' }
+      return { ok: false, problem: fact('not_canonical') }
     return { ok: true, ...readFacts(wire, tokens) }
   } catch (error) {
-    if (error instanceof WireError) return { ok: false, problem: error.message }
+    if (error instanceof WireError) return { ok: false, problem: error.problem }
     throw error
   }
 }

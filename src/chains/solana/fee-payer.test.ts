@@ -85,7 +85,7 @@ test.each([
   (_, asked, bytes) => {
     expect(failing(matchTransaction(asked, bytes))).toEqual([])
     const decoded = decodeTransaction(signed(bytes, solanaPayer))
-    if (!decoded.ok) throw new Error(decoded.problem)
+    if (!decoded.ok) throw new Error(decoded.problem.code)
     expect(decoded.form).toBe('partial')
     expect(decoded.signers).toEqual([sponsor.publicKey.toBase58(), payer.toBase58()])
     expect(failing(compareSigned(asked, bytes, signed(bytes, solanaPayer)))).toEqual([])
@@ -95,7 +95,7 @@ test.each([
 test('it keeps every rule by which a facilitator signs', () => {
   const read = (bytes: Uint8Array) => {
     const decoded = decodeTransaction(signed(bytes, solanaPayer))
-    if (!decoded.ok) throw new Error(decoded.problem)
+    if (!decoded.ok) throw new Error(decoded.problem.code)
     return decoded
   }
   const terms = {

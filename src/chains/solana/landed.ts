@@ -1,4 +1,6 @@
 import bs58 from 'bs58'
+import { fact } from '#contract/facts.ts'
+import type { DecodeProblem } from '#contract/reasons.ts'
 import { decodeTransaction, type SolanaFacts } from './decode.ts'
 import type { SplTransfer } from './token-instructions.ts'
 
@@ -46,7 +48,7 @@ export type SolanaLandedFacts = SolanaFacts & {
 
 export type SolanaLandedPayment =
   | ({ ok: true } & SolanaLandedFacts)
-  | { ok: false; problem: string }
+  | { ok: false; problem: DecodeProblem }
 
 /** Reads what a node says of a landed transaction into the facts that the bytes of one give. */
 export function decodeLanded({
@@ -54,11 +56,10 @@ export function decodeLanded({
   meta,
   transaction,
 }: SolanaChainTransaction): SolanaLandedPayment {
-  if (meta === null)
-    return { ok: false, problem: 'The node does not say how the transaction ended.' }
+  if (meta === null) return { ok: false, problem: fact('endpoint_no_result') }
   const signatures = transaction.signatures.map((signature) => bs58.decodeUnsafe(signature))
   if (signatures.length > 0x7f || signatures.some((signature) => signature?.length !== 64))
-    return { ok: false, problem: 'The node named something that is not a signature.' }
+    return { ok: false, problem: fact('endpoint_signature') }
   const bytes = Uint8Array.from([
     signatures.length,
     ...signatures.flatMap((signature) => [...(signature ?? [])]),
@@ -66,8 +67,7 @@ export function decodeLanded({
   ])
   const decoded = decodeTransaction(bytes)
   if (!decoded.ok) return decoded
-  if (decoded.signature === null)
-    return { ok: false, problem: 'The transaction carries no signature.' }
+  if (decoded.signature === null) return { ok: false, problem: fact('unsigned') }
   const succeeded = meta.err === null
   const addresses = decoded.accounts.map(({ address }) => address)
   return {

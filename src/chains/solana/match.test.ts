@@ -290,7 +290,7 @@ describe('matchTransaction', () => {
         {
           got: {
             code: 'unreadable',
-            params: { problem: 'The transaction takes accounts from a lookup table.' },
+            params: { problem: fact('lookup_table') },
           },
         },
       ],
@@ -574,7 +574,7 @@ describe('compareLanded', () => {
 
   function compare(...args: Parameters<typeof land>) {
     const landed = land(...args)
-    if (!landed.ok) throw new Error(landed.problem)
+    if (!landed.ok) throw new Error(landed.problem.code)
     return compareLanded(solanaIntent, landed)
   }
 
@@ -620,7 +620,7 @@ describe('compareLanded', () => {
     }
     expect(decodeLanded(unsigned)).toEqual({
       ok: false,
-      problem: 'The transaction carries no signature.',
+      problem: fact('unsigned'),
     })
     expect(
       decodeLanded({ ...unsigned, transaction: { message, signatures: ['0OIl'] } }),

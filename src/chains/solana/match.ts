@@ -33,7 +33,7 @@ const MAX_GUARDS = 3
 /**
  * Compares a payment with the bytes of a transaction, unsigned or signed by the sender. `ok` means: the transaction moves exactly
  * this amount from the sender to this recipient under this payment's memo, or nothing, and can cost no more than the cap (and, for a
- * token, the rent of the recipient's token account). Where a sponsor is named it costs the sender nothing.
+ * token, the rent of the recipient's token account). Where a fee payer is named it costs the sender nothing.
  */
 export function matchTransaction(
   intent: PaymentIntent,
@@ -196,9 +196,9 @@ function feeRow(intent: PaymentIntent, { operations, feeBoundAtomic }: SolanaFac
   }
 }
 
-/** Whose signature makes it the sender's payment is always checked; a sponsor's own is for the network to judge. */
-function signersRow({ sender, feePayer: sponsor }: PaymentIntent, facts: SolanaFacts): MatchRow {
-  const expected = sponsor === undefined ? [sender] : [sponsor, sender]
+/** Whose signature makes it the sender's payment is always checked; a fee payer's own is for the network to judge. */
+function signersRow({ sender, feePayer }: PaymentIntent, facts: SolanaFacts): MatchRow {
+  const expected = feePayer === undefined ? [sender] : [feePayer, sender]
   const signature = facts.signatures[facts.signers.indexOf(sender)]
   const good =
     facts.form === 'unsigned' ||
@@ -237,14 +237,14 @@ function expiryRow({ operations, blockhash }: SolanaFacts): MatchRow {
 }
 
 function instructionsRow(
-  { asset, feePayer: sponsor }: PaymentIntent,
+  { asset, feePayer }: PaymentIntent,
   facts: SolanaFacts,
   { allowGuards = false }: MatchOptions,
 ): MatchRow {
   const { operations } = facts
   const guards = operations.filter(({ kind }) => kind === 'guard').length
   const opening: readonly Operation['kind'][] =
-    asset.native || sponsor !== undefined ? ['account_opened'] : []
+    asset.native || feePayer !== undefined ? ['account_opened'] : []
   const strange: readonly Operation['kind'][] = [
     'unknown',
     asset.native ? 'token_transfer' : 'transfer',
@@ -252,7 +252,7 @@ function instructionsRow(
   ]
   const understood = operations.every(({ kind }) => !strange.includes(kind))
   const opened: MatchItem[] =
-    !asset.native && sponsor === undefined ? [fact('account_opened_if_missing')] : []
+    !asset.native && feePayer === undefined ? [fact('account_opened_if_missing')] : []
   const guarded: MatchItem[] = allowGuards
     ? [{ code: 'wallet_guards_at_most', params: { count: MAX_GUARDS } }]
     : []

@@ -80,7 +80,7 @@ function broken(
   )
   transaction.sign(signers)
   const facts = decodeTransaction(transaction.serialize())
-  if (!facts.ok) throw new Error(facts.problem)
+  if (!facts.ok) throw new Error(facts.problem.code)
   const rows = checkNativeTransfer(facts, {
     payTo: payee.publicKey.toBase58(),
     lamports: LAMPORTS,

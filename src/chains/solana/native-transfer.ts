@@ -46,7 +46,7 @@ export type TransferTerms = {
 export type RuleRow = { rule: TransferRule; ok: boolean; expected: CheckFact; got: CheckFact }
 
 /**
- * Checks a transaction against every rule. All must hold: a violation may cost the sponsor, or pay
+ * Checks a transaction against every rule. All must hold: a violation may cost the fee payer, or pay
  * another account.
  */
 export function checkNativeTransfer(
@@ -68,7 +68,7 @@ export function checkNativeTransfer(
   const isolated = isIsolated(facts, terms)
   const signed = requireSigners(facts, {
     feePayer: terms.feePayer ?? payer,
-    sponsor: terms.feePayer,
+    signsLater: terms.feePayer,
   })
   const row = (
     rule: TransferRule,
@@ -141,26 +141,23 @@ function isStrange(
 }
 
 /**
- * The sponsor signs the whole transaction, so no instruction may name it, except to pay it as the
+ * The fee payer signs the whole transaction, so no instruction may name it, except to pay it as the
  * payee.
  */
-function isIsolated(
-  { operations }: SolanaFacts,
-  { feePayer: sponsor, payTo }: TransferTerms,
-): boolean {
-  if (sponsor === null) return true
+function isIsolated({ operations }: SolanaFacts, { feePayer, payTo }: TransferTerms): boolean {
+  if (feePayer === null) return true
   return operations.every((operation) => {
     switch (operation.kind) {
       case 'transfer':
-        return operation.from !== sponsor && (operation.to !== sponsor || sponsor === payTo)
+        return operation.from !== feePayer && (operation.to !== feePayer || feePayer === payTo)
       case 'memo':
-        return !operation.signers.includes(sponsor)
+        return !operation.signers.includes(feePayer)
       case 'guard':
       case 'unknown':
-        return !operation.accounts.includes(sponsor)
+        return !operation.accounts.includes(feePayer)
       case 'token_transfer':
       case 'account_opened':
-        return !Object.values(operation).includes(sponsor)
+        return !Object.values(operation).includes(feePayer)
       default:
         return true
     }

@@ -161,7 +161,7 @@ test('a landed payment tells its fee and its slot, and that it failed', () => {
         signatures: transaction.signatures.map((signature) => bs58.encode(signature)),
       },
     })
-    if (!landed.ok) throw new Error(landed.problem)
+    if (!landed.ok) throw new Error(landed.problem.code)
     return compareLanded(solanaIntent, landed)
   }
   expect(rowOf(land(null), 'fee')).toMatchObject({

@@ -38,17 +38,17 @@ export function readSurroundings({ operations }: SolanaFacts) {
 type Held = { ok: boolean; expected: CheckFact; got: CheckFact }
 
 /**
- * Checks who pays the network fee, and that everyone but the sponsor has signed. `feePayer`: who
+ * Checks who pays the network fee, and that everyone but `signsLater` has signed. `feePayer`: who
  * must pay.
  */
 export function requireSigners(
   facts: SolanaFacts,
-  { feePayer, sponsor }: { feePayer: string | null; sponsor: string | null },
+  { feePayer, signsLater }: { feePayer: string | null; signsLater: string | null },
 ) {
   const { signers, signatures, message } = facts
   const missing = signers.filter(
     (signer, index) =>
-      signer !== sponsor &&
+      signer !== signsLater &&
       !verifySignature(signatures[index] ?? new Uint8Array(64), message, signer),
   )
   return {

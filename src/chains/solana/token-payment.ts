@@ -62,7 +62,7 @@ export type TokenRuleRow = { rule: TokenRule; ok: boolean; expected: CheckFact; 
 const KNOWN: readonly string[] = ['fee_limit', 'fee_price', 'token_transfer', 'memo', 'guard']
 
 /**
- * Checks a transaction against every rule. All must hold: a violation may cost the sponsor, or pay
+ * Checks a transaction against every rule. All must hold: a violation may cost the fee payer, or pay
  * another account.
  * @see scheme_exact_svm.md, "Facilitator Verification Rules (MUST)"
  */
@@ -83,7 +83,7 @@ export function checkTokenPayment(
       : null
   const signed = requireSigners(facts, {
     feePayer: terms.feePayer ?? payer,
-    sponsor: terms.feePayer,
+    signsLater: terms.feePayer,
   })
   const payee = accountOf(terms.payTo)
   const isolated = isIsolated(facts, terms.feePayer)
@@ -133,7 +133,7 @@ export function checkTokenPayment(
       amountFact(terms.amountAtomic, terms),
       transfer ? amountFact(transfer.amountAtomic, terms) : fact('none'),
     ]),
-    // The signer pays from its own account, and is neither the sponsor nor the payee.
+    // The signer pays from its own account, and is neither the fee payer nor the payee.
     row(
       'source',
       transfer !== undefined &&
@@ -157,10 +157,10 @@ function orNone(address: string | null | undefined): CheckFact {
   return address === null || address === undefined ? fact('none') : addressFact(address)
 }
 
-/** The sponsor signs the whole transaction, so no instruction may name it, not even to pay it. */
-function isIsolated({ accounts }: SolanaFacts, sponsor: string | null): boolean {
+/** The fee payer signs the whole transaction, so no instruction may name it, not even to pay it. */
+function isIsolated({ accounts }: SolanaFacts, feePayer: string | null): boolean {
   return (
-    sponsor === null ||
-    accounts.every(({ address, named, called }) => address !== sponsor || (!named && !called))
+    feePayer === null ||
+    accounts.every(({ address, named, called }) => address !== feePayer || (!named && !called))
   )
 }

@@ -528,7 +528,7 @@ describe('compareLanded', () => {
       meta: { ...meta, ...change },
       transaction: { message: transaction.message, signatures },
     })
-    if (!landed.ok) throw new Error(landed.problem)
+    if (!landed.ok) throw new Error(landed.problem.code)
     return compareLanded(intent, landed)
   }
 

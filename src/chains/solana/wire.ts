@@ -1,3 +1,6 @@
+import { fact } from '#contract/facts.ts'
+import type { DecodeProblem } from '#contract/reasons.ts'
+
 /**
  * The wire format of a Solana transaction: signatures, then a legacy or v0 message. Reading and
  * writing are inverses. A transaction without a canonical encoding, or with accounts that are not
@@ -24,21 +27,29 @@ export type WireTransaction = { signatures: readonly Uint8Array[]; message: Wire
 export const MAX_WIRE_BYTES = 1232
 
 export class WireError extends Error {
-  override name = 'WireProblem'
+  override name = 'WireError'
+  readonly problem: DecodeProblem
+
+  constructor(problem: DecodeProblem) {
+    super(problem.code)
+    this.problem = problem
+  }
 }
 
-/** @throws WireProblem with a sentence for the user */
+/** @throws WireError */
 export function readTransaction(bytes: Uint8Array): WireTransaction {
   if (bytes.length > MAX_WIRE_BYTES)
-    throw new WireError(`The transaction is larger than ${MAX_WIRE_BYTES} bytes.`)
+    throw new WireError({ code: 'too_large', params: { maxBytes: MAX_WIRE_BYTES } })
   const reader = new Reader(bytes)
   const signatures = reader.list(() => reader.take(64))
   const message = readMessage(reader)
-  if (reader.left > 0) throw new WireError(`${reader.left} bytes follow the transaction.`)
+  if (reader.left > 0)
+    throw new WireError({ code: 'trailing_bytes', params: { count: reader.left } })
   if (signatures.length !== message.requiredSignatures)
-    throw new WireError(
-      `The message asks for ${message.requiredSignatures} signatures and ${signatures.length} are there.`,
-    )
+    throw new WireError({
+      code: 'signature_count',
+      params: { required: message.requiredSignatures, present: signatures.length },
+    })
   return { signatures, message }
 }
 
@@ -46,9 +57,7 @@ function readMessage(reader: Reader): WireMessage {
   const first = reader.byte()
   const version = first < 0x80 ? 'legacy' : 0
   if (first > 0x80)
-    throw new WireError(
-      `The message has the version ${first - 0x80}, which this program does not know.`,
-    )
+    throw new WireError({ code: 'unknown_version', params: { version: first - 0x80 } })
   const requiredSignatures = version === 'legacy' ? first : reader.byte()
   const message = {
     version,
@@ -63,8 +72,7 @@ function readMessage(reader: Reader): WireMessage {
       data: reader.bytes(),
     })),
   } satisfies WireMessage
-  if (version === 0 && reader.byte() !== 0)
-    throw new WireError('The transaction takes accounts from a lookup table.')
+  if (version === 0 && reader.byte() !== 0) throw new WireError(fact('lookup_table'))
   refuseDisorder(message)
   return message
 }
@@ -77,16 +85,14 @@ function refuseDisorder({
   keys,
   instructions,
 }: WireMessage): void {
-  if (readonlySigned >= requiredSignatures)
-    throw new WireError('Nobody can pay the fee: the first signer is not writable.')
+  if (readonlySigned >= requiredSignatures) throw new WireError(fact('no_writable_signer'))
   if (requiredSignatures + readonlyUnsigned > keys.length)
-    throw new WireError('The header counts more accounts than there are.')
-  if (new Set(keys.map(String)).size !== keys.length)
-    throw new WireError('An account is listed twice.')
+    throw new WireError(fact('too_few_accounts'))
+  if (new Set(keys.map(String)).size !== keys.length) throw new WireError(fact('account_twice'))
   for (const { program, accounts } of instructions) {
-    if (program === 0) throw new WireError('The fee payer is called as a program.')
+    if (program === 0) throw new WireError(fact('fee_payer_called'))
     if (program >= keys.length || accounts.some((index) => index >= keys.length))
-      throw new WireError('An instruction names an account that is not listed.')
+      throw new WireError(fact('account_not_listed'))
   }
 }
 
@@ -147,7 +153,7 @@ class Reader {
   }
 
   take(count: number): Uint8Array {
-    if (count > this.left) throw new WireError('The transaction ends in the middle of a field.')
+    if (count > this.left) throw new WireError(fact('cut_short'))
     this.#at += count
     return this.#bytes.slice(this.#at - count, this.#at)
   }
@@ -168,9 +174,9 @@ class Reader {
     const low = this.byte()
     if (low < 0x80) return low
     const high = this.byte()
-    if (high === 0) throw new WireError('A length is not spelled in its shortest form.')
+    if (high === 0) throw new WireError(fact('length_not_shortest'))
     // A third byte would start above 16,383, more than any packet holds.
-    if (high >= 0x80) throw new WireError('A length is larger than the transaction.')
+    if (high >= 0x80) throw new WireError(fact('length_too_large'))
     return (low & 0x7f) | (high << 7)
   }
 }

@@ -140,11 +140,19 @@ test(
     const commands = [...document.matchAll(/^```sh\n([^]*?)^```$/gm)].map(
       ([, command = '']) => command,
     )
+    const more = {
+      PAYMENT_ID: paymentId,
+      ORDER: 'order-1',
+      WALLET: net.wallets.managed.evm.address,
+      PAYEE: net.wallets.buyer.evm.address,
+    }
     const answers = await Promise.all(
-      commands.map((command) => runShell(command, environment({ PAYMENT_ID: paymentId }))),
+      commands.map((command) => runShell(command, environment(more))),
     )
     expect(answers).toEqual([
+      expect.objectContaining({ success: true, mode: 'hosted', amount: 0.01 }),
       expect.objectContaining({ success: true, refundOf: paymentId, amount: 0.01 }),
+      expect.objectContaining({ success: true, total: 0, requests: [] }),
       expect.objectContaining({ success: true, transfers: [] }),
       expect.objectContaining({ success: true, total: 0, payments: [] }),
       expect.objectContaining({

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { formatAmount } from '#contract/amount.ts'
 import { findAsset, type Asset, type Network } from '#contract/network.ts'
 import { decodeTransaction } from '#chains/solana/decode.ts'
+import { renderDecodeProblem } from '#contract/render-en.ts'
 import { decodeBase64 } from '#x402/header.ts'
 import { readNetwork } from '#x402/networks.ts'
 import { decodePayload, methodOf, networkNameOf, type PaymentPayload } from '#x402/payload.ts'
@@ -26,7 +27,12 @@ export function readPayment(
 ): PaymentReading {
   const decoded = decodePayload(header)
   if (!decoded.ok)
-    return { ok: false, readable: false, reason: 'malformed', message: decoded.problem }
+    return {
+      ok: false,
+      readable: false,
+      reason: 'malformed',
+      message: renderDecodeProblem(decoded.problem),
+    }
   const { payload: payment } = decoded
   const accepted = acceptedOf(payment)
   if (!accepted) return fromOffers(payment, { header, url, offers }, quotes)

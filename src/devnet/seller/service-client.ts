@@ -32,7 +32,7 @@ const Problem = v.object({
     code: v.string(),
     message: v.string(),
     retryAfter: v.optional(v.number()),
-    details: v.optional(v.object({ reason: v.optional(v.string()) })),
+    details: v.optional(v.object({ reason: v.optional(v.object({ code: v.string() })) })),
   }),
 })
 
@@ -75,7 +75,11 @@ function judge(body: v.InferOutput<typeof ReceiveBody>): ReceiveVerdict {
 /** Only a proof that is proven bad may lead to a new bill; every other problem is the shop's to solve. */
 function refuse({ error }: v.InferOutput<typeof Problem>): ReceiveVerdict {
   if (error.code !== 'INVALID_PAYMENT_PROOF') return undecided(error.message, error.retryAfter)
-  return { state: 'refused', reason: error.details?.reason ?? 'malformed', message: error.message }
+  return {
+    state: 'refused',
+    reason: error.details?.reason?.code ?? 'malformed',
+    message: error.message,
+  }
 }
 
 function undecided(message: string, retryAfter = RETRY_AFTER_S): ReceiveVerdict {

@@ -51,7 +51,9 @@ function tell(error: unknown): string {
   if (error instanceof ProblemError)
     return [
       error.message,
-      ...Object.entries(error.facts.details ?? {}).map(([field, text]) => `${field}: ${text}`),
+      ...Object.entries(error.facts.details ?? {}).flatMap(([field, text]) =>
+        field === 'reason' ? [] : [`${field}: ${String(text)}`],
+      ),
     ].join('\n')
   return explainFailure(error)
 }

@@ -24,6 +24,7 @@ export function envelope(
 ): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     const startedAt = performance.now()
+    const startedOn = context.now()
     const given = c.req.header('x-request-id')
     const requestId = given && REQUEST_ID.test(given) ? given : crypto.randomUUID()
     c.set('requestId', requestId)
@@ -41,13 +42,26 @@ export function envelope(
       seconds: ms / 1000,
     })
     const caller = c.get('caller')
-    if (caller)
-      context.usage.count({
-        keyId: caller.keyId,
-        endpoint: route,
-        status: c.res.status,
-        at: context.now(),
-      })
+    if (caller) {
+      const { accountId, keyId } = caller
+      const { status } = c.res
+      context.usage.count({ keyId, endpoint: route, status, at: context.now() })
+      // Reading the log is not recorded: a page that reads it would fill it.
+      if (route !== 'requestList' || status >= 400)
+        context.requests.note({
+          accountId,
+          keyId,
+          requestId,
+          route,
+          status,
+          at: startedOn,
+          method: c.req.method,
+          path: c.req.path,
+          ...(c.get('asked') ?? { params: {} }),
+          durationMs: Math.round(ms),
+          response: c.get('answered'),
+        })
+    }
     const level = c.res.status >= 500 ? 'error' : 'info'
     c.get('log')[level](
       { route, method: c.req.method, status: c.res.status, ms, accountId: caller?.accountId },

@@ -3,6 +3,7 @@ import { deleteKey, grantKey, replaceKey } from '../keys/manage-keys.ts'
 import { readKeys } from '../keys/read-keys.ts'
 import { reportSubmitted } from '../monitor/report.ts'
 import { buildTransaction } from '../payments/build.ts'
+import { readCustomers } from '../payments/list/customers.ts'
 import { readHistory, readList } from '../payments/list/history.ts'
 import { readSummary } from '../payments/list/summary.ts'
 import { readStatus } from '../payments/status.ts'
@@ -11,10 +12,17 @@ import { decideUndelivered, readUndelivered } from '../payments/undelivered.ts'
 import { assignUnmatched, unassignUnmatched } from '../payments/unmatched-assign.ts'
 import { readUnmatched } from '../payments/unmatched-list.ts'
 import { buildRefund, refundPayment } from '../refunds/refund.ts'
+import {
+  createRefundRequest,
+  decideRefundRequest,
+  listRefundRequests,
+  readRequestsOf,
+} from '../refunds/refund-requests.ts'
 import { describeSupported, settlePayment, verifyPayment } from '../settlement/facilitator.ts'
 import { receivePayment } from '../settlement/receive.ts'
 import { buildSettlement } from '../settlement/self/build.ts'
 import { listEvents } from '../events/list.ts'
+import { readRequests } from '../usage/read-requests.ts'
 import { readUsage } from '../usage/read-usage.ts'
 import { createOwnWallet, listOwnWallets } from '../wallets/own-wallets.ts'
 import {
@@ -46,6 +54,7 @@ export const routes: Routes = {
   paymentHistory: ({ context, actor, input }) => readHistory(context, actor, input),
   paymentList: ({ context, actor, input }) => readList(context, actor, input.query),
   paymentSummary: ({ context, actor, input }) => readSummary(context, actor, input.query),
+  customerList: ({ context, actor, input }) => readCustomers(context, actor, input.query),
   tokenInfo: ({ context, input }) =>
     readTokenInfo(context, { address: input.params.mintAddress, ...input.query }),
   apiKeyList: async ({ context, actor }) => ({
@@ -55,12 +64,30 @@ export const routes: Routes = {
   apiKeyCreate: ({ context, actor, input }) => grantKey(context, actor, input.body),
   apiKeyRotate: ({ context, actor, input }) => replaceKey(context, actor, input),
   apiKeyDelete: ({ context, actor, input }) => deleteKey(context, actor, input.params.id),
+  requestList: ({ context, actor, input }) => readRequests(context, actor, input.query),
   usage: ({ context, actor, input }) => readUsage(context, actor, input.query),
   paymentSend: ({ context, actor, input, idempotency, waitMs }) =>
     sendPayment(context, actor, { body: input.body, idempotency, waitMs }),
   paymentRefund: ({ context, actor, input, idempotency, waitMs }) =>
     refundPayment(context, actor, { body: input.body, idempotency, waitMs }),
   transactionRefund: ({ context, actor, input }) => buildRefund(context, actor, input.body),
+  refundRequestList: ({ context, actor, input }) => listRefundRequests(context, actor, input.query),
+  refundRequestRead: ({ context, actor, input }) =>
+    readRequestsOf(context, actor, input.params.paymentId),
+  refundRequestCreate: ({ context, actor, input }) =>
+    createRefundRequest(context, actor, input.body),
+  refundRequestDecline: ({ context, actor, input }) =>
+    decideRefundRequest(
+      context,
+      { actor, requestId: input.params.requestId, decline: true },
+      input.body,
+    ),
+  refundRequestReopen: ({ context, actor, input }) =>
+    decideRefundRequest(
+      context,
+      { actor, requestId: input.params.requestId, decline: false },
+      input.body,
+    ),
   unmatchedList: ({ context, actor, input }) => readUnmatched(context, actor, input.query),
   unmatchedAssign: ({ context, actor, input }) =>
     assignUnmatched(context, { actor, transferId: input.params.transferId }, input.body),

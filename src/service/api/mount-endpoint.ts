@@ -16,6 +16,7 @@ import {
 } from '#contract/json.ts'
 import { RETRYABLE } from '#contract/problem-codes.ts'
 import { ProblemError, problems } from '#contract/problem.ts'
+import { renderDecodeProblem } from '#contract/render-en.ts'
 import type { Authenticated, Context, Caller } from '../context/context.ts'
 import { fingerprint } from '../idempotency/fingerprint.ts'
 import { checkIdempotencyKey, runOnce, type StoredOutcome } from '../idempotency/run-once.ts'
@@ -64,7 +65,7 @@ export async function readBody(request: Request): Promise<unknown> {
   try {
     return parseJson(text)
   } catch (error) {
-    if (error instanceof JsonError) throw invalidBody(error.message, error)
+    if (error instanceof JsonError) throw invalidBody(renderDecodeProblem(error.problem), error)
     throw error
   }
 }
@@ -121,13 +122,12 @@ export function mountEndpoint<K extends EndpointName>(
     c.set('route', name)
     const actor =
       (await actKeyless(c, context, endpoint)) ?? requireScope(c.get('caller'), endpoint)
+    c.set('asked', { params: c.req.param() })
     const body = endpoint.body ? await readBody(c.req.raw) : undefined
-    const input = parsedInput<K>(
-      parseInput(
-        { query: NO_QUERY, ...endpoint },
-        { params: c.req.param(), query: readQuery(c.req.url), body },
-      ),
-    )
+    c.set('asked', { params: c.req.param(), body })
+    const asked = { params: c.req.param(), query: readQuery(c.req.url), body }
+    c.set('asked', asked)
+    const input = parsedInput<K>(parseInput({ query: NO_QUERY, ...endpoint }, asked))
     const key = endpoint.method === 'POST' ? c.req.header('idempotency-key') : undefined
     const idempotency =
       key === undefined

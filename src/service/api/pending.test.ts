@@ -99,7 +99,7 @@ test('a refused proof is 400 and tells its reason and its check', async () => {
     http: 400,
     error: {
       code: 'INVALID_PAYMENT_PROOF',
-      details: { reason: 'invalid_signature', check: 'signature' },
+      details: { reason: { code: 'invalid_signature', params: {} }, check: 'signature' },
     },
   })
 })

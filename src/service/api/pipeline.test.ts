@@ -330,14 +330,16 @@ describe('the pipeline', () => {
     const page = await get('/docs', {})
     expect([page.status, await page.text()]).toEqual([
       200,
-      expect.stringContaining('/docs/swagger-ui-bundle.js'),
+      expect.stringContaining('<h2 id="a-server-that-is-paid">'),
     ])
+    const reference = await get('/docs/reference', {})
+    expect(await reference.text()).toContain('/docs/swagger-ui-bundle.js')
     const files = await Promise.all(
-      ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png', 'start.js'].map((name) =>
-        get(`/docs/${name}`, {}),
+      ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png', 'start.js', 'docs.css'].map(
+        (name) => get(`/docs/${name}`, {}),
       ),
     )
-    expect(files.map((file) => file.status)).toEqual([200, 200, 200, 200])
+    expect(files.map((file) => file.status)).toEqual(Array.from({ length: 5 }, () => 200))
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
   })
 

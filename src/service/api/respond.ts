@@ -8,6 +8,7 @@ export const JSON_TYPE = 'application/json'
 
 /** Sends JSON text. Every header that is common to all answers stands already. */
 export function respondJson(c: HttpContext<HttpEnv>, status: number, body: string): Response {
+  c.set('answered', body)
   return c.newResponse(body, status as ContentfulStatusCode, { 'Content-Type': JSON_TYPE })
 }
 

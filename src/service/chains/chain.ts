@@ -1,4 +1,5 @@
 import type { PaymentIntent } from '#chains/intent.ts'
+import type { SimulationReason } from '#contract/facts.ts'
 import type { Network } from '#contract/network.ts'
 import type { BalanceReason, RecipientReason } from '#contract/reasons.ts'
 import type { Contracts } from './contracts.ts'
@@ -290,7 +291,7 @@ export type ExpectedTransfer = Pick<
   'asset' | 'sender' | 'recipient' | 'amountAtomic'
 >
 
-export type SignedSimulation = { ok: true } | { ok: false; reason: string }
+export type SignedSimulation = { ok: true } | { ok: false; reason: SimulationReason }
 
 export type BroadcastResult = { accepted: true } | { accepted: false; reason: string }
 

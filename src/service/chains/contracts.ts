@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
 import type { Authorization } from '#chains/evm/authorization.ts'
+import type { SimulationReason } from '#contract/facts.ts'
 import type { BuiltTransaction, Ready } from './chain.ts'
 
 export type ContractCall = { to: Hex; data: Hex }
@@ -21,7 +22,7 @@ export type Quote =
       feeAtomic: bigint
       height: number
     }
-  | { ok: false; certain: boolean; reason: string }
+  | { ok: false; certain: boolean; reason: SimulationReason }
 
 /**
  * What the chain shows of an authorization. `signature`: the transaction that executed it; null
@@ -36,7 +37,7 @@ export type Ending = 'over' | 'taken_back'
 export type BuiltCall =
   | Ready
   | Extract<BuiltTransaction, { code: 'INSUFFICIENT_BALANCE' }>
-  | { ok: false; code: 'REFUSED'; message: string }
+  | { ok: false; code: 'REFUSED'; reason: SimulationReason }
 
 /**
  * Atomic units at the end of the block of this height; `allowanceAtomic` is null where no spender

@@ -6,6 +6,7 @@ import type { Signer } from '#signer/protocol.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { ServiceConfig } from './config.ts'
 import type { Limits } from '../limits/limits.ts'
+import type { RequestLog } from './request-log.ts'
 import type { UsageLog } from './usage-log.ts'
 
 /** The steps of a hosted send, and of a settlement, between which a process may end. */
@@ -24,6 +25,7 @@ export type Context = {
   signer: Signer
   log: Logger
   usage: UsageLog
+  requests: RequestLog
   limits: Limits
   callers: {
     /** Whose key this is, at most 5 seconds late. */

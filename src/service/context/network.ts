@@ -1,6 +1,7 @@
 import { parseAddress } from '#contract/address.ts'
 import { defaultNetwork, familyOf, type Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { toWire, type LimitReason } from '#contract/reasons.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from './context.ts'
 
@@ -40,12 +41,19 @@ export function chainOf(context: Context, network: string): Chain {
   return chain
 }
 
-/** All that is wrong with a request, by field, in one answer. */
-export function refuseParameters(details: Record<string, string>): ProblemError {
+/** All that is wrong with a request, by field, in one answer. `reason`: of the first limit that is not kept. */
+export function refuseParameters(
+  details: Record<string, string>,
+  reason?: LimitReason,
+): ProblemError {
   const fields = Object.keys(details)
   const message =
     fields.length === 1
       ? `${fields[0]}: ${Object.values(details)[0]}`
       : `${fields.length} fields are not valid: ${fields.join(', ')}.`
-  return new ProblemError('INVALID_PARAMETERS', { message, details })
+  return new ProblemError('INVALID_PARAMETERS', {
+    message,
+    ...(reason && { reason: toWire(reason) }),
+    details,
+  })
 }

@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, notInArray, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull, notInArray, or, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import { LEASE_S } from './lease.ts'
@@ -302,12 +302,15 @@ export async function closeUndelivered(db: Database, paymentId: string): Promise
   return rows.length > 0
 }
 
-/** Undoes that. False when no person had said it. */
+/**
+ * Undoes that, or says that the caller who was told could not deliver: a later settlement of the
+ * proof is told success again. False when nobody was told.
+ */
 export async function reopenUndelivered(db: Database, paymentId: string): Promise<boolean> {
   const rows = await db
     .update(claim)
     .set({ attempt: crypto.randomUUID(), leaseUntil: sql`clock_timestamp() - interval '1 second'` })
-    .where(and(eq(claim.paymentId, paymentId), eq(claim.attempt, DELIVERED)))
+    .where(and(eq(claim.paymentId, paymentId), inArray(claim.attempt, [DELIVERED, GRANTED])))
     .returning({ key: claim.key })
   return rows.length > 0
 }

@@ -30,6 +30,12 @@ const RIGHTS: RuntimeRights = {
     ],
     delete: true,
   },
+  customer: { insert: true, update: ['payments', 'first_at', 'last_at'], delete: true },
+  customer_total: {
+    insert: true,
+    update: ['symbol', 'payments', 'received', 'refunds', 'refunded'],
+    delete: true,
+  },
   deployment: { update: ['epoch', 'restored_at'] },
   event: { insert: true, update: ['draft', 'number'] },
   event_numbering: { update: ['last', 'holder', 'lease_until'] },
@@ -71,8 +77,18 @@ const RIGHTS: RuntimeRights = {
   },
   payment_change: { insert: true, delete: true },
   payment_identifier: { insert: true, update: 'all', delete: true },
-  payment_tally: { insert: true, update: ['payments'], delete: true },
+  payment_tally: {
+    insert: true,
+    update: ['payments', 'amount', 'refunds', 'refunded', 'fees'],
+    delete: true,
+  },
+  refund_request: {
+    insert: true,
+    update: ['declined_at', 'declined_by', 'decline_note', 'settled_at'],
+  },
   refused_payer: { insert: true, update: 'all', delete: true },
+  // A request is recorded once, and removed after some days.
+  request_log: { insert: true, delete: true },
   reservation: { insert: true, update: ['amount', 'expires_at'], delete: true },
   settlement_fee: { insert: true, update: ['reserved', 'paid'] },
   settlement_order: { insert: true, delete: true },

@@ -572,16 +572,16 @@ async function expectTallies(tx: Database): Promise<void> {
     with part as (
       select *, floor(extract(epoch from created_at) / 86400)::int as on_day from service.payment where not draft
     ), plain as (
-      select account_id, party, direction, place.day, network, asset, status, count(*) as payments
+      select account_id, party, direction, place.day, network, asset, status, count(*) as payments, sum(amount) as amount
       from (
-        select account_id, '' as party, direction, on_day, network, asset, status from part
-        union all select account_id, sender, 'sent', on_day, network, asset, status from part
-        union all select account_id, recipient, 'received', on_day, network, asset, status from part
+        select account_id, '' as party, direction, on_day, network, asset, status, amount from part
+        union all select account_id, sender, 'sent', on_day, network, asset, status, amount from part
+        union all select account_id, recipient, 'received', on_day, network, asset, status, amount from part
       ) as seen
       cross join lateral (values (seen.on_day), (-1)) as place(day)
       group by 1, 2, 3, 4, 5, 6, 7
     ), tallied as (
-      select account_id, party, direction, day, network, asset, status, payments from service.payment_tally
+      select account_id, party, direction, day, network, asset, status, payments, amount from service.payment_tally
     )
     (select 'not tallied' as problem, * from (select * from plain except select * from tallied) as missing)
     union all (select 'not there', * from (select * from tallied except select * from plain) as extra)`)

@@ -7,9 +7,13 @@ import { payment } from './schema/payment.ts'
 /** What went back of a payment, and what may still go: built or sent, and not decided. Atomic units. */
 export type RefundSums = { refunded: bigint; pending: bigint }
 
-const REFUNDED = ['confirmed', 'finalized'] as const satisfies PaymentStatus[]
+export const REFUNDED = ['confirmed', 'finalized'] as const satisfies PaymentStatus[]
 /** An order that is built counts until it has expired. What a reorganisation undid may land again. */
-const PENDING = ['created', 'pending', 'rolled_back'] as const satisfies PaymentStatus[]
+export const PENDING_REFUND = [
+  'created',
+  'pending',
+  'rolled_back',
+] as const satisfies PaymentStatus[]
 
 const sumOf = (statuses: readonly PaymentStatus[]) =>
   sql<string>`coalesce(sum(${payment.amount}) filter (where ${inArray(payment.status, [...statuses])}), 0)::text`
@@ -21,7 +25,11 @@ export async function readRefunds(
 ): Promise<Map<string, RefundSums>> {
   if (paymentIds.length === 0) return new Map()
   const rows = await db
-    .select({ refundOf: payment.refundOf, refunded: sumOf(REFUNDED), pending: sumOf(PENDING) })
+    .select({
+      refundOf: payment.refundOf,
+      refunded: sumOf(REFUNDED),
+      pending: sumOf(PENDING_REFUND),
+    })
     .from(payment)
     .where(inArray(payment.refundOf, [...paymentIds]))
     .groupBy(payment.refundOf)
@@ -52,7 +60,7 @@ export function refundedAmount(paymentId: AnyColumn): SQL {
 
 /** The same with what is built or sent and may still go back. */
 export function returnedAmount(paymentId: AnyColumn): SQL {
-  return sumOfRefunds(paymentId, [...REFUNDED, ...PENDING])
+  return sumOfRefunds(paymentId, [...REFUNDED, ...PENDING_REFUND])
 }
 
 function sumOfRefunds(paymentId: AnyColumn, statuses: readonly PaymentStatus[]): SQL {

@@ -69,7 +69,8 @@ export async function requireBudget(db: Database, wanted: Wanted): Promise<void>
     throw new ProblemError('RATE_LIMIT', {
       message: REFUSALS[budget],
       retryAfter: over > limit ? FEES_MAY_FALL_S : await readWait(db, { network, column, over }),
-      details: { reason: 'settlement_fee_budget', budget, network },
+      reason: 'settlement_fee_budget',
+      details: { budget, network },
     })
   }
 }

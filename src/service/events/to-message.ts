@@ -2,6 +2,7 @@ import type * as v from 'valibot'
 import type { StreamEvent } from '#contract/event.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import type { Database } from '#postgres/open.ts'
+import { readNewestRequest } from '../refunds/refund-requests.ts'
 import { countUpTo, type EventRow } from './read.ts'
 
 /** What a reader of the stream gets; amounts as their handler wrote them. */
@@ -20,5 +21,14 @@ export async function toMessage(
   const payment = await readPayment(row.paymentId)
   const events = payment.events.slice(0, await countUpTo(db, row))
   const failure = row.status === 'failed' ? payment.failure : null
-  return { ...payment, type: row.kind, id: String(row.number), status: row.status, failure, events }
+  const message = {
+    ...payment,
+    type: row.kind,
+    id: String(row.number),
+    status: row.status,
+    failure,
+    events,
+  }
+  if (row.kind !== 'refund_request') return message
+  return { ...message, refundRequest: await readNewestRequest(db, row.paymentId) }
 }

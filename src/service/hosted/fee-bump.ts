@@ -15,6 +15,7 @@ import { raiseReservedFee } from '../db/settlement-fees.ts'
 import { isStopped } from '../db/wallet-ledger.ts'
 import { findWalletByAddress } from '../db/wallets.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import { signCall, signPayment, type Signed, type WalletSigner } from '../wallets/sign.ts'
 import { failPayment } from '../payments/fail.ts'
 import { readSenderFunds, allocateNonce, type NonceSlot } from './nonce-queue.ts'
@@ -168,7 +169,8 @@ async function replace(
       'a payment is not signed again',
     )
     // A freeze ends, and a signer comes back; every other refusal is the same at the next try.
-    const certain = error.code === 'SIGNING_REFUSED' && error.facts.details?.['reason'] !== 'frozen'
+    const certain =
+      error.code === 'SIGNING_REFUSED' && reasonCodeOf(error.facts.details) !== 'frozen'
     if (certain && !replacement.keepWhenShort)
       await giveUp(
         context,

@@ -1,8 +1,11 @@
 import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
-import { nativeAsset } from '#contract/network.ts'
+import { hostedLimitReason } from '#contract/hosted-intent.ts'
+import { NATIVE_ETH, nativeAsset } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
+import type { LimitReason } from '#contract/reasons.ts'
+import { renderLimitReason } from '#contract/render-en.ts'
 import type { Chain, SenderFunds } from '../chains/chain.ts'
 import { notifyMonitor } from '../chains/notify.ts'
 import type { Actor, Context } from '../context/context.ts'
@@ -256,9 +259,6 @@ function isSecondOfKey(error: unknown): boolean {
 
 type Body = EndpointInput<'paymentSend'>['body']
 
-/** In the native currency, both ends included: specification, section 8. */
-const BOUNDS = { amount: ['0.001', '100'], priorityFee: ['0.00001', '0.01'] } as const
-
 /**
  * What a hosted payment asks for, and the wallet that pays it. `bounded`: its amount is; a refund is bounded by what arrived.
  * @throws `INVALID_PARAMETERS` with all that is wrong, in one answer
@@ -273,47 +273,40 @@ async function readSend(
     accountId: actor.accountId,
     address: body.walletAddress,
   })
-  const details = {
-    ...(wish.ok ? {} : wish.details),
-    ...outOfBounds(wish, bounded ? body : { priorityFee: body.priorityFee }),
-  }
+  const limits = readLimits(wish, bounded ? body : { priorityFee: body.priorityFee })
+  const details = { ...(wish.ok ? {} : wish.details), ...limits.details }
   if (wish.ok && !wish.asset.native)
     details.asset = `Expected the native currency: managed wallets do not pay tokens, received ${wish.asset.symbol}. Have the transaction built with /transaction/send.`
   if (!wallet)
     details.walletAddress ??=
       'Expected a wallet that the service manages for this account; GET /wallets lists them.'
-  if (!wish.ok || !wallet || Object.keys(details).length > 0) throw refuseParameters(details)
+  if (!wish.ok || !wallet || Object.keys(details).length > 0)
+    throw refuseParameters(details, limits.reason)
   return { wish, wallet }
 }
 
-function outOfBounds(
+type Limits = { details: Record<string, string>; reason?: LimitReason }
+
+/** What is beyond the limits, by field; `reason`: of the first such field. */
+function readLimits(
   wish: IntentReading,
   body: { amount?: string | undefined; priorityFee?: string | undefined },
-): Record<string, string> {
-  const decimals = wish.ok ? nativeAsset(wish.network).decimals : 18
-  const details: Record<string, string> = {}
+): Limits {
+  const native = wish.ok ? nativeAsset(wish.network) : NATIVE_ETH
+  const limits: Limits = { details: {} }
   for (const field of ['amount', 'priorityFee'] as const) {
     const text = body[field]
-    const problem = text === undefined ? undefined : boundProblem(text, decimals, BOUNDS[field])
-    if (problem !== undefined) details[field] = problem
+    if (text === undefined) continue
+    const parsed = parseAmount(text, native.decimals)
+    if (!parsed.ok && parsed.problem !== 'not_positive') {
+      limits.details[field] = describeAmountProblem(parsed.problem, text, native.decimals)
+      continue
+    }
+    const reason = hostedLimitReason(field, parsed.ok ? parsed.atomic : 0n, native)
+    if (!reason) continue
+    const received = parsed.ok ? formatAmount(parsed.atomic, native.decimals) : text
+    limits.details[field] = renderLimitReason(reason, received)
+    if (wish.ok) limits.reason ??= reason
   }
-  return details
-}
-
-function boundProblem(
-  text: string,
-  decimals: number,
-  [least, most]: readonly [string, string],
-): string | undefined {
-  const [value, min, max] = [text, least, most].map((number) => parseAmount(number, decimals))
-  if (!value || !min?.ok || !max?.ok) return undefined
-  if (!value.ok)
-    return value.problem === 'not_positive'
-      ? `Expected at least ${least}, received ${text}.`
-      : describeAmountProblem(value.problem, text, decimals)
-  if (value.atomic < min.atomic)
-    return `Expected at least ${least}, received ${formatAmount(value.atomic, decimals)}.`
-  if (value.atomic > max.atomic)
-    return `Expected at most ${most}, received ${formatAmount(value.atomic, decimals)}.`
-  return undefined
+  return limits
 }

@@ -9,13 +9,21 @@ import { balanceProblem, recipientProblem } from '#contract/reason-problems.ts'
 import {
   AssetReason,
   BalanceReason,
+  LimitReason,
+  PlainReason,
   RecipientReason,
   SenderReason,
   type ReasonAmount,
 } from '#contract/reasons.ts'
 import { describeOperations } from './describe-operations.ts'
 import { examples } from './examples.ts'
-import { checkFactSchema, queryParameters, wireSchema, type FieldSchema } from './field-schemas.ts'
+import {
+  checkFactSchema,
+  decodeProblemSchema,
+  queryParameters,
+  wireSchema,
+  type FieldSchema,
+} from './field-schemas.ts'
 import { pendingExampleOf } from './pending-examples.ts'
 
 type Example = { request: { params?: object; query?: object; body?: object }; reply: object }
@@ -33,7 +41,7 @@ const EXAMPLE_REQUEST_ID = '8a6e0804-2bd0-4672-b79d-d97027f9071a'
 
 /** The API as OpenAPI 3.1, from the table that routes and validates. */
 export function describeApi(): FieldSchema {
-  const paths: Record<string, Record<string, FieldSchema>> = describeOperations()
+  const paths: Record<string, Record<string, FieldSchema>> = {}
   for (const [name, endpoint] of Object.entries(endpoints) as [EndpointName, Endpoint][]) {
     const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}')
     paths[path] = {
@@ -41,8 +49,10 @@ export function describeApi(): FieldSchema {
       [endpoint.method.toLowerCase()]: describeOperation(name, endpoint),
     }
   }
+  Object.assign(paths, describeOperations())
   return {
     openapi: '3.1.0',
+    tags: TAGS,
     info: {
       title: 'Paydesk payment service',
       version: '1.0.0',
@@ -83,6 +93,16 @@ export function describeApi(): FieldSchema {
           description: 'Why the wallet cannot pay at all.',
           ...wireSchema(SenderReason),
         },
+        LimitReason: {
+          description: 'Which limit the amount or the priority fee is beyond.',
+          ...wireSchema(LimitReason),
+        },
+        PlainReason: {
+          description:
+            'Every other reason: a code without parameters. Those of `INVALID_PAYMENT_PROOF` are among them, and those of the dashboard’s proxy.',
+          ...wireSchema(PlainReason),
+        },
+        DecodeProblem: decodeProblemSchema(),
       },
     },
   }
@@ -237,10 +257,30 @@ function limitHeaders(): FieldSchema {
   )
 }
 
+/** In the order in which people look for them. */
+const TAGS = [
+  { name: 'payment', description: 'Take, send, refund and follow payments' },
+  { name: 'payments', description: 'List and sum up payments' },
+  { name: 'customers', description: 'Who paid, and how much' },
+  { name: 'facilitator', description: 'For the official x402 packages' },
+  { name: 'transaction', description: 'Payments that the payer signs' },
+  { name: 'webhooks', description: 'Events sent to your server' },
+  { name: 'events', description: 'Events after one' },
+  { name: 'refund-requests', description: 'Refunds that payers ask for' },
+  { name: 'unmatched', description: 'Transfers that are tied to no order' },
+  { name: 'undelivered', description: 'Payments whose success nobody was told' },
+  { name: 'wallets', description: 'Managed wallets and payout wallets' },
+  { name: 'token', description: 'Tokens' },
+  { name: 'api-keys', description: 'API keys' },
+  { name: 'usage', description: 'Requests of the keys, counted' },
+  { name: 'requests', description: 'Requests of the keys, one by one' },
+  { name: 'operations', description: 'For monitoring' },
+]
+
 const INTRODUCTION = [
-  'Payments with x402 in native ETH and SOL. Every request carries `Authorization: Bearer <API key>`.',
+  'Payments with x402 in native ETH and SOL. [Guides](/docs/) with examples come first. Every request carries `Authorization: Bearer <API key>`.',
   `Plans: standard ${PLANS.standard.requestsPerMinute} and premium ${PLANS.premium.requestsPerMinute} requests in any 60 seconds, all at once or spread. The plan of an account bounds all of its keys together, the plan of a key bounds that key; the headers \`X-RateLimit-…\` tell the tighter of the two. A request counts for up to 63 seconds; \`Retry-After\` tells when the next one certainly passes.`,
-  'Amounts are JSON numbers whose digits count, and beside them atomic units as text. Times are Unix milliseconds. Unknown fields are refused.',
+  'Amounts are decimal JSON numbers; read their digits, not a double. Fields that end in `Atomic` are the same in the smallest unit, as text. Times are Unix milliseconds. Unknown fields are refused.',
   'Each of the `checks` of a payment proof says what was expected and what was found twice: `expected` and `got` are English sentences, which may be reworded; `expectedFact` and `gotFact` are the same as codes with parameters, which are never renamed. Checks that an earlier version recorded have sentences alone.',
   'Status changes arrive live over the WebSocket `/ws`: send `{"method":"authenticate","apiKey":"…"}` within 5 seconds, then `{"method":"subscribe","keys":["payments"],"since":"<id of the last event seen>"}`. Keys: `payments` (every change of a status), `verifications` (a proof was found good), `settlements` (the payment of a proof is on its chain), or a wallet address (all three, of its payments). Each message has `type`, `id` and the fields of the status body.',
 ].join('\n\n')
@@ -297,17 +337,18 @@ const ERROR_SCHEMA = {
           type: 'object',
           additionalProperties: true,
           description:
-            'By field: what was expected and what was received; or the figures of the refusal. Of `INVALID_PAYMENT_PROOF`: `reason`, the `check` that failed, its `expected` and `got` as sentences, `expectedFact` and `gotFact` as codes with parameters (`#/components/schemas/CheckFact`), and all `checks`.',
+            'By field: what was expected and what was received; or the figures of the refusal. Of `INVALID_PAYMENT_PROOF`: the `check` that failed, its `expected` and `got` as sentences, `expectedFact` and `gotFact` as codes with parameters (`#/components/schemas/CheckFact`), and all `checks`.',
           properties: {
             reason: {
               description:
-                'Why, for programs; `message` says the same in English. `INVALID_RECIPIENT`, `INSUFFICIENT_BALANCE` and, of the sender or the asset, `INVALID_PARAMETERS` carry a code with its parameters; other refusals a code alone.',
+                'Why, for programs; `message` says the same in English. Always a code with its parameters, of a closed list; codes are never renamed. Amounts are atomic units as text.',
               anyOf: [
                 { $ref: '#/components/schemas/RecipientReason' },
                 { $ref: '#/components/schemas/BalanceReason' },
                 { $ref: '#/components/schemas/SenderReason' },
                 { $ref: '#/components/schemas/AssetReason' },
-                { type: 'string' },
+                { $ref: '#/components/schemas/LimitReason' },
+                { $ref: '#/components/schemas/PlainReason' },
               ],
             },
           },

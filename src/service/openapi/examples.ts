@@ -1,8 +1,9 @@
 import type { ApiKeyRow } from '#contract/api-key-body.ts'
 import type { EndpointName, EndpointReply, EndpointRequest } from '#contract/endpoints.ts'
 import { amountFact } from '#contract/facts.ts'
-import { signInMessage } from '#contract/sign-in-message.ts'
 import { ledgerExamples } from './ledger-examples.ts'
+import { requestExample } from './request-example.ts'
+import { walletExamples } from './wallet-examples.ts'
 import { webhookExamples } from './webhook-examples.ts'
 import { exampleCheck, settlementExample } from './settlement-example.ts'
 
@@ -94,6 +95,14 @@ const page = {
 }
 
 const HOUR = START - (START % 3_600_000)
+const flows = {
+  receivedAtomic: '10000000000000000',
+  refundsReceivedAtomic: '0',
+  sentAtomic: '0',
+  refundedAtomic: '0',
+  feesAtomic: '0',
+}
+
 const apiKey: ApiKeyRow = {
   id: 'key_3RfVbGtYhNmJuKiLoPqAzW',
   name: 'till',
@@ -106,36 +115,6 @@ const apiKey: ApiKeyRow = {
   status: 'active',
   rotation: { replaces: null, replacedBy: null },
 }
-
-const managedWallet = {
-  walletId: 'wal_7YqzZ3kVnWc2hXbT9mDfRs',
-  walletAddress: SELLER,
-  family: 'evm' as const,
-  name: 'Payouts',
-  timestamp: START,
-  stopped: [],
-}
-
-const payoutWallet = {
-  walletAddress: SELLER,
-  family: 'evm' as const,
-  network: null,
-  kind: 'payout' as const,
-  proof: 'signature' as const,
-  createdAt: START,
-}
-const challengeId = 'wch_5QdFgHjKmNpRsTvWxYz234'
-const challengeText = signInMessage({
-  origin: 'https://payments.example.com',
-  wallet: SELLER,
-  network: 'eip155:8453',
-  statement:
-    'Register this wallet as a payout wallet of the Paydesk account acc_9KqWxYz23456789ABCDEFG. This moves no money and costs nothing.',
-  nonce: '6f1d0e7c4b9a48538e27d0c1b6a5f493',
-  issuedAt: new Date(START),
-  expiresAt: new Date(START + 300_000),
-  requestId: challengeId,
-})
 
 const requirements = {
   scheme: 'exact',
@@ -300,16 +279,19 @@ export const examples: {
           asset: NATIVE_ETH,
           symbol: 'ETH',
           decimals: 18,
-          receivedAtomic: '10000000000000000',
+          ...flows,
           receivedCount: 1,
-          sentAtomic: '0',
+          refundsReceivedCount: 0,
           sentCount: 0,
+          refundedCount: 0,
           endedCount: 2,
           paidCount: 2,
           medianConfirmMs: 24_000,
-          days: [{ day: '2023-10-13', receivedAtomic: '10000000000000000', sentAtomic: '0' }],
+          previous: flows,
+          days: [{ day: '2023-10-13', ...flows }],
         },
       ],
+      rankedPayments: 2,
       topPayers: [{ address: BUYER, count: 1 }],
       topResources: [{ resource: RESOURCE, count: 1 }],
     },
@@ -348,19 +330,14 @@ export const examples: {
       period: 'hour',
       since: HOUR - 23 * 3_600_000,
       until: HOUR + 3_600_000,
-      totalRequests: 42,
+      totalRequests: 10,
       usage: [
-        {
-          startsAt: HOUR,
-          keyId: apiKey.id,
-          endpoint: 'paymentStatus',
-          status: '2xx',
-          requests: 40,
-        },
+        { startsAt: HOUR, keyId: apiKey.id, endpoint: 'paymentStatus', status: '2xx', requests: 8 },
         { startsAt: HOUR, keyId: apiKey.id, endpoint: 'paymentStatus', status: '4xx', requests: 2 },
       ],
     },
   },
+  requestList: requestExample(apiKey.id, START),
   paymentSend: {
     request: {
       body: {
@@ -381,24 +358,7 @@ export const examples: {
   },
   ...ledgerExamples({ status, built: transactionSendReply }),
   ...webhookExamples(status),
-  walletList: { request: {}, reply: { success: true, wallets: [managedWallet] } },
-  walletCreate: {
-    request: { body: { family: 'evm', name: 'Payouts' } },
-    reply: { success: true, ...managedWallet },
-  },
-  payoutList: { request: {}, reply: { success: true, wallets: [payoutWallet] } },
-  payoutChallenge: {
-    request: { body: { walletAddress: SELLER } },
-    reply: { success: true, challengeId, message: challengeText, expiresAt: START + 300_000 },
-  },
-  payoutRegister: {
-    request: { body: { challengeId, signature: `0x${'5b'.repeat(64)}1b` } },
-    reply: { success: true, wallet: payoutWallet },
-  },
-  payoutRelease: {
-    request: { params: { walletAddress: SELLER } },
-    reply: { success: true, released: [payoutWallet] },
-  },
+  ...walletExamples(SELLER, START),
   tokenInfo: {
     request: { params: { mintAddress: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' } },
     reply: {
@@ -413,6 +373,7 @@ export const examples: {
       mintAuthority: 'BJE5MMbqXjVwjAF7oxwPYXnTXDyspzZyt4vwenNw5ruG',
       freezeAuthority: '7dGbd2QZcCKcTndnHcTL8q7SMVXAkp688NTQYwrRCrar',
       eip3009: false,
+      signingDomain: null,
       permit2Allowance: null,
     },
   },

@@ -1,7 +1,9 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
-import type { GenericSchema } from 'valibot'
+import { variant, type GenericSchema } from 'valibot'
 import { address } from '#contract/address-field.ts'
+import { CUSTOMER_SORTS } from '#contract/customer-endpoints.ts'
 import { CheckFact } from '#contract/facts.ts'
+import { DecodeProblem } from '#contract/reasons.ts'
 import {
   atomic,
   decimal,
@@ -59,6 +61,7 @@ const shared = new Map<unknown, FieldSchema>([
   ],
   // Readers take any code; the document names those there are.
   [WireFact, { $ref: '#/components/schemas/CheckFact' }],
+  [DecodeProblem, { $ref: '#/components/schemas/DecodeProblem' }],
   [timestamp.pipe[0], { type: 'integer', description: 'Unix milliseconds.' }],
 ])
 
@@ -118,9 +121,16 @@ export const queryParameters: Readonly<
   q: {
     schema: { type: 'string', minLength: 1, maxLength: 300 },
     description:
-      'A search. Text: a payment id, the words of `metadata` and the beginnings of words, addresses and hashes, the whole `metadata.referenceId`, or the start of the resource. Operators, each once: `amount:>1` (`>=`, `<`, `<=`, `1..5`, `1`), `status:failed,expired`, `asset:USDC`, `network:eip155:1`, `from:ADDRESS`, `to:ADDRESS`. Quotes make an operator text. `total` then counts up to 1000.',
+      'A search. Text: a payment id, the words of `metadata` and the beginnings of words, addresses and hashes, the whole `metadata.referenceId`, or the start of the resource. Operators, each once: `amount:>1` (`>=`, `<`, `<=`, `1..5`, `1`), `status:failed,expired`, `asset:USDC`, `network:eip155:1`, `from:ADDRESS`, `to:ADDRESS`. Quotes make an operator text. `total` then counts up to 1000. Of customers: the start of an address.',
   },
-  wallets: { schema: { type: 'string' }, description: 'Up to 20 addresses with commas.' },
+  sort: {
+    schema: { type: 'string', enum: [...CUSTOMER_SORTS], default: 'last' },
+    description: 'What customers are ordered by, the highest first.',
+  },
+  wallets: {
+    schema: { type: 'string' },
+    description: 'Up to 20 addresses with commas; of customers, up to 50.',
+  },
   period: {
     schema: { type: 'string', enum: ['minute', 'hour', 'day'], default: 'hour' },
     description: 'Length of the periods counted in, UTC.',
@@ -133,6 +143,19 @@ export const queryParameters: Readonly<
     schema: { type: 'string', pattern: '^[A-Za-z]{1,60}$' },
     description:
       'Name of an endpoint, its `operationId` here; `unmatched` for paths there are none for.',
+  },
+  result: {
+    schema: { type: 'string', enum: ['2xx', '3xx', '4xx', '5xx', 'error'] },
+    description:
+      'A class of statuses. `error`: all that were refused or failed, also proofs that a response of status 200 refuses.',
+  },
+  path: {
+    schema: { type: 'string', pattern: '^/[-\\w./:]{0,199}$' },
+    description: 'The start of the path.',
+  },
+  requestId: {
+    schema: { type: 'string', pattern: '^[0-9A-Za-z_-]{8,64}$' },
+    description: 'The `X-Request-Id` of a response, also `error.requestId`.',
   },
   days: {
     schema: { type: 'integer', minimum: 1, maximum: 366, default: 30 },
@@ -147,10 +170,24 @@ export function wireSchema(schema: GenericSchema): FieldSchema {
     typeMode: 'input',
     errorMode: 'ignore',
     // A copy, because the converter adds the later steps of the pipe to it.
+    // The marks of the request log say nothing to a caller.
+    ignoreActions: ['metadata'],
+    // A copy, because the converter adds the later steps of the pipe to it.
+    // Marks for the request log say nothing to a caller.
+    overrideAction: ({ valibotAction, jsonSchema }) =>
+      valibotAction.type === 'metadata' ? jsonSchema : undefined,
     overrideSchema: ({ valibotSchema }) =>
       shared.has(valibotSchema) ? { ...shared.get(valibotSchema) } : undefined,
   })
   return json
+}
+
+/** Why bytes, a text or one of its fields cannot be read, as a component that facts refer to. */
+export function decodeProblemSchema(): FieldSchema {
+  return {
+    description: 'Why bytes, a text or one of its fields cannot be read: a code, never renamed.',
+    ...wireSchema(variant('code', DecodeProblem.options)),
+  }
 }
 
 /** What a check of a proof expected or found, as a component that checks refer to. */

@@ -1,8 +1,14 @@
 import type { EndpointReply, EndpointRequest } from '#contract/endpoints.ts'
 
 type Ledger =
+  | 'customerList'
   | 'paymentRefund'
   | 'transactionRefund'
+  | 'refundRequestList'
+  | 'refundRequestRead'
+  | 'refundRequestCreate'
+  | 'refundRequestDecline'
+  | 'refundRequestReopen'
   | 'unmatchedList'
   | 'unmatchedAssign'
   | 'unmatchedUnassign'
@@ -99,6 +105,7 @@ export function ledgerExamples({
         },
       },
     },
+    ...refundRequestExamples(status),
     unmatchedList: {
       request: { query: { limit: '50' } },
       reply: { success: true, total: 1, transfers: [transfer] },
@@ -114,6 +121,7 @@ export function ledgerExamples({
       request: { params: { transferId }, body: { by: assignment.by } },
       reply: { success: true, transfer },
     },
+    customerList: customerExample(status),
     undeliveredList: {
       request: { query: { limit: '50' } },
       reply: { success: true, total: 1, payments: [{ ...undelivered, ...parties }] },
@@ -125,6 +133,79 @@ export function ledgerExamples({
     undeliveredReopen: {
       request: { params: { paymentId }, body: { by: assignment.by } },
       reply: { success: true, paymentId, delivered: false },
+    },
+  }
+}
+
+function customerExample(status: EndpointReply<'paymentStatus'>): Examples['customerList'] {
+  const { sender, network, asset, symbol, decimals, amountAtomic, timestamp } = status
+  const total = { network, asset, symbol, decimals, payments: 1, receivedAtomic: amountAtomic }
+  return {
+    request: { query: { sort: 'payments' } },
+    reply: {
+      success: true,
+      nextCursor: null,
+      customers: [
+        {
+          walletAddress: sender,
+          payments: 1,
+          firstAt: timestamp,
+          lastAt: timestamp,
+          totals: [{ ...total, refunds: 0, refundedAtomic: '0' }],
+        },
+      ],
+    },
+  }
+}
+
+type Requests = Extract<Ledger, `refundRequest${string}`>
+
+/** Requests of a payer for a refund of the payment. */
+function refundRequestExamples(status: EndpointReply<'paymentStatus'>): Pick<Examples, Requests> {
+  const { paymentId, network, asset, symbol, decimals, timestamp } = status
+  const requestId = 'rfr_6uRw1nHtZcPq8sXkVbYeGm'
+  const asked = {
+    paymentId,
+    number: 1,
+    amount: 0.004,
+    reason: 'One article is broken.',
+    signature: `0x${'5b'.repeat(64)}1b`,
+  }
+  const request = {
+    ...asked,
+    requestId,
+    state: 'open' as const,
+    payer: status.sender,
+    network,
+    asset,
+    symbol,
+    decimals,
+    amountAtomic: '4000000000000000',
+    timestamp: timestamp + 86_400_000,
+    declined: null,
+  }
+  const declined = {
+    at: timestamp + 90_000_000,
+    by: 'Ana',
+    note: 'Please send the article back first.',
+  }
+  return {
+    refundRequestList: {
+      request: { query: { limit: '50' } },
+      reply: { success: true, total: 1, requests: [request] },
+    },
+    refundRequestRead: {
+      request: { params: { paymentId } },
+      reply: { success: true, paymentId, requests: [request], next: null },
+    },
+    refundRequestCreate: { request: { body: asked }, reply: { success: true, request } },
+    refundRequestDecline: {
+      request: { params: { requestId }, body: { by: declined.by, note: declined.note } },
+      reply: { success: true, request: { ...request, state: 'declined', declined } },
+    },
+    refundRequestReopen: {
+      request: { params: { requestId }, body: { by: declined.by } },
+      reply: { success: true, request },
     },
   }
 }

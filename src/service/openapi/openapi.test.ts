@@ -8,6 +8,7 @@ import { createSchemaCheck, type JsonSchema } from '#testing/described-responses
 import {
   assetSamples,
   balanceSamples,
+  limitSamples,
   recipientSamples,
   senderSamples,
 } from '#testing/sample-reasons.ts'
@@ -137,16 +138,27 @@ test('the reasons of a refusal are described by code and parameters, and nothing
     const value = structuredClone(shown['INVALID_RECIPIENT']?.value)
     return { ...value, error: { ...value?.error, details: { reason } } }
   }
-  const samples = [recipientSamples, balanceSamples, senderSamples, assetSamples].flatMap(
-    (each): Reason[] => Object.values(each),
-  )
+  const samples = [
+    recipientSamples,
+    balanceSamples,
+    senderSamples,
+    assetSamples,
+    limitSamples,
+  ].flatMap((each): Reason[] => Object.values(each))
   for (const reason of samples)
     expect(
       violations(schemas.Error, { value: withReason(toWire(reason)), at: reason.code }),
     ).toEqual([])
+  expect(
+    violations(schemas.Error, {
+      value: withReason({ code: 'payee_not_owned', params: {} }),
+      at: 'payee_not_owned',
+    }),
+  ).toEqual([])
   for (const reason of [
     { code: 'new_code', params: {} },
     { code: 'below_rent_minimum', params: {} },
+    'payee_not_owned',
     7,
   ])
     expect(violations(schemas.Error, { value: withReason(reason), at: 'reason' })).not.toEqual([])
@@ -181,3 +193,15 @@ test.each(['/health/live', '/health/ready'])(
     }
   },
 )
+
+test('endpoints are grouped in the order people look for them, and what operators monitor comes last', () => {
+  const named = (api.tags as { name: string }[]).map(({ name }) => name)
+  const used = new Set(
+    Object.values(paths).flatMap((methods) =>
+      Object.values(methods).flatMap((operation) => (operation as { tags?: string[] }).tags ?? []),
+    ),
+  )
+  expect(named.toSorted()).toEqual([...used].toSorted())
+  expect([named[0], named.at(-1)]).toEqual(['payment', 'operations'])
+  expect(Object.keys(paths).slice(-2)).toEqual(['/health/live', '/health/ready'])
+})

@@ -13,6 +13,7 @@ import {
   type MoveFacts,
   type PaymentRecord,
 } from '../db/payments.ts'
+import { settleRefundRequests } from '../db/refund-requests.ts'
 import { acceptPayerOf, recordFeePaid } from '../db/settlement-fees.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
 import { markMatched } from '../db/unmatched.ts'
@@ -97,6 +98,8 @@ export async function applyObservation(context: Context, seen: SeenPayment): Pro
         await recordFeePaid(tx, { paymentId: row.id, signature, feeAtomic })
         if (path.includes('confirmed')) await acceptPayerOf(tx, row.id)
       }
+      if (row.refundOf !== null && path.includes('finalized'))
+        await settleRefundRequests(tx, row.refundOf, at)
       for (const status of path) {
         await recordEvent(tx, {
           accountId: row.accountId,

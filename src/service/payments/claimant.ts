@@ -38,6 +38,7 @@ export function refusePayee(payee: string): ProblemError {
   const message = `The wallet ${payee} belongs to another account, which alone can receive payments to it. Use the key of that account.`
   return new ProblemError('FORBIDDEN', {
     message,
-    details: { reason: PAYEE_NOT_OWNED, walletAddress: 'Expected a wallet of this account.' },
+    reason: PAYEE_NOT_OWNED,
+    details: { walletAddress: 'Expected a wallet of this account.' },
   })
 }

@@ -35,10 +35,14 @@ export async function readTokenInfo(
     owner?.ok && info.standard === 'erc20'
       ? await readAllowance(chain, info.address, owner.address)
       : null
+  const signingDomain = info.eip3009
+    ? ((await chain.contracts?.domain(info.address)) ?? null)
+    : null
   return {
     success: true,
     ...facts,
     network,
+    signingDomain,
     totalSupply: totalSupplyAtomic?.toString() ?? null,
     permit2Allowance: allowance?.toString() ?? null,
   }

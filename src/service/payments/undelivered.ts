@@ -68,7 +68,7 @@ export async function readUndelivered(
 }
 
 /**
- * Records that a person delivered what was paid, so that no settlement of the proof is told success any more; or undoes that.
+ * Records that what was paid is delivered, so that no settlement of the proof is told success any more; or that it is not, no matter who was told.
  * @throws `NOT_FOUND` for a payment that is unknown, another account's, or not in that state
  */
 export async function decideUndelivered(
@@ -85,7 +85,7 @@ export async function decideUndelivered(
   if (!isOpen) {
     const wanted = delivered
       ? 'paid payment that nobody was told of'
-      : 'payment that a person has closed as delivered'
+      : 'paid payment that a caller was told of or a person has closed'
     throw new ProblemError('NOT_FOUND', {
       message: `There is no ${wanted} with the id ${paymentId}.`,
     })

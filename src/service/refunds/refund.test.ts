@@ -315,7 +315,7 @@ describe('on Postgres', () => {
     const foreign = await paid({ recipient: stranger.address })
     await expect(local({ paymentId: foreign.id })).rejects.toMatchObject({
       code: 'FORBIDDEN',
-      facts: { details: { reason: 'payee_not_owned' } },
+      facts: { details: { reason: { code: 'payee_not_owned', params: {} } } },
     })
   })
 })

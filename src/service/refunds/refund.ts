@@ -86,11 +86,15 @@ async function readRefund(
 }
 
 /** @throws `INVALID_PARAMETERS` for a payment that did not arrive, or that the account itself sent; `FORBIDDEN` where another account was paid */
-async function requireReceived(db: Database, actor: Actor, original: PaymentRecord): Promise<void> {
-  const { status, direction, network, recipient, refundOf } = original
-  if (!isPaid(status))
+export async function requireReceived(
+  db: Database,
+  actor: Actor,
+  original: PaymentRecord,
+): Promise<void> {
+  const { status, direction, network, recipient, refundOf, draft } = original
+  if (!isPaid(status) || draft)
     throw refuseParameters({
-      paymentId: `Expected a payment that has arrived; this one is ${status}.`,
+      paymentId: `Expected a payment that has arrived; this one is ${draft ? 'a draft' : status}.`,
     })
   if (refundOf !== null)
     throw refuseParameters({
@@ -107,7 +111,8 @@ async function requireReceived(db: Database, actor: Actor, original: PaymentReco
   if (owner !== undefined && owner !== actor.accountId) throw refusePayee(recipient)
 }
 
-function readAmount(text: string, { decimals }: PaymentRecord): bigint {
+/** @throws `INVALID_PARAMETERS` */
+export function readAmount(text: string, { decimals }: PaymentRecord): bigint {
   const parsed = parseAmount(text, decimals)
   if (!parsed.ok)
     throw refuseParameters({ amount: describeAmountProblem(parsed.problem, text, decimals) })

@@ -368,7 +368,11 @@ describe('the budget of network fees', () => {
       expect(refusals.map(({ code, facts }) => [code, facts.details])).toEqual(
         Array.from({ length: 4 }, () => [
           'RATE_LIMIT',
-          { reason: 'settlement_fee_budget', budget, network: 'eip155:31337' },
+          {
+            reason: { code: 'settlement_fee_budget', params: {} },
+            budget,
+            network: 'eip155:31337',
+          },
         ]),
       )
       for (const { facts } of refusals) {
@@ -461,7 +465,7 @@ describe('the budget of network fees', () => {
         body: {
           error: {
             code: 'RATE_LIMIT',
-            details: { reason: 'settlement_fee_budget', budget: 'account' },
+            details: { reason: { code: 'settlement_fee_budget', params: {} }, budget: 'account' },
           },
         },
       })

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { parseAddress } from '#contract/address.ts'
 import type { FacilitatorInput } from '#contract/facilitator.ts'
-import { explainIssue } from '#contract/explain-issue.ts'
+import { fieldProblemOf } from '#contract/explain-issue.ts'
 import { describe } from '#contract/fields.ts'
 import { familyOf, findAsset } from '#contract/network.ts'
+import { renderDecodeProblem } from '#contract/render-en.ts'
 import { EXACT_SCHEME } from '#x402/methods.ts'
 import { readNetwork } from '#x402/networks.ts'
 import { readPayload, type PaymentPayload } from '#x402/payload.ts'
@@ -40,7 +41,10 @@ export function readInput(
     )
   const payload = readPayload(paymentPayload)
   if (!payload.ok)
-    throw new InputRefusedError('invalid_payload', `paymentPayload: ${payload.problem}`)
+    throw new InputRefusedError(
+      'invalid_payload',
+      `paymentPayload: ${renderDecodeProblem(payload.problem)}`,
+    )
   const identifier = readIdentifier(paymentPayload)
   return {
     payment: payload.payload,
@@ -58,7 +62,7 @@ function readRequirements(version: 1 | 2, value: unknown): Asked {
   if (!result.success)
     throw refuseRequirements(
       v.getDotPath(result.issues[0]) ?? 'the root',
-      explainIssue(result.issues[0]),
+      renderDecodeProblem(fieldProblemOf(result.issues[0])),
     )
   if ('maxAmountRequired' in result.output) return fromV1(result.output)
   const requirements = result.output
@@ -68,7 +72,8 @@ function readRequirements(version: 1 | 2, value: unknown): Asked {
     ResourceInfo,
     typeof resource === 'string' ? { url: resource } : resource,
   )
-  if (!told.success) throw refuseRequirements('extra.resource', explainIssue(told.issues[0]))
+  if (!told.success)
+    throw refuseRequirements('extra.resource', renderDecodeProblem(fieldProblemOf(told.issues[0])))
   return { requirements, resource: told.output }
 }
 

@@ -3,6 +3,7 @@ import type { FacilitatorInput } from '#contract/facilitator.ts'
 import { fact } from '#contract/facts.ts'
 import { familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import type { ProofCheck } from '#contract/proof.ts'
 import { EXACT_SCHEME, methodsOf } from '#x402/methods.ts'
 import { formatNetworkV1 } from '#x402/networks.ts'
@@ -307,7 +308,7 @@ function explain(
 ): { reason: string; message: string } {
   if (error instanceof ProofRefusedError || error instanceof NotValidNowError)
     return { reason: nameReason(error, familyOf(terms.network.network)), message: error.message }
-  if (error instanceof ProblemError && error.facts.details?.reason === PAYEE_NOT_OWNED)
+  if (error instanceof ProblemError && reasonCodeOf(error.facts.details) === PAYEE_NOT_OWNED)
     return { reason: PAYEE_NOT_OWNED, message: error.message }
   if (error instanceof DeadlineExceededError || isOpen(error))
     return { reason: SETTLEMENT_PENDING, message: 'Nothing is decided yet; ask again.' }

@@ -7,7 +7,7 @@ export type FeePayerFee = { feeAtomic: bigint; priorityFeeAtomic: bigint }
 /** The most that a transaction takes from the wallet that pays its network fee. */
 export function feePayerFee(bytes: Uint8Array): FeePayerFee {
   const facts = decodeTransaction(bytes)
-  if (!facts.ok) throw new TypeError(facts.problem)
+  if (!facts.ok) throw new TypeError(facts.problem.code)
   const limits = facts.operations.flatMap((operation) =>
     operation.kind === 'fee_limit' ? [operation.units] : [],
   )

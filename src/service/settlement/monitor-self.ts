@@ -1,7 +1,13 @@
 import type { EventSource, PaymentStatus } from '#contract/payment.ts'
 import type { Observation } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
-import { findPayment, lockPayment, movePayment, type PaymentRecord } from '../db/payments.ts'
+import {
+  findPayment,
+  lockPayment,
+  movePayment,
+  NOWHERE,
+  type PaymentRecord,
+} from '../db/payments.ts'
 import {
   consumeLanded,
   deleteOrder,
@@ -145,18 +151,21 @@ async function endWithin(
 ): Promise<void> {
   const row = await lockPayment(tx, paymentId)
   if (!row) return
-  if (forEver && (WAITING.includes(row.status) || row.status === 'expired'))
-    await deleteOrder(tx, paymentId)
-  if (!WAITING.includes(row.status)) return
-  const to = row.status === 'created' ? 'expired' : 'failed'
-  const at = context.now()
-  await movePayment(tx, { id: row.id, from: row.status, to, at, facts: { failure } })
-  await recordEvent(tx, {
-    accountId: row.accountId,
-    paymentId: row.id,
-    status: to,
-    source: 'watcher',
-    blockHeight: null,
-    at,
-  })
+  const waiting = WAITING.includes(row.status)
+  if (waiting) {
+    const to = row.status === 'created' ? 'expired' : 'failed'
+    const at = context.now()
+    const facts = { failure, ...NOWHERE }
+    await movePayment(tx, { id: row.id, from: row.status, to, at, facts })
+    await recordEvent(tx, {
+      accountId: row.accountId,
+      paymentId: row.id,
+      status: to,
+      source: 'watcher',
+      blockHeight: null,
+      at,
+    })
+  }
+  // Last: the order says who paid the fee that was just subtracted from the tallies.
+  if (forEver && (waiting || row.status === 'expired')) await deleteOrder(tx, paymentId)
 }

@@ -69,7 +69,8 @@ export async function tieIdentifier(
   if (state === null && (await rebindIdentifier(context.db, first, row))) return
   throw new ProblemError('IDEMPOTENCY_CONFLICT', {
     message: `Another payment was presented under this ${PAYMENT_IDENTIFIER}, and may still land. Present that one again.`,
-    details: { reason: PAYMENT_IDENTIFIER, state: state ?? 'replaced' },
+    reason: PAYMENT_IDENTIFIER,
+    details: { state: state ?? 'replaced' },
   })
 }
 

@@ -132,10 +132,10 @@ async function previewSigned(
   if (!examined.bytes) throw new ProblemError('PAYMENT_VERIFICATION_FAILED')
   await validateMemo(context, previewed, examined.memo)
   await simulateSigned(previewed, chain, examined.bytes)
-  const { bytes, feePayer: sponsor } = examined
+  const { bytes, feePayer } = examined
   const verdict =
-    sponsor && !terms.asset.native
-      ? await verifyTokenOfficially({ chain, terms, bytes, sponsor })
+    feePayer && !terms.asset.native
+      ? await verifyTokenOfficially({ chain, terms, bytes, feePayer })
       : null
   refuseVerdict(context, chain, verdict)
   return examined.payer

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
 import type { EndpointReply } from '#contract/endpoints.ts'
-import { fact, textFact } from '#contract/facts.ts'
+import { fact, type CheckFact } from '#contract/facts.ts'
 import { describe } from '#contract/fields.ts'
 import { LosslessNumber, stringifyJson } from '#contract/json.ts'
 import { findAsset, nativeAsset } from '#contract/network.ts'
@@ -75,7 +75,9 @@ export async function receivePayment(
 /** @throws ProofRefused `malformed` */
 export function readProof(text: string, report: VerificationReport): PaymentPayload {
   const decoded = decodePayload(text)
-  const got = decoded.ok ? fact('such_payment') : textFact(decoded.problem)
+  const got: CheckFact = decoded.ok
+    ? fact('such_payment')
+    : { code: 'unreadable', params: { problem: decoded.problem } }
   report.check('malformed', {
     name: 'format',
     source: 'proof',
@@ -104,13 +106,13 @@ export function chooseFacilitator(
 }
 
 /**
- * What is expected, with every problem of it in one answer. `sponsors`: who may pay the network fee
+ * What is expected, with every problem of it in one answer. `feePayers`: who may pay the network fee
  * for the payer.
  */
 export function readTerms(
   context: Context,
   body: Expected,
-  sponsors: readonly string[],
+  feePayers: readonly string[],
 ): ExpectedTerms {
   const choice = chooseNetwork(context.config.networks, body.walletAddress, body.network)
   if (!choice.ok)
@@ -145,7 +147,7 @@ export function readTerms(
     notBefore: body.notBefore ?? null,
     expiresAt: body.expiresAt ?? null,
     resourceInfo: null,
-    feePayers: sponsors,
+    feePayers,
   }
 }
 

@@ -279,7 +279,19 @@ describe('a payment that was settled and that no caller was told of', () => {
     expect(await decide(paymentId, false)).toEqual({ success: true, paymentId, delivered: false })
     expect(await list()).toContain(paymentId)
     expect(await settle(input)).toMatchObject({ success: true })
-    await expect(decide(paymentId, false)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  test('returns to it when the caller that was told says that it could not deliver', async () => {
+    const { paymentId, input } = await leaveAlone()
+    expect(await settle(input)).toMatchObject({ success: true })
+    expect(await settle(input)).toMatchObject({ success: false, errorReason: 'already_used' })
+    await expect(
+      decide(paymentId, false, { ...fixture.actor, accountId: 'acc_another' }),
+    ).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect(await decide(paymentId, false)).toEqual({ success: true, paymentId, delivered: false })
+    expect(await list()).toContain(paymentId)
+    expect(await settle(input)).toMatchObject({ success: true })
+    expect(await list()).not.toContain(paymentId)
   })
 
   test('leaves it once it was refunded in full, and is never told as success', async () => {

@@ -256,10 +256,10 @@ async function settleSigned(
   { chain, held, bytes }: Held & { bytes: Uint8Array },
 ): Promise<Settled> {
   const { examined, deadline } = job
-  const { feePayer: sponsor, signature: own } = examined
+  const { feePayer, signature: own } = examined
   // What our fee payer must sign cannot be on the chain without having been recorded, for this
   // account or another one.
-  const sent = sponsor ? await findBroadcast(context.db, held) : signatureOf(own)
+  const sent = feePayer ? await findBroadcast(context.db, held) : signatureOf(own)
   const known = sent === null ? null : await look(chain, job, { signature: sent, stop: () => true })
   if ((job.keyless || isPublicTransfer(job)) && known && known.state !== 'not_found')
     refuseBroadcast(job.report, known.state)
@@ -275,10 +275,10 @@ async function settleSigned(
     builtHeight: head.height,
     lastValidBlockHeight: head.blockHeight + LIFETIME_BLOCKS,
   }
-  if (sponsor)
+  if (feePayer)
     return follow(context, job, {
       chain,
-      ...(await signAsSponsor(context, job, { chain, held, bytes, sponsor, limits })),
+      ...(await signAsFeePayer(context, job, { chain, held, bytes, feePayer, limits })),
     })
   const signed: OutgoingSettlement = {
     bytes,
@@ -318,22 +318,22 @@ function refuseOld({ terms, report }: Job): void {
   })
 }
 
-type Sponsored = Held & { bytes: Uint8Array; sponsor: string; limits: ValidityLimits }
+type FeePaid = Held & { bytes: Uint8Array; feePayer: string; limits: ValidityLimits }
 
 /**
  * Our wallet signs for a payer once every check has passed, for tokens also those of the official
  * facilitator.
  * @throws `PAYMENT_VERIFICATION_FAILED`
  */
-async function signAsSponsor(
+async function signAsFeePayer(
   context: Context,
   job: Job,
-  { chain, held, bytes, sponsor, limits }: Sponsored,
+  { chain, held, bytes, feePayer, limits }: FeePaid,
 ) {
   const { terms, deadline } = job
   const verdict = terms.asset.native
     ? null
-    : await orUndecided(deadline.within(verifyTokenOfficially({ chain, terms, bytes, sponsor })))
+    : await orUndecided(deadline.within(verifyTokenOfficially({ chain, terms, bytes, feePayer })))
   if (verdict !== null) {
     context.log.warn(
       { verdict, network: chain.network.network },
@@ -341,7 +341,7 @@ async function signAsSponsor(
     )
     throw undecided('The payment could not be verified now. Nothing is decided.')
   }
-  const address = facilitatorWallets(context, 'solana').find((wallet) => wallet === sponsor)
+  const address = facilitatorWallets(context, 'solana').find((wallet) => wallet === feePayer)
   const opened = await openFeePayer(context, address)
   return persistSettlement(context, job, {
     chain,

@@ -13,7 +13,6 @@ import {
   fact,
   moneyOf,
   signedTime,
-  textFact,
   type CheckFact,
 } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
@@ -266,7 +265,7 @@ export async function simulateExecution(
     report.check('simulation_failed', { ...check, ok: true, got: fact('accepted') })
     return quote
   }
-  throw report.refuse('simulation_failed', { ...check, got: textFact(quote.reason) })
+  throw report.refuse('simulation_failed', { ...check, got: quote.reason })
 }
 
 async function numberOr(answer: Promise<unknown>, otherwise: bigint): Promise<bigint> {

@@ -142,7 +142,10 @@ describe.each(['eip3009', 'permit2'] as const)(
         const refused = {
           status: 400,
           body: {
-            error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'invalid_signature' } },
+            error: {
+              code: 'INVALID_PAYMENT_PROOF',
+              details: { reason: { code: 'invalid_signature', params: {} } },
+            },
           },
         }
         expect(doors).toMatchObject({
@@ -164,7 +167,12 @@ describe.each(['eip3009', 'permit2'] as const)(
       const doors = await atEveryDoor({ address: valid, sign: async () => bytes(5_000) }, all)
       const refused = {
         status: 400,
-        body: { error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'malformed' } } },
+        body: {
+          error: {
+            code: 'INVALID_PAYMENT_PROOF',
+            details: { reason: { code: 'malformed', params: {} } },
+          },
+        },
       }
       expect(doors).toMatchObject({
         verify: {
@@ -283,7 +291,10 @@ describe('an ERC-6492 signature', () => {
     const refused = {
       status: 400,
       body: {
-        error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'invalid_signature', gotFact } },
+        error: {
+          code: 'INVALID_PAYMENT_PROOF',
+          details: { reason: { code: 'invalid_signature', params: {} }, gotFact },
+        },
       },
     }
     expect(doors).toMatchObject({
@@ -324,7 +335,10 @@ describe('a contract that answers anything else', () => {
       const refused = {
         status: 400,
         body: {
-          error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'invalid_signature' } },
+          error: {
+            code: 'INVALID_PAYMENT_PROOF',
+            details: { reason: { code: 'invalid_signature', params: {} } },
+          },
         },
       }
       expect(await atEveryDoor({ address, sign: async () => bytes(65) }, all)).toMatchObject({

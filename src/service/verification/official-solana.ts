@@ -1,5 +1,6 @@
 import type { FacilitatorSvmSigner } from '@x402/svm'
 import { DEFAULT_COMPUTE_CAPS } from '#chains/solana/signed-rules.ts'
+import { renderCheckFact } from '#contract/render-facts.ts'
 import { EXACT_SCHEME } from '#x402/methods.ts'
 import { decodeBase64, encodeBase64 } from '#x402/header.ts'
 import type { Chain } from '../chains/chain.ts'
@@ -16,12 +17,12 @@ export async function verifyTokenOfficially({
   chain,
   terms,
   bytes,
-  sponsor,
+  feePayer,
 }: {
   chain: Chain
   terms: ExpectedTerms
   bytes: Uint8Array
-  sponsor: string
+  feePayer: string
 }): Promise<string | null> {
   const [{ ExactSvmScheme }, { address }] = await Promise.all([
     import('@x402/svm/exact/facilitator'),
@@ -31,7 +32,7 @@ export async function verifyTokenOfficially({
     Promise.reject(new Error('Nothing is signed or sent while a payment is verified.'))
   const failure: { error?: unknown } = {}
   const signer: FacilitatorSvmSigner = {
-    getAddresses: () => [address(sponsor)],
+    getAddresses: () => [address(feePayer)],
     signTransaction: never,
     sendTransaction: never,
     confirmTransaction: never,
@@ -42,7 +43,7 @@ export async function verifyTokenOfficially({
           failure.error = error
           throw error
         })
-      if (!rehearsal.ok) throw new Error(rehearsal.reason)
+      if (!rehearsal.ok) throw new Error(renderCheckFact(rehearsal.reason))
     },
   }
   const { units, microLamports } = DEFAULT_COMPUTE_CAPS
@@ -58,7 +59,7 @@ export async function verifyTokenOfficially({
     asset: terms.asset.address,
     payTo: terms.payTo,
     maxTimeoutSeconds: 60,
-    extra: { feePayer: sponsor, ...(terms.memo !== null && { memo: terms.memo }) },
+    extra: { feePayer, ...(terms.memo !== null && { memo: terms.memo }) },
   }
   const { isValid, invalidReason } = await scheme.verify(
     { x402Version: 2, accepted: requirements, payload: { transaction: encodeBase64(bytes) } },

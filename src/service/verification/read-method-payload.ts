@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { fieldProblemOf } from '#contract/explain-issue.ts'
 import { fact, type CheckFact } from '#contract/facts.ts'
 import { methodOf } from '#x402/payload.ts'
 import type { Examination } from './echo.ts'
@@ -15,7 +16,7 @@ export function readMethodPayload<S extends v.GenericSchema>(
         code: 'unreadable_field',
         params: {
           field: v.getDotPath(result.issues[0]) ?? 'payload',
-          problem: result.issues[0].message,
+          problem: fieldProblemOf(result.issues[0]),
         },
       }
   report.check('malformed', {

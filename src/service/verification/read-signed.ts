@@ -8,7 +8,7 @@ import { readMethodPayload } from './read-method-payload.ts'
 import type { VerifiedProof } from './terms.ts'
 
 /**
- * A Solana transaction that the payer signed; `sponsor`: the wallet that pays the network fee for
+ * A Solana transaction that the payer signed; `feePayer`: the wallet that pays the network fee for
  * the payer and signs last.
  */
 export type SignedTransaction = {
@@ -35,27 +35,27 @@ export function readSigned(examination: Examination): SignedTransaction {
   })
   if (!facts.ok) throw new TypeError('The check above has refused this.')
   const memo = facts.operations.find((operation) => operation.kind === 'memo')?.text ?? null
-  const sponsor = terms.feePayers.includes(facts.feePayer) ? facts.feePayer : null
+  const feePayer = terms.feePayers.includes(facts.feePayer) ? facts.feePayer : null
   const resource = payment.x402Version === 2 ? (payment.resource?.url ?? null) : null
-  return { bytes: transaction, facts, feePayer: sponsor, memo, resource }
+  return { bytes: transaction, facts, feePayer, memo, resource }
 }
 
 /** The message is the payment, not the bytes: a signature can be replaced by another valid one. */
 export function identifySigned({
   bytes,
   facts,
-  feePayer: sponsor,
+  feePayer,
   memo,
   resource,
 }: SignedTransaction): Omit<VerifiedProof, 'payer'> {
   // A transaction that the fee payer has not signed yet has no name on the chain.
   return {
     key: messageKey(bytesToHex(sha256(facts.message))),
-    signature: sponsor === null ? facts.signature : null,
+    signature: feePayer === null ? facts.signature : null,
     resource,
     bytes,
     memo,
-    feePayer: sponsor,
+    feePayer,
   }
 }
 

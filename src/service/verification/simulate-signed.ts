@@ -1,4 +1,4 @@
-import { fact, textFact } from '#contract/facts.ts'
+import { fact } from '#contract/facts.ts'
 import { familyOf } from '#contract/network.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { ProofUnderCheck } from './validate-transfer.ts'
@@ -17,7 +17,7 @@ export async function simulateSigned(
       ? { asset, sender: examined.payer, recipient, amountAtomic }
       : undefined,
   )
-  const got = rehearsal.ok ? fact('accepted') : textFact(rehearsal.reason)
+  const got = rehearsal.ok ? fact('accepted') : rehearsal.reason
   report.check('simulation_failed', {
     name: 'simulation',
     source: 'chain',

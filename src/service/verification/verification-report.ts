@@ -1,6 +1,7 @@
 import { addressFact, networkFact, textFact, type CheckFact } from '#contract/facts.ts'
 import type { ProofCheck, ProofReason } from '#contract/proof.ts'
 import { ProblemError } from '#contract/problem.ts'
+import type { DecodeProblem } from '#contract/reasons.ts'
 import { renderCheckFact } from '#contract/render-facts.ts'
 import { printableText } from '../chains/printable-text.ts'
 
@@ -82,14 +83,29 @@ function printableItem(fact: CheckItem): CheckItem {
       return addressFact(clean(fact.params.address))
     case 'network':
       return networkFact(clean(fact.params.network))
+    case 'unreadable':
+      return { code: fact.code, params: { problem: printableProblem(fact.params.problem) } }
     case 'unreadable_field':
       return {
         code: fact.code,
-        params: { field: clean(fact.params.field), problem: clean(fact.params.problem) },
+        params: {
+          field: clean(fact.params.field),
+          problem: printableProblem(fact.params.problem),
+        },
       }
+    case 'refused_with':
+    case 'contract_reverts':
+      return { code: fact.code, params: { answer: clean(fact.params.answer) } }
     default:
       return fact
   }
+}
+
+/** Of a problem, what the payer wrote. */
+function printableProblem(problem: DecodeProblem): DecodeProblem {
+  return problem.code === 'json_duplicate_key'
+    ? { code: problem.code, params: { key: printableText(problem.params.key) ?? '' } }
+    : problem
 }
 
 /** The proof is permanently bad: sending it again cannot help. */
@@ -104,8 +120,8 @@ export class ProofRefusedError extends ProblemError {
     super('INVALID_PAYMENT_PROOF', {
       // The finding is a word or two, or a full sentence.
       message: `The payment proof is not valid: ${check.name}. Expected ${check.expected}${check.got.endsWith('.') ? `. ${check.got}` : `, received ${check.got}.`}`,
+      reason,
       details: {
-        reason,
         check: check.name,
         expected: check.expected,
         got: check.got,

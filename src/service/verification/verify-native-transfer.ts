@@ -23,13 +23,13 @@ const REASONS: Readonly<Record<TransferRule, ProofReason>> = {
 export async function verifyNativeTransfer(examination: Examination): Promise<VerifiedProof> {
   const { terms, report } = examination
   const signed = readSigned(examination)
-  const { facts, feePayer: sponsor, memo } = signed
+  const { facts, feePayer, memo } = signed
   // Without a memo that was asked for, the record of this account decides later whether it gave this one out.
   const rows = checkNativeTransfer(facts, {
     payTo: terms.payTo,
     lamports: terms.amountAtomic,
     memo: terms.memo ?? memo ?? 'a memo',
-    feePayer: sponsor,
+    feePayer,
   })
   for (const { rule, ...row } of rows)
     report.check(REASONS[rule], { name: rule, source: 'proof', ...row })

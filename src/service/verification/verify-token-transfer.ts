@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<TokenRule, ProofReason>> = {
 export async function verifyTokenTransfer(examination: Examination): Promise<VerifiedProof> {
   const { terms, report } = examination
   const signed = readSigned(examination)
-  const { facts, feePayer: sponsor } = signed
+  const { facts, feePayer } = signed
   const rows = checkTokenPayment(facts, {
     payTo: terms.payTo,
     mint: terms.asset.address,
@@ -33,7 +33,7 @@ export async function verifyTokenTransfer(examination: Examination): Promise<Ver
     decimals: terms.asset.decimals,
     amountAtomic: terms.amountAtomic,
     memo: terms.memo,
-    feePayer: sponsor,
+    feePayer,
   })
   for (const { rule, ...row } of rows)
     report.check(REASONS[rule], { name: rule, source: 'proof', ...row })

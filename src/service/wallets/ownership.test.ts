@@ -366,7 +366,7 @@ describe('ownership of wallets', () => {
       ])
       await expect(releasePayoutWallet(context, actor, address)).rejects.toMatchObject({
         code: 'FORBIDDEN',
-        facts: { details: { reason: 'wallet_managed' } },
+        facts: { details: { reason: { code: 'wallet_managed', params: {} } } },
       })
       await expect(
         releaseWallet({ db: context.db, now: context.now() }, address, 'operator'),
@@ -640,7 +640,7 @@ function owned(message = /./) {
     code: 'FORBIDDEN',
     message: expect.stringMatching(message),
     facts: expect.objectContaining({
-      details: expect.objectContaining({ reason: 'wallet_owned' }),
+      details: expect.objectContaining({ reason: { code: 'wallet_owned', params: {} } }),
     }),
   })
 }

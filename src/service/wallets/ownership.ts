@@ -165,13 +165,10 @@ export function familyOfAddress(address: string): Family {
 }
 
 function refuseOwned(row: WalletOwnerRecord, proof: OwnershipProof): ProblemError {
-  const details = {
-    reason: WALLET_OWNED,
-    walletAddress: 'Expected a wallet that no other account owns.',
-  }
   return new ProblemError('FORBIDDEN', {
     message: `${describeOwner(row, proof)} ${adviseOn(row, proof)}`,
-    details,
+    reason: WALLET_OWNED,
+    details: { walletAddress: 'Expected a wallet that no other account owns.' },
   })
 }
 
@@ -204,12 +201,9 @@ function adviseOn(
 }
 
 function refuseManaged(address: string): ProblemError {
-  const details = {
-    reason: WALLET_MANAGED,
-    walletAddress: 'Expected a wallet whose key the service does not hold.',
-  }
   return new ProblemError('FORBIDDEN', {
     message: `The wallet ${address} is managed: the service holds its key. It cannot be released.`,
-    details,
+    reason: WALLET_MANAGED,
+    details: { walletAddress: 'Expected a wallet whose key the service does not hold.' },
   })
 }

@@ -73,7 +73,7 @@ test('a wallet is proven, listed and released; another account reads why it cann
       error: {
         code: 'FORBIDDEN',
         message: expect.stringContaining('must release it first'),
-        details: { reason: 'wallet_owned' },
+        details: { reason: { code: 'wallet_owned', params: {} } },
       },
     },
   })

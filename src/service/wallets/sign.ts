@@ -96,7 +96,7 @@ const SIGNATURE_LENGTH = 64
 
 function withNonce(unsigned: Uint8Array, nonce: number | null): Uint8Array {
   const decoded = decodeTransaction(unsigned)
-  if (!decoded.ok) throw new Error(decoded.problem)
+  if (!decoded.ok) throw new Error(decoded.problem.code)
   const { chainId, gas, maxFeePerGas, maxPriorityFeePerGas, to, valueAtomic, data } = decoded
   const fields = { chainId, gas, maxFeePerGas, maxPriorityFeePerGas, to: to as Hex, data }
   return hexToBytes(

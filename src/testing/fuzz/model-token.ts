@@ -95,7 +95,12 @@ export class ModelToken {
           : null,
       async quote({ data }) {
         const reason = await refusal(data)
-        if (reason !== null) return { ok: false, certain: true, reason }
+        if (reason !== null)
+          return {
+            ok: false,
+            certain: true,
+            reason: { code: 'refused_with', params: { answer: reason } },
+          }
         const price = { maxFeePerGas: PRICE, maxPriorityFeePerGas: 1n }
         return { ok: true, gas: GAS, ...price, feeAtomic: GAS * PRICE, height: HEIGHT }
       },

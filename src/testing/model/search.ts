@@ -6,6 +6,7 @@ import { openDatabase } from '#postgres/open.ts'
 import type { Chain } from '#service/chains/chain.ts'
 import { createLog } from '#service/context/log.ts'
 import type { Actor, Context } from '#service/context/context.ts'
+import { createRequestLog } from '#service/context/request-log.ts'
 import { createUsageLog } from '#service/context/usage-log.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { sendPayment } from '#service/hosted/send.ts'
@@ -228,6 +229,7 @@ class ModelRun {
         signer,
         log: createLog('silent'),
         usage: createUsageLog(db),
+        requests: createRequestLog(db),
         limits,
         callers: new KnownCallers({ read: (hash, now) => findKey(db, hash, now) }),
         now: () => new Date(),

@@ -61,14 +61,13 @@ const transactions = readVendored(
 )
 type Vector = (typeof transactions)[number]
 
-/** Why our reader, which reads payments only, refuses a valid transaction. */
+/** The code of the reason why our reader, which reads payments only, refuses a valid transaction. */
 function expectedProblem({ tx }: Vector): string | undefined {
-  if (tx.type !== 2) return 'This is not an EIP-1559 transaction.'
-  if (tx.accessList.length > 0) return 'The transaction carries an access list.'
-  if (BigInt(tx.maxPriorityFeePerGas) > BigInt(tx.maxFeePerGas))
-    return 'The priority fee is above the fee.'
-  if (tx.to === undefined) return 'The transaction creates a contract.'
-  if (BigInt(tx.chainId) === 0n) return 'The transaction names no chain.'
+  if (tx.type !== 2) return 'not_eip1559'
+  if (tx.accessList.length > 0) return 'access_list_present'
+  if (BigInt(tx.maxPriorityFeePerGas) > BigInt(tx.maxFeePerGas)) return 'priority_fee_above_fee'
+  if (tx.to === undefined) return 'creates_contract'
+  if (BigInt(tx.chainId) === 0n) return 'no_chain'
   return undefined
 }
 
@@ -99,7 +98,7 @@ test.each(read)('$name is read field by field', ({ signed, unsigned, address, tx
 })
 
 test.each(refused)('$name is refused with its reason', (vector) => {
-  const problem = expectedProblem(vector)
+  const problem = { code: expectedProblem(vector), params: {} }
   for (const text of [vector.signed, vector.unsigned])
     expect(decodeTransaction(bytesOf(text))).toEqual({ ok: false, problem })
 })

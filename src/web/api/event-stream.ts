@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { EVENTS_PATH } from '#contract/dashboard-endpoints.ts'
-import { PaymentEvent } from '#contract/event.ts'
+import { PaymentEvent, RefundRequestNews } from '#contract/event.ts'
 import { parseJson } from '#contract/json.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { addNewPayment, clearNewPayments } from './new-payments.ts'
@@ -13,7 +13,13 @@ import { queryClient } from './query-client.ts'
 
 const TICK_MS = 5_000
 const SUMMARY_DELAY_MS = 1_500
-const LIVE_READS = ['paymentList', 'paymentSummary', 'paymentStatus']
+const LIVE_READS = [
+  'paymentList',
+  'paymentSummary',
+  'paymentStatus',
+  'customerList',
+  'refundRequests',
+]
 
 /** Follows the proxy's stream, which the tabs of one reader share. `who`: that reader. */
 export function startEvents(who: string): () => void {
@@ -56,8 +62,10 @@ export function startEvents(who: string): () => void {
 }
 
 function receive(data: string): void {
-  const result = v.safeParse(PaymentEvent, readJson(data))
+  const read = readJson(data)
+  const result = v.safeParse(PaymentEvent, read)
   if (result.success) applyPayment(result.output)
+  else if (v.is(RefundRequestNews, read)) refreshRefundRequests()
   // An event this build cannot read still says that something changed.
   else refresh()
 }
@@ -80,7 +88,10 @@ function applyPayment(payment: PaymentStatusBody): void {
   )
   // What a visitor only had prepared is no payment that came in.
   if (!payment.draft) addNewPayment(payment)
-  if (payment.refundOf !== null) void refreshRefunded(payment.refundOf)
+  if (payment.refundOf !== null) {
+    void refreshRefunded(payment.refundOf)
+    refreshRefundRequests()
+  }
   refreshSummary()
 }
 
@@ -96,6 +107,11 @@ async function refreshRefunded(paymentId: string): Promise<void> {
   }
 }
 
+/** A refund may have closed a request too: only the service knows which. */
+function refreshRefundRequests(): void {
+  void queryClient.invalidateQueries({ queryKey: ['refundRequests'] })
+}
+
 let summaryTimer: ReturnType<typeof setTimeout> | undefined
 
 /** Many events, one reading: the figures are counted by the service, and counting is not free. */
@@ -103,6 +119,7 @@ function refreshSummary(): void {
   summaryTimer ??= setTimeout(() => {
     summaryTimer = undefined
     void queryClient.invalidateQueries({ queryKey: ['paymentSummary'] })
+    void queryClient.invalidateQueries({ queryKey: ['customerList'] })
   }, SUMMARY_DELAY_MS)
 }
 

@@ -16,3 +16,20 @@ export const undeliveredQuery = queryOptions({
   staleTime: 10_000,
   refetchInterval: 30_000,
 })
+
+/** Refunds that payers ask for and that nobody has decided about, newest first; for people of the account. */
+export const refundRequestsQuery = queryOptions({
+  queryKey: ['refundRequests', 'open'],
+  queryFn: ({ signal }) => call('refundRequestList', { query: { limit: '100' } }, { signal }),
+  staleTime: 10_000,
+  refetchInterval: 30_000,
+})
+
+/** The requests of one payment, and what its payer may ask for. */
+export function requestsOfPaymentQuery(paymentId: string) {
+  return queryOptions({
+    queryKey: ['refundRequests', paymentId],
+    queryFn: ({ signal }) => call('refundRequestRead', { params: { paymentId } }, { signal }),
+    staleTime: 5_000,
+  })
+}

@@ -68,10 +68,11 @@ export function statusesOf(filter: PaymentFilter): PaymentStatus[] {
 
 /** Unix milliseconds, both inclusive. */
 export function rangeOf(
-  { when, from, to }: PaymentFilter,
-  zone: Zone,
+  { when, from, to, zone: named }: PaymentFilter,
+  reader: Zone,
   now: number,
 ): { since: number | undefined; until: number | undefined } {
+  const zone = named ?? reader
   const today = partsOf(now, zone)
   const start = (year: number, month: number, day: number) => momentOf({ year, month, day }, zone)
   switch (when) {

@@ -1,12 +1,12 @@
 import { useLingui, Trans } from '@lingui/react/macro'
 import { QueryClientProvider, useQuery } from '@tanstack/react-query'
-import { useEffect, lazy, Suspense, useRef, type ReactNode, Component } from 'react'
+import { useEffect, lazy, Suspense, useRef, useState, type ReactNode, Component } from 'react'
 import { setServerTime } from '../api/clock.ts'
 import { useLiveEvents } from '../api/events.ts'
 import { configQuery } from '../api/queries.ts'
 import { reloadForNewVersion } from '../api/new-version.ts'
 import { queryClient } from '../api/query-client.ts'
-import { useSession } from '../api/session.ts'
+import { useSession, type SessionState } from '../api/session.ts'
 import { ConfigContext } from '../api/use-config.ts'
 import { useOpenPurchases } from '../local-data/open-purchases.ts'
 import { loadMessages } from '../locales/language.ts'
@@ -14,12 +14,15 @@ import { RouterProvider } from '../router/RouterProvider.tsx'
 import { routes, type RouteMatch, type RouteName } from '../router/paths.ts'
 import { PreloadContext } from '../router/preload.ts'
 import { PageSkeleton } from '../shell/PageSkeleton.tsx'
+import { PayMain } from '../shell/PayMain.tsx'
 import { QueryError } from '../shell/QueryError.tsx'
-import { Shell } from '../shell/Shell.tsx'
+import { SearchButton } from '../shell/SearchButton.tsx'
+import { Shell, useInDashboard } from '../shell/Shell.tsx'
 import { Button } from '../ui/Button.tsx'
 import { ErrorState } from '../ui/ErrorState.tsx'
 import type { WebConfig } from './config.ts'
 import { preloadPage, pageOf, forgetPage } from './pages.ts'
+import { usePalette } from './use-palette.tsx'
 
 type Props = { /** None of an address that nothing is at. */ name?: RouteName; children: ReactNode }
 
@@ -49,27 +52,28 @@ class PageBoundary extends Component<Props, { error: Error | null }> {
     if (!error) return this.props.children
     const unloaded = NOT_LOADED.test(error.message)
     return (
-      <ErrorState
-        action={
-          <>
-            <Button onClick={this.retry} variant="primary">
-              <Trans>Try again</Trans>
-            </Button>
-            <Button onClick={() => location.reload()}>
-              <Trans>Reload</Trans>
-            </Button>
-          </>
-        }
-        body={
-          unloaded ? (
-            <Trans>Check your connection.</Trans>
-          ) : (
-            <Trans>Your payments are safe. Reload the page.</Trans>
-          )
-        }
-        detail={unloaded ? undefined : error.message}
-        title={unloaded ? <Trans>Server unreachable</Trans> : <Trans>Page error</Trans>}
-      />
+      <Framed>
+        <ErrorState
+          action={
+            <>
+              <Button onClick={this.retry} variant="primary">
+                <Trans>Try again</Trans>
+              </Button>
+              <Button onClick={() => location.reload()}>
+                <Trans>Reload</Trans>
+              </Button>
+            </>
+          }
+          body={
+            unloaded ? (
+              <Trans>Check your connection.</Trans>
+            ) : (
+              <Trans>Your payments are safe. Reload the page.</Trans>
+            )
+          }
+          title={unloaded ? <Trans>Server unreachable</Trans> : <Trans>Page error</Trans>}
+        />
+      </Framed>
     )
   }
 }
@@ -98,25 +102,68 @@ function Fixture({ title }: { title: string | undefined }) {
       {(view) => {
         const page = data ? (
           <ConfigContext value={data}>
-            {view.match && !NOTICED_BY_PAGE.has(view.match.name) && (
-              <Purchases key={view.pageKey} />
-            )}
-            <Outlet {...view} fallback={<PageSkeleton />} siteTitle={siteTitle} />
+            {view.match && view.match.name !== 'explore' && <Purchases key={view.pageKey} />}
+            <Outlet {...view} fallback={<Loading />} siteTitle={siteTitle} />
           </ConfigContext>
         ) : error ? (
-          <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
+          <Framed>
+            <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
+          </Framed>
         ) : (
-          <PageSkeleton />
+          <Loading />
         )
-        // A customer with a payment link sees the merchant's page, which brings its own frame.
-        return view.match?.name === 'payLink' ? page : <Shell title={siteTitle}>{page}</Shell>
+        if (view.match && OWN_FRAME.has(view.match.name)) return page
+        if (view.match?.name === 'checkout')
+          return (
+            <CheckoutFrame session={session} title={siteTitle}>
+              {page}
+            </CheckoutFrame>
+          )
+        return <Dashboard title={siteTitle}>{page}</Dashboard>
       }}
     </RouterProvider>
   )
 }
 
-/** These say it themselves, or are the merchant's. */
-const NOTICED_BY_PAGE: ReadonlySet<RouteName> = new Set(['explore', 'payLink'])
+/** A customer with a payment link or a file sees the merchant's page, which brings its own frame. */
+const OWN_FRAME: ReadonlySet<RouteName> = new Set(['payLink', 'file'])
+
+/**
+ * People of the account pay from the dashboard; to everyone else the checkout is the merchant's
+ * page. Once it is shown, the frame stays: signing in or out takes no form and no payment away.
+ */
+function CheckoutFrame({
+  session,
+  title,
+  children,
+}: {
+  session: SessionState
+  title: string
+  children: ReactNode
+}) {
+  const [shown, setShown] = useState<'dashboard' | 'page'>()
+  const wanted =
+    session.kind === 'known' && session.session?.role
+      ? 'dashboard'
+      : session.kind === 'loading'
+        ? undefined
+        : 'page'
+  const frame = shown ?? wanted
+  if (shown === undefined && wanted !== undefined) setShown(wanted)
+  if (frame === 'dashboard') return <Dashboard title={title}>{children}</Dashboard>
+  return frame === 'page' ? children : <Loading />
+}
+
+/** The pages of the merchant's side, with the search of all of them. */
+function Dashboard({ title, children }: { title: string; children: ReactNode }) {
+  const { open, preload, palette } = usePalette()
+  return (
+    <Shell search={<SearchButton onNear={preload} onOpen={open} />} title={title}>
+      {children}
+      {palette}
+    </Shell>
+  )
+}
 
 const PurchaseNotice = lazy(async () => {
   const [module] = await Promise.all([
@@ -126,10 +173,25 @@ const PurchaseNotice = lazy(async () => {
   return { default: module.PurchaseNotice }
 })
 
-/** Nothing is loaded for it where nothing was bought. */
-function Purchases() {
+/** What stands in for a page that brings its own frame. */
+function Framed({ children }: { children: ReactNode }) {
+  return useInDashboard() ? children : <PayMain>{children}</PayMain>
+}
+
+function Loading() {
   return (
-    useOpenPurchases().length > 0 && (
+    <Framed>
+      <PageSkeleton />
+    </Framed>
+  )
+}
+
+/** On each page of the dashboard but Explore, which says it itself. Nothing is loaded for it where nothing was bought. */
+function Purchases() {
+  const open = useOpenPurchases().length > 0
+  return (
+    useInDashboard() &&
+    open && (
       <Suspense>
         <PurchaseNotice />
       </Suspense>

@@ -16,12 +16,40 @@ const loaders: Readonly<Record<RouteName, () => Promise<{ default: ComponentType
     import('../pages/checkout/PayLinkPage.tsx').then((module) => ({ default: module.PayLinkPage })),
   links: () =>
     import('../pages/links/LinksPage.tsx').then((module) => ({ default: module.LinksPage })),
+  files: () =>
+    import('../pages/files/FilesPage.tsx').then((module) => ({ default: module.FilesPage })),
+  file: () =>
+    import('../pages/files/FilePage.tsx').then((module) => ({ default: module.FilePage })),
+  products: () =>
+    import('../pages/products/ProductsPage.tsx').then((module) => ({
+      default: module.ProductsPage,
+    })),
+  invoices: () =>
+    import('../pages/invoices/InvoicesPage.tsx').then((module) => ({
+      default: module.InvoicesPage,
+    })),
+  invoice: () =>
+    import('../pages/invoices/InvoicePage.tsx').then((module) => ({
+      default: module.InvoicePage,
+    })),
   payments: () =>
     import('../pages/payments/PaymentsPage.tsx').then((module) => ({
       default: module.PaymentsPage,
     })),
   payment: () =>
     import('../pages/payment/PaymentPage.tsx').then((module) => ({ default: module.PaymentPage })),
+  customers: () =>
+    import('../pages/customers/CustomersPage.tsx').then((module) => ({
+      default: module.CustomersPage,
+    })),
+  customer: () =>
+    import('../pages/customers/CustomerPage.tsx').then((module) => ({
+      default: module.CustomerPage,
+    })),
+  balances: () =>
+    import('../pages/balances/BalancesPage.tsx').then((module) => ({
+      default: module.BalancesPage,
+    })),
   developers: () =>
     import('../pages/developers/DevelopersPage.tsx').then((module) => ({
       default: module.DevelopersPage,
@@ -46,8 +74,16 @@ export const CATALOGS: Readonly<Record<RouteName, readonly string[]>> = {
   checkout: ['checkout', 'paying'],
   payLink: ['checkout', 'paying'],
   links: ['links', 'paying'],
+  files: ['files', 'paying'],
+  file: ['files', 'paying'],
+  products: ['products', 'paying'],
+  invoices: ['invoices', 'paying'],
+  invoice: ['invoices', 'paying'],
   payments: ['payments', 'payment-view'],
   payment: ['payment', 'payment-view', 'paying'],
+  customers: ['customers'],
+  customer: ['customers', 'payment-view'],
+  balances: ['balances', 'paying'],
   developers: ['developers', 'paying'],
   verify: ['verify', 'paying'],
   explore: ['explore', 'paying'],

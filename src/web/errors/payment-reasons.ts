@@ -4,6 +4,7 @@ import {
   AssetReason,
   BalanceReason,
   isAmount,
+  LimitReason,
   RecipientReason,
   SenderReason,
   type Reason,
@@ -114,7 +115,7 @@ export const balanceReasons: Readonly<Record<BalanceReason['code'], ErrorRow>> =
 export function renderReason({
   code,
   details,
-}: Pick<ApiError, 'code' | 'details'>): { title: string; body: string } | undefined {
+}: Pick<ApiError, 'code' | 'details'>): RenderedReason | undefined {
   const { reason } = details
   if (code === 'INVALID_RECIPIENT')
     return render(v.safeParse(RecipientReason, reason), recipientReasons)
@@ -123,9 +124,25 @@ export function renderReason({
   if (code === 'INVALID_PARAMETERS')
     return (
       render(v.safeParse(SenderReason, reason), senderReasons) ??
-      render(v.safeParse(AssetReason, reason), assetReasons)
+      render(v.safeParse(AssetReason, reason), assetReasons) ??
+      renderLimit(v.safeParse(LimitReason, reason))
     )
   return undefined
+}
+
+/** `fields`: the text for the input that it is about, by its name in the form. */
+export type RenderedReason = { title: string; body: string; fields?: Record<string, string> }
+
+function renderLimit(parsed: Parsed<LimitReason>): RenderedReason | undefined {
+  const rendered = render(parsed, limitReasons)
+  if (!parsed.success || !rendered) return undefined
+  const input = parsed.output.code.startsWith('priority_fee') ? 'priorityFee' : 'amount'
+  return { ...rendered, fields: { [input]: formatLimit(parsed.output) } }
+}
+
+/** The limit alone, as a field says it. */
+export function formatLimit(reason: LimitReason): string {
+  return i18n._({ ...limitReasons[reason.code].body, values: valuesOf(reason) })
 }
 
 type Parsed<Known extends Reason> = { success: true; output: Known } | { success: false }
@@ -165,6 +182,46 @@ function amountText({ amountAtomic, symbol, decimals }: ReasonAmount): string {
 }
 
 const change = { who: 'you', action: 'change', retry: 'after_change' } as const
+
+/** The table's part for amounts and fees beyond a limit. A missing code does not compile. */
+export const limitReasons: Readonly<Record<LimitReason['code'], ErrorRow>> = {
+  amount_below_minimum: {
+    ...change,
+    title: msg`Amount below the minimum`,
+    unsent: true,
+    body: msg({ message: 'Enter at least {minimum}.' }),
+  },
+  amount_above_maximum: {
+    ...change,
+    title: msg`Amount above the maximum`,
+    unsent: true,
+    body: msg({ message: 'Enter at most {maximum}.' }),
+  },
+  priority_fee_below_minimum: {
+    ...change,
+    title: msg`Priority fee below the minimum`,
+    unsent: true,
+    body: msg({ message: 'Enter at least {minimum}.' }),
+  },
+  priority_fee_above_maximum: {
+    ...change,
+    title: msg`Priority fee above the maximum`,
+    unsent: true,
+    body: msg({ message: 'Enter at most {maximum}.' }),
+  },
+  hosted_over_payment: {
+    ...change,
+    title: msg`Above the payment limit`,
+    unsent: true,
+    body: msg({ message: 'Enter at most {maximum}.' }),
+  },
+  hosted_over_day: {
+    ...change,
+    title: msg`Above the 24-hour limit`,
+    unsent: true,
+    body: msg({ message: 'Enter at most {maximum}, or try later.' }),
+  },
+}
 
 /**
  * The table's part for wallets that cannot pay, regardless of their balance. A missing code does

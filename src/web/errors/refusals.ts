@@ -1,4 +1,5 @@
 import { msg } from '@lingui/core/macro'
+import { reasonCodeOf, type RefusalCode } from '#contract/reasons.ts'
 import { i18n } from '../locales/i18n.ts'
 import { describeError } from './codes.ts'
 import { ApiError } from '../api/errors.ts'
@@ -11,11 +12,11 @@ const approval = { who: 'you', action: 'sign_again', retry: 'after_change' } as 
 
 const quoteOver = {
   who: 'time',
-  action: 'none',
+  action: 'change',
   retry: 'after_change',
   title: msg`Price expired`,
   unsent: true,
-  body: msg`Change the payment to renew it.`,
+  body: msg`Refresh it.`,
 } as const
 const noRate = {
   who: 'time',
@@ -26,7 +27,10 @@ const noRate = {
   body: msg`Try again in two minutes.`,
 } as const
 
-/** The table's part for what the proxy refuses with a reason, told by that reason and not by its code alone. */
+/** What the keys page finds out by itself. */
+type OwnRefusal = 'key_answer_lost' | 'key_not_given'
+
+/** The table's part for what the proxy refuses with a reason, told by that reason and not by its code alone. A missing code does not compile. */
 export const refusals = {
   link_changed: {
     ...link,
@@ -94,6 +98,7 @@ export const refusals = {
   },
   link_quote: quoteOver,
   quote_expired: quoteOver,
+  quote_outrun: { ...quoteOver, title: msg`Price changed` },
   rate_unknown: {
     ...link,
     title: msg`No rate for this currency`,
@@ -122,18 +127,6 @@ export const refusals = {
     title: msg`Connected wallet is no operator`,
     unsent: true,
     body: msg`Use an operator wallet.`,
-  },
-  hosted_over_payment: {
-    ...hosted,
-    title: msg`Above the payment limit`,
-    unsent: true,
-    body: msg`Enter less.`,
-  },
-  hosted_over_day: {
-    ...hosted,
-    title: msg`Above the 24-hour limit`,
-    unsent: true,
-    body: msg`Enter less, or try later.`,
   },
   hosted_intent: {
     ...hosted,
@@ -255,11 +248,50 @@ export const refusals = {
     title: msg`Owner set in the configuration`,
     body: msg`Nothing was changed. The proxy’s configuration names this owner.`,
   },
+  invoice_state: {
+    who: 'you',
+    action: 'none',
+    retry: 'after_change',
+    title: msg`Invoice changed meanwhile`,
+    body: msg`Nothing was changed. Reload the page.`,
+  },
+  invoice_paid: {
+    who: 'you',
+    action: 'none',
+    retry: 'never',
+    title: msg`Payment received`,
+    body: msg`Nothing was changed. Refund the payment instead.`,
+  },
   invitation_over: {
     ...role,
     action: 'none',
     title: msg`Invitation no longer valid`,
     body: msg`Nothing was changed. Ask an owner for a new one.`,
+  },
+  file_not_paid: {
+    ...role,
+    title: msg`Not bought with this wallet`,
+    body: msg`Nothing was changed. Use the wallet that paid.`,
+  },
+  file_sold_lately: {
+    ...role,
+    who: 'time',
+    action: 'wait',
+    title: msg`Withdraw the file first`,
+    body: msg`Nothing was changed. Delete it a day later.`,
+  },
+  file_bought: {
+    ...role,
+    action: 'none',
+    title: msg`File has buyers`,
+    body: msg`Nothing was changed. Buyers may read it again.`,
+  },
+  files_off: {
+    ...role,
+    who: 'operator',
+    action: 'none',
+    title: msg`Files are turned off`,
+    body: msg`Nothing was changed. Ask the operator.`,
   },
   payee_required: {
     who: 'you',
@@ -269,13 +301,13 @@ export const refusals = {
     unsent: true,
     body: msg`Use the recipient’s wallet.`,
   },
-} as const satisfies Record<string, ErrorRow>
+} as const satisfies Record<RefusalCode | OwnRefusal, ErrorRow>
 export type RefusalReason = keyof typeof refusals
 
 /** The reason of a refusal, where the proxy names one that this page knows. */
 export function refusalOf(error: unknown): RefusalReason | undefined {
-  const reason = error instanceof ApiError ? error.details['reason'] : undefined
-  return typeof reason === 'string' && Object.hasOwn(refusals, reason)
+  const reason = error instanceof ApiError ? reasonCodeOf(error.details) : undefined
+  return reason !== undefined && Object.hasOwn(refusals, reason)
     ? (reason as RefusalReason)
     : undefined
 }

@@ -16,7 +16,8 @@ const PAYING = [
  * The texts of the dashboard. English is in the code; `npm run i18n:extract` writes the catalogs to
  * translate beside this file. One catalog per page, so that a reader loads only the texts in view;
  * `desk` holds what every page shows, `paying` what only signing and a payment in progress need,
- * `payment-view` how a payment is shown.
+ * `payment-view` how a payment is shown, `palette` the search of pages and payments. The texts of
+ * e-mails are beside the proxy, which reads their catalogs itself.
  */
 export default defineConfig({
   rootDir: import.meta.dirname.replace(/\/src\/web\/locales$/, ''),
@@ -28,9 +29,20 @@ export default defineConfig({
     {
       path: '<rootDir>/src/web/locales/{locale}/desk',
       include: ['<rootDir>/src/web'],
-      exclude: [test, ...PAYING, '<rootDir>/src/web/payment-view/**', '<rootDir>/src/web/pages/**'],
+      exclude: [
+        test,
+        ...PAYING,
+        '<rootDir>/src/web/palette/**',
+        '<rootDir>/src/web/payment-view/**',
+        '<rootDir>/src/web/pages/**',
+      ],
     },
     { path: '<rootDir>/src/web/locales/{locale}/paying', include: PAYING, exclude: [test] },
+    {
+      path: '<rootDir>/src/web/locales/{locale}/palette',
+      include: ['<rootDir>/src/web/palette'],
+      exclude: [test],
+    },
     {
       path: '<rootDir>/src/web/locales/{locale}/payment-view',
       include: ['<rootDir>/src/web/payment-view'],
@@ -41,7 +53,14 @@ export default defineConfig({
       include: ['<rootDir>/src/web/pages/{name}'],
       exclude: [test],
     },
+    {
+      path: '<rootDir>/src/bff/mail/locales/{locale}',
+      include: ['<rootDir>/src/bff/mail'],
+      exclude: [test, '<rootDir>/src/bff/mail/catalogs.ts'],
+    },
   ],
+  // The proxy has a function of this name: it runs without a build.
+  macro: { corePackage: ['@lingui/core/macro', '#bff/mail/catalogs.ts'] },
   // All files use one instance whose language is set before any other code runs: tests and tables
   // need no provider.
   runtimeConfigModule: {

@@ -11,8 +11,14 @@ const configPath = new URL('lingui.config.ts', import.meta.url).pathname
  * second file and no parser in the browser.
  */
 export function translations(): PluginOption[] {
+  const config = getConfig({ configPath })
+  // Only the extraction reads the texts of the proxy as macros: the proxy runs as it is written.
+  const linguiConfig = {
+    ...config,
+    macro: { ...config.macro, corePackage: ['@lingui/core/macro'] },
+  }
   const preset = linguiTransformerBabelPreset(
-    { descriptorFields: 'message', linguiConfig: getConfig({ configPath }) },
+    { descriptorFields: 'message', linguiConfig },
     { configPath },
   )
   // Babel looks for plugins from where the process was started; `npm start` may be told from anywhere.

@@ -9,8 +9,10 @@ import {
   type MatchFact,
 } from '#contract/facts.ts'
 import { NATIVE_ETH } from '#contract/network.ts'
+import { decodeSamples, simulationSamples } from '#testing/sample-reasons.ts'
 import { i18n } from '../locales/i18n.ts'
 import { formatCheckFact } from '../payment-intent/check-facts.ts'
+import { formatDecodeProblem } from '../payment-intent/fact-values.ts'
 import { formatMatchFact } from '../payment-intent/match-facts.ts'
 
 afterEach(() => i18n.activate('en'))
@@ -69,4 +71,16 @@ test('facts of both unions are shown side by side, in lists too', () => {
     }),
   ).toBe('at most 3 guards of the wallet')
   expect(formatCheckFact(amountFact(5n, NATIVE_ETH))).toBe('0.000000000000000005 ETH')
+})
+
+test('every problem of a decoder and every reason of a simulation has its own text', () => {
+  const { payment_field, offer_field, ...problems } = decodeSamples
+  const texts = Object.values(problems).map(formatDecodeProblem)
+  expect(new Set(texts).size).toBe(texts.length)
+  expect([payment_field, offer_field].map(formatDecodeProblem)).toEqual([
+    'amount: Missing field.',
+    'amount: Missing field.',
+  ])
+  const reasons = Object.values(simulationSamples).map(formatCheckFact)
+  expect(new Set(reasons).size).toBe(reasons.length)
 })

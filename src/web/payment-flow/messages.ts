@@ -18,7 +18,7 @@ import {
 } from '#chains/evm/token-authorization.ts'
 import { decodePermit, type TokenPermit } from '#chains/evm/token-permit.ts'
 import type { WalletPaymentIntent } from '../payment-intent/intent.ts'
-import { callRpc, rpcUrlOf } from '../rpc/call.ts'
+import { callNetwork } from '../rpc/call.ts'
 import type { Network } from '#contract/network.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 
@@ -61,8 +61,7 @@ const Transaction = v.object({ to: v.nullable(v.string()), input: hex })
 export type MessageNode = ReturnType<typeof openNode>
 
 export function openNode(network: Network) {
-  const call = (method: string, params: readonly unknown[]) =>
-    callRpc(rpcUrlOf(network), method, params)
+  const call = (method: string, params: readonly unknown[]) => callNetwork(network, method, params)
   return {
     call,
     block: async (tag: string) => v.parse(Block, await call('eth_getBlockByNumber', [tag, false])),
@@ -105,7 +104,7 @@ export function readMessage(bytes: Uint8Array): Message {
   if (authorization.ok) return ofAuthorization(authorization.authorization)
   const permit = decodePermit(bytes)
   if (permit.ok) return ofPermit(permit.permit)
-  throw new Error(authorization.problem)
+  throw new Error(authorization.problem.code)
 }
 
 function ofAuthorization(authorization: TokenAuthorization): Message {

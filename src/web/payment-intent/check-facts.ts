@@ -1,7 +1,13 @@
 import { plural, t } from '@lingui/core/macro'
 import type { CheckFact, FactCode, FactOf, FactTexts, MatchFact } from '#contract/facts.ts'
 import { formatNumber } from '../locales/formats.ts'
-import { formatDigits, formatMoment, formatMoney, sharedTexts } from './fact-values.ts'
+import {
+  formatDecodeProblem,
+  formatDigits,
+  formatMoment,
+  formatMoney,
+  sharedTexts,
+} from './fact-values.ts'
 import { formatGuards, matchTexts } from './match-facts.ts'
 
 /** What a check of a proof says; those of the reader's own node compare a transaction. */
@@ -25,6 +31,28 @@ function formatOrder(resource: string | null): string {
 
 const checkTexts: Omit<FactTexts<CheckFact>, 'list'> = {
   ...sharedTexts,
+  nonce_used: ({ nonce, next }) => t`nonce ${nonce} used, next is ${next}`,
+  nonce_ahead: ({ nonce, next }) => t`nonce ${nonce} too high, next is ${next}`,
+  payer_balance_too_low: () => t`payer’s balance too low`,
+  fee_payer_balance_too_low: () => t`fee payer’s balance too low`,
+  token_gas_too_high: ({ maxGas }) => t`token needs over ${{ gas: formatNumber(maxGas) }} gas`,
+  call_gas_too_high: ({ maxGas }) => t`call needs over ${{ gas: formatNumber(maxGas) }} gas`,
+  token_did_not_transfer: () => t`token did not transfer`,
+  refused_with: ({ answer }) => answer,
+  refused: () => t`refused`,
+  contract_reverts: ({ answer }) => t`recipient’s contract rejects it: ${answer}`,
+  contract_gas_too_high: ({ maxGas }) =>
+    t`recipient’s contract needs over ${{ gas: formatNumber(maxGas) }} gas`,
+  token_account_reassigned: ({ symbol }) => t`recipient’s ${symbol} account belongs to another`,
+  token_account_frozen: ({ symbol }) => t`recipient’s ${symbol} account is frozen`,
+  sender_token_account_frozen: ({ symbol }) => t`payer’s ${symbol} account is frozen`,
+  asset_missing: ({ symbol }) => t`${symbol} missing on this network`,
+  asset_decimals_differ: ({ symbol, configured, onChain }) =>
+    t`${symbol} has ${onChain} decimals, not ${configured}`,
+  asset_not_transferable: ({ symbol }) => t`${symbol} cannot be transferred`,
+  asset_calls_program: ({ symbol, program }) => t`${symbol} calls the program ${program}`,
+  asset_keeps_part: ({ sent, arrives }) =>
+    t`of ${{ sent: formatMoney(sent) }}, only ${{ arrives: formatMoney(arrives) }} would arrive`,
   base64_payment: () => t`x402 payment, base64`,
   such_payment: () => t`such a payment`,
   x402_payment: () => t`x402 payment`,
@@ -33,7 +61,7 @@ const checkTexts: Omit<FactTexts<CheckFact>, 'list'> = {
   payload_of: ({ method }) =>
     method === null ? t`payload of its method` : t`payload of ${method}`,
   such_payload: () => t`such a payload`,
-  unreadable_field: ({ field, problem }) => `${field}: ${problem}`,
+  unreadable_field: ({ field, problem }) => `${field}: ${formatDecodeProblem(problem)}`,
   evm_address: () => t`EVM address`,
   signed_terms: () => t`signed terms`,
   offer: () => t`offer`,

@@ -1,8 +1,11 @@
-import { t } from '@lingui/core/macro'
+import type { MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
 import { formatAmount } from '#contract/amount.ts'
-import type { FactTexts, MoneyAsset, SharedFact } from '#contract/facts.ts'
+import type { FactCode, FactOf, FactTexts, MoneyAsset, SharedFact } from '#contract/facts.ts'
+import type { DecodeProblem, FieldFormat, FieldType } from '#contract/reasons.ts'
 import { separators } from '../locales/decimal.ts'
 import { formatDate, formatNumber, numberLocale } from '../locales/formats.ts'
+import { i18n } from '../locales/i18n.ts'
 
 /** The texts of the facts that comparisons and checks share. Names, addresses and hashes are the same in every language. */
 export const sharedTexts: FactTexts<SharedFact> = {
@@ -30,8 +33,8 @@ export const sharedTexts: FactTexts<SharedFact> = {
   wallet_guard: () => t`wallet guard`,
   account_opened: () => t`token account opened`,
   other_instruction: () => t`another instruction`,
-  // What a decoder objects to is a detail for engineers, in English.
-  unreadable: ({ problem }) => problem,
+  unreadable: ({ problem }) => formatDecodeProblem(problem),
+  not_signed: () => t`not signed`,
 }
 
 /** `1234.5 ETH` as the reader writes it. Every digit stays. */
@@ -54,4 +57,123 @@ export function formatDigits(plain: string): string {
 /** `at`: Unix milliseconds. */
 export function formatMoment(at: number): string {
   return formatDate(at, { dateStyle: 'medium', timeStyle: 'long' })
+}
+
+const formats: Readonly<Record<FieldFormat, MessageDescriptor>> = {
+  atomic_units: msg`atomic units in digits`,
+  whole_number: msg`a whole number in digits`,
+  uint256: msg`a number of at most 256 bits`,
+  evm_address: msg`an EVM address`,
+  hex: msg`0x and hex digits`,
+  lower_case_hex: msg`0x and lower-case hex digits`,
+  bytes_32: msg`32 bytes`,
+  bytes_2048_at_most: msg`at most 2,048 bytes`,
+  transaction_hash: msg`0x and 64 hex digits`,
+  signature_65_bytes: msg`a 65-byte signature`,
+  base58_signature: msg`64 bytes in base58`,
+  base64: msg`base64`,
+}
+
+const types: Readonly<Record<FieldType, MessageDescriptor>> = {
+  string: msg`text`,
+  number: msg`a number`,
+  boolean: msg`true or false`,
+  object: msg`an object`,
+  array: msg`a list`,
+}
+
+/** Why bytes, a text or one of its fields cannot be read. A missing code does not compile. */
+export const decodeTexts: FactTexts<DecodeProblem> = {
+  field_missing: () => t`Missing field.`,
+  field_type: ({ expected, received }) => expectedText(i18n._(types[expected]), received),
+  field_one_of: ({ values, received }) => expectedText(values.join(', '), received),
+  field_format: ({ format, received }) => expectedText(i18n._(formats[format]), received),
+  field_too_long: ({ max }) => t`Longer than ${{ count: formatNumber(max) }} characters.`,
+  field_too_short: ({ min }) => t`Shorter than ${{ count: formatNumber(min) }} characters.`,
+  field_above: ({ max, received }) =>
+    t`Expected at most ${{ limit: formatNumber(max) }}, received ${received}.`,
+  field_below: ({ min, received }) =>
+    t`Expected at least ${{ limit: formatNumber(min) }}, received ${received}.`,
+  field_not_integer: ({ received }) => expectedText(t`a whole number`, received),
+  field_not_expected: ({ received }) => t`Unexpected value ${received}.`,
+  too_large: ({ maxBytes }) =>
+    t`Transaction larger than ${{ count: formatNumber(maxBytes) }} bytes.`,
+  trailing_bytes: ({ count }) =>
+    t`Extra bytes after the transaction: ${{ count: formatNumber(count) }}.`,
+  cut_short: () => t`The transaction is incomplete.`,
+  not_canonical: () => t`Transaction not in canonical form.`,
+  length_not_shortest: () => t`A length is not in its shortest form.`,
+  unsigned: () => t`The transaction is not signed.`,
+  not_eip1559: () => t`Not an EIP-1559 transaction.`,
+  nested_too_deep: () => t`Lists are nested too deep.`,
+  value_not_shortest: () => t`A field is not in its shortest form.`,
+  wrong_field_count: () => t`Wrong number of EIP-1559 fields.`,
+  access_list_malformed: () => t`The access list is not a list.`,
+  access_list_present: () => t`The transaction has an access list.`,
+  priority_fee_above_fee: () => t`The priority fee exceeds the maximum fee.`,
+  fee_above_256_bits: () => t`The maximum fee exceeds 256 bits.`,
+  field_is_list: ({ field }) => t`The field ${field} is a list.`,
+  leading_zeros: ({ field }) => t`The field ${field} has leading zeros.`,
+  number_too_large: ({ field }) => t`The field ${field} is too large.`,
+  no_chain: () => t`The transaction names no chain.`,
+  no_fee: () => t`The transaction names no fee.`,
+  creates_contract: () => t`The transaction creates a contract.`,
+  recipient_length: () => t`The recipient is not an address.`,
+  invalid_parity: () => t`The signature’s parity is neither 0 nor 1.`,
+  high_s: () => t`The signature has a high s value.`,
+  unrecoverable: () => t`No account matches the signature.`,
+  transaction_type: ({ type }) => t`Unsupported transaction type ${type}.`,
+  signature_count: ({ required, present }) =>
+    t`Signatures required: ${{ required: formatNumber(required) }}, present: ${{ present: formatNumber(present) }}.`,
+  unknown_version: ({ version }) => t`Unknown message version ${version}.`,
+  lookup_table: () => t`The transaction uses a lookup table.`,
+  no_writable_signer: () => t`No writable signer can pay the fee.`,
+  too_few_accounts: () => t`The header counts too many accounts.`,
+  account_twice: () => t`An account is listed twice.`,
+  fee_payer_called: () => t`The fee payer is called as a program.`,
+  account_not_listed: () => t`An instruction uses an unlisted account.`,
+  length_too_large: () => t`A length exceeds the transaction.`,
+  foreign_receipt: () => t`The RPC endpoint returned another transaction’s receipt.`,
+  endpoint_address: () => t`The RPC endpoint returned an invalid address.`,
+  endpoint_signature: () => t`The RPC endpoint returned an invalid signature.`,
+  endpoint_no_result: () => t`The RPC endpoint returned no result.`,
+  header_too_long: ({ maxCharacters }) =>
+    t`Maximum: ${{ count: formatNumber(maxCharacters) }} characters.`,
+  not_base64: () => t`Not canonical base64.`,
+  not_utf8: () => t`Not valid UTF-8.`,
+  nul_character: () => t`It contains a NUL character.`,
+  json_malformed: () => t`Malformed JSON.`,
+  json_too_deep: ({ maxLevels }) =>
+    t`JSON deeper than ${{ count: formatNumber(maxLevels) }} levels.`,
+  json_forbidden_key: ({ key }) => t`The key “${key}” is not allowed.`,
+  json_duplicate_key: ({ key }) => t`Duplicate key “${key}” in one object.`,
+  payment_field: ({ field, problem }) =>
+    field === null ? formatDecodeProblem(problem) : `${field}: ${formatDecodeProblem(problem)}`,
+  unknown_payload: () => t`Unknown kind of payload.`,
+  offer_field: ({ field, problem }) =>
+    field === null ? formatDecodeProblem(problem) : `${field}: ${formatDecodeProblem(problem)}`,
+  offer_scheme: ({ scheme }) => t`Unsupported scheme ${scheme}.`,
+  offer_network: ({ network }) => t`Unknown network ${network}.`,
+  offer_payee: ({ payee }) => t`The payee ${payee} is not an address.`,
+  offer_resource: () => t`It does not name what is paid for.`,
+  not_an_authorization: () => t`Not an authorization.`,
+  authorization_field: ({ field }) =>
+    field === null ? t`Not an authorization.` : t`Invalid authorization field ${field}.`,
+  authorization_not_canonical: () => t`Authorization not in canonical form.`,
+}
+
+function expectedText(expected: string, received: string): string {
+  return t`Expected ${expected}, received ${received}.`
+}
+
+/** Why bytes, a text or one of its fields cannot be read, in the reader's language. */
+export function formatDecodeProblem(problem: DecodeProblem): string {
+  return formatProblem(problem)
+}
+
+function formatProblem<Code extends FactCode<DecodeProblem>>({
+  code,
+  params,
+}: FactOf<DecodeProblem, Code>): string {
+  return decodeTexts[code](params)
 }

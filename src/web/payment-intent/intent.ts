@@ -1,6 +1,7 @@
 import type { Match, Step } from '#chains/match.ts'
 import type { Asset, NetworkId } from '#contract/network.ts'
 import type { PayerEvidenceRequest } from '#contract/payer-evidence.ts'
+import type { ItemPrice, LinkItem } from '#contract/payment-link.ts'
 import type { RateQuote } from '#contract/quote.ts'
 
 /** What an order does if it is not a payment from its sender to its recipient. */
@@ -67,7 +68,11 @@ export type WalletPaymentIntent = {
   }
   /** Of a price in fiat. */
   quote?: RateQuote
+  /** The product that the link sells. */
+  item?: PaymentItem
 }
+
+export type PaymentItem = Omit<LinkItem, 'product'> & { price: ItemPrice; pieces: number }
 
 /** How a short link is paid: what the proxy is asked for, and what it leaves open. */
 export type LinkChoice = {

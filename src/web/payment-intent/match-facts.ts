@@ -12,7 +12,13 @@ import type {
 } from '#contract/facts.ts'
 import { i18n } from '../locales/i18n.ts'
 import { formatNumber } from '../locales/formats.ts'
-import { formatDigits, formatMoment, formatMoney, sharedTexts } from './fact-values.ts'
+import {
+  formatDecodeProblem,
+  formatDigits,
+  formatMoment,
+  formatMoney,
+  sharedTexts,
+} from './fact-values.ts'
 
 /** What is compared. */
 export const FIELD_NAMES: Readonly<Record<MatchRow['field'], MessageDescriptor>> = {
@@ -104,7 +110,6 @@ export const matchTexts: FactTexts<MatchFact> = {
   blockhash_decides: () => t`by the blockhash`,
   called_contract_decides: () => t`by the called contract`,
   other_instruction_decides: () => t`by another instruction`,
-  not_signed: () => t`not signed`,
   account_of_authority: ({ authority, account }) => t`${authority}, from ${account}`,
   token_account_owner: ({ account }) => t`owner of ${account}`,
   invalid_signatures: ({ signers }) => t`${{ signers: signers.join(', ') }}, invalid signature`,
@@ -186,7 +191,8 @@ export const matchTexts: FactTexts<MatchFact> = {
   reverted_nothing_allowed: () => t`reverted: nothing was allowed`,
   failed_nothing_moved: () => t`failed: nothing moved`,
   reviewed_transaction: () => t`reviewed transaction`,
-  reviewed_unreadable: ({ problem }) => t`Unreadable transaction: ${problem}`,
+  reviewed_unreadable: ({ problem }) =>
+    t`Unreadable transaction: ${{ problem: formatDecodeProblem(problem) }}`,
   not_payers_transaction: () => t`other than the payer’s transaction`,
   readable_payment: () => t`fully readable payment`,
 }

@@ -12,6 +12,7 @@ import { Time } from '../ui/Time.tsx'
 import { UntrustedText } from '../ui/UntrustedText.tsx'
 import { Cell } from './Cell.tsx'
 import type { ColumnName } from './columns.ts'
+import { CustomerName, customerOf, type CustomerNames } from './CustomerName.tsx'
 import { purposeOf, referenceOf } from './describe-row.ts'
 import { directionWords } from './direction-words.ts'
 import { Direction } from './Direction.tsx'
@@ -22,9 +23,11 @@ export type PaymentCellProps = {
   row: PaymentRow
   networkName: string
   note: PaymentNote | undefined
+  /** Whom the account's people know, by wallet. */
+  names: CustomerNames
 }
 
-export function PaymentCell({ name, row, networkName, note }: PaymentCellProps) {
+export function PaymentCell({ name, row, networkName, note, names }: PaymentCellProps) {
   const quote = quoteOf(row.metadata)
   switch (name) {
     case 'amount':
@@ -62,6 +65,23 @@ export function PaymentCell({ name, row, networkName, note }: PaymentCellProps) 
           <Address value={row.type === 'received' ? row.sender : row.recipient} />
         </Cell>
       )
+    case 'customer': {
+      const wallet = customerOf(row)
+      return (
+        <Cell className="truncate">
+          {wallet === null ? (
+            '–'
+          ) : (
+            <Link
+              className="relative z-1 rounded-sm hover:underline"
+              to={pathTo('customer', { params: { walletAddress: wallet } })}
+            >
+              <CustomerName name={names.get(wallet)?.name} wallet={wallet} />
+            </Link>
+          )}
+        </Cell>
+      )
+    }
     case 'purpose':
       return <TextCell text={purposeOf(row)} />
     case 'reference':

@@ -9,6 +9,8 @@ export const columns = {
   amount: { label: msg`Amount`, pixels: 176 },
   status: { label: msg`Status`, pixels: 132 },
   party: { label: msg`From or to`, pixels: 124 },
+  /** For people of the account. */
+  customer: { label: msg`Customer`, pixels: 140 },
   purpose: { label: msg`For`, pixels: 140, grow: true },
   labels: { label: msg`Labels`, pixels: 112 },
   network: { label: msg`Network`, pixels: 140 },
@@ -25,9 +27,17 @@ export const COLUMN_NAMES = Object.keys(columns) as ColumnName[]
 
 /** Always there: without it a row has no name. */
 export const FIXED_COLUMN: ColumnName = 'amount'
-const USUAL: readonly ColumnName[] = ['amount', 'status', 'party', 'purpose', 'labels', 'date']
+const USUAL: readonly ColumnName[] = [
+  'amount',
+  'status',
+  'party',
+  'customer',
+  'purpose',
+  'labels',
+  'date',
+]
 /** Where there is no room for all of the usual ones, these leave, the first one first: a payment's own page shows them too. */
-const LEAVING: readonly ColumnName[] = ['labels', 'purpose']
+const LEAVING: readonly ColumnName[] = ['labels', 'purpose', 'customer']
 const USUAL_BY_ROOM = Array.from({ length: LEAVING.length + 1 }, (_, count) =>
   USUAL.filter((name) => !LEAVING.slice(0, count).includes(name)),
 )

@@ -59,7 +59,7 @@ export function chipsOf(
     chips.push({
       id: 'date',
       text: range,
-      without: { when: undefined, from: undefined, to: undefined },
+      without: { when: undefined, from: undefined, to: undefined, zone: undefined },
     })
   if (min || max)
     chips.push({
@@ -93,16 +93,19 @@ function amountWords(min: string | undefined, max: string | undefined): string {
 
 function rangeWords(
   filter: PaymentFilter,
-  { zone, now, periodLabel }: { zone: Zone; now: number; periodLabel: string | undefined },
+  context: { zone: Zone; now: number; periodLabel: string | undefined },
 ): string | undefined {
-  if (filter.when) return periodLabel
-  const { since, until } = rangeOf(filter, zone, now)
+  if (filter.when) return context.periodLabel
+  const zone = filter.zone ?? context.zone
+  const { since, until } = rangeOf(filter, zone, context.now)
   const dayOf = (at: number) =>
     formatDate(at, { dateStyle: 'medium', timeZone: zone === 'utc' ? 'UTC' : undefined })
   const [first, last] = [
     since === undefined ? '' : dayOf(since),
     until === undefined ? '' : dayOf(until),
   ]
+  if (first && last && filter.zone === 'utc')
+    return first === last ? t`${first} (UTC)` : t`${first} to ${last} (UTC)`
   if (first && last) return first === last ? first : t`${first} to ${last}`
   return first ? t`Since ${first}` : last ? t`Until ${last}` : undefined
 }

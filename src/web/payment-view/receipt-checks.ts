@@ -11,6 +11,7 @@ import {
   textFact,
   type CheckFact,
 } from '#contract/facts.ts'
+import type { DecodeProblem } from '#contract/reasons.ts'
 import type { Receipt } from '#contract/receipt.ts'
 import { decodeBase64 } from '#x402/header.ts'
 import type { KnownReason } from '../errors/proof-reasons.ts'
@@ -193,7 +194,7 @@ function compare(receipt: Receipt, said: Said): Check[] {
   ]
 }
 
-function unreadable(problem: string): Check {
+function unreadable(problem: DecodeProblem): Check {
   return {
     name: 'signed',
     source: 'local',

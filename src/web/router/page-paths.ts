@@ -8,8 +8,17 @@ export const pagePaths = {
   /** A seller's link: its terms are in it, signed. */
   payLink: '/pay/:link',
   links: '/links',
+  files: '/files',
+  /** The page of one file, for who buys it. */
+  file: '/file/:code',
+  products: '/products',
+  invoices: '/invoices',
+  invoice: '/invoices/:invoiceId',
   payments: '/payments',
   payment: '/payments/:paymentId',
+  customers: '/customers',
+  customer: '/customers/:walletAddress',
+  balances: '/balances',
   developers: '/developers',
   verify: '/verify',
   explore: '/explore',

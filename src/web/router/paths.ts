@@ -1,6 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import * as v from 'valibot'
+import { INVOICE_STATES } from '#contract/invoice-state.ts'
 import { DIRECTIONS } from '#contract/payment.ts'
 import { pagePaths } from './page-paths.ts'
 
@@ -27,7 +28,10 @@ export const routes = {
     title: msg`Overview`,
     search: v.object({
       days: choice(['7', '30', '90']),
-      show: choice(['unmatched', 'undelivered']),
+      /** The asset whose figures are shown: a symbol, or an address where two have it. */
+      network: text(64),
+      asset: text(64),
+      show: choice(['unmatched', 'undelivered', 'refundRequests']),
     }),
   },
   checkout: {
@@ -43,12 +47,31 @@ export const routes = {
       refundOf: spelled(/^pay_[1-9A-HJ-NP-Za-km-z]{22}$/),
       /** An address or a configured symbol; native otherwise. */
       asset: text(64),
+      /** For operators: the managed wallet that pays. */
+      from: text(64),
       /** A payment already begun in this browser: its page is this one until it is done. */
       payment: text(40),
     }),
   },
   payLink: { title: msg`Pay`, search: v.object({ payment: text(40) }) },
-  links: { title: msg`Payment links`, search: v.object({}) },
+  links: {
+    title: msg`Payment links`,
+    search: v.object({
+      /** Begins with the form of a new one. */
+      create: choice(['link']),
+      /** A product to make a link from. */
+      product: spelled(/^prd_[1-9A-HJ-NP-Za-km-z]{22}$/),
+    }),
+  },
+  files: { title: msg`Files`, search: v.object({}) },
+  /** `payment`: the payment that the reader comes back from. */
+  file: { title: msg`File`, search: v.object({ payment: text(40) }) },
+  products: { title: msg`Products`, search: v.object({}) },
+  invoices: {
+    title: msg`Invoices`,
+    search: v.object({ state: choice(INVOICE_STATES), q: text(100) }),
+  },
+  invoice: { title: msg`Invoice`, search: v.object({}) },
   payments: {
     title: msg`Payments`,
     search: v.object({
@@ -64,6 +87,8 @@ export const routes = {
       /** Days, both inclusive, in the reader's time zone; in place of `when`. */
       from: day,
       to: day,
+      /** The days are those of UTC, whatever the reader's time zone: as in the figures of the overview. */
+      zone: choice(['utc']),
       min: decimal,
       max: decimal,
       q: text(300),
@@ -73,6 +98,13 @@ export const routes = {
     }),
   },
   payment: { title: msg`Payment`, search: v.object({}) },
+  customers: {
+    title: msg`Customers`,
+    search: v.object({ q: text(100), sort: choice(['last', 'first', 'payments']) }),
+  },
+  customer: { title: msg`Customer`, search: v.object({}) },
+  /** `wallet` on `network`: where money is to be sent. */
+  balances: { title: msg`Balances`, search: v.object({ wallet: text(64), network: text(64) }) },
   developers: {
     title: msg`Developers`,
     search: v.object({ period: choice(['hour', 'day']), key: text(40), endpoint: text(120) }),

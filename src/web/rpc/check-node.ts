@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro'
 import * as v from 'valibot'
 import { chainIdOf, familyOf, type Network } from '#contract/network.ts'
 import { serverNow } from '../api/clock.ts'
-import { callRpc, RpcError } from './call.ts'
+import { callRpc, noteFailure, RpcError, rpcUrlsOf } from './call.ts'
 
 export type NodeCheck =
   | {
@@ -69,6 +69,19 @@ export async function checkNode(network: Network, url: string): Promise<NodeChec
   } finally {
     policy.stop()
   }
+}
+
+export type CheckedNode = { url: string; node: NodeCheck }
+
+/** The first endpoint of a network that is reachable and of that chain; the last one where none is. */
+export async function chooseNode(network: Network): Promise<CheckedNode> {
+  let last: CheckedNode = { url: '', node: { ok: false, problem: t`Unexpected answer.` } }
+  for (const url of rpcUrlsOf(network)) {
+    last = { url, node: await checkNode(network, url) }
+    if (last.node.ok) return last
+    noteFailure(url)
+  }
+  return last
 }
 
 async function askEvm(network: Network, url: string, first: unknown): Promise<Answer> {

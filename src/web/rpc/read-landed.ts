@@ -8,6 +8,7 @@ import { compareLanded as compareSolana } from '#chains/solana/compare.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import type { Match } from '#chains/match.ts'
 import { nativeAsset, type Network } from '#contract/network.ts'
+import type { DecodeProblem } from '#contract/reasons.ts'
 import { callRpc } from './call.ts'
 
 /** `exactly`: the transfers are this one payment and nothing else moved for either party. */
@@ -16,7 +17,7 @@ export type Moved = { moves: readonly TokenMove[]; exactly: boolean }
 /** A transaction as the node shows it, compared with a payment. */
 export type LandedReading =
   | { kind: 'absent' }
-  | { kind: 'unreadable'; problem: string }
+  | { kind: 'unreadable'; problem: DecodeProblem }
   | {
       kind: 'read'
       match: Match

@@ -29,11 +29,43 @@ const items: readonly {
     pages: ['payments', 'payment'],
   },
   {
+    to: pathTo('customers', {}),
+    label: msg`Customers`,
+    icon: 'person',
+    pages: ['customers', 'customer'],
+    merchantOnly: true,
+    least: 'viewer',
+  },
+  {
     to: pathTo('links', {}),
     label: msg`Payment links`,
     icon: 'link',
-    pages: ['links'],
+    pages: ['links', 'products'],
     merchantOnly: true,
+  },
+  {
+    to: pathTo('files', {}),
+    label: msg`Files`,
+    icon: 'download',
+    pages: ['files'],
+    merchantOnly: true,
+    least: 'viewer',
+  },
+  {
+    to: pathTo('invoices', {}),
+    label: msg`Invoices`,
+    icon: 'table',
+    pages: ['invoices', 'invoice'],
+    merchantOnly: true,
+    least: 'viewer',
+  },
+  {
+    to: pathTo('balances', {}),
+    label: msg`Balances`,
+    icon: 'wallet',
+    pages: ['balances'],
+    merchantOnly: true,
+    least: 'viewer',
   },
   { to: pathTo('checkout', {}), label: msg`Pay`, icon: 'pay', pages: ['checkout', 'payLink'] },
   {
@@ -130,8 +162,8 @@ export function Navigation({ look }: { look: keyof typeof looks }) {
   )
 }
 
-/** What the person in front of it can use. */
-function useOffered() {
+/** The pages that the person in front of it can use. */
+export function useOffered() {
   const role = useRole()
   return items.filter(({ least }) => least === undefined || hasRole(role, least))
 }

@@ -4,6 +4,7 @@ import { Badge } from '../ui/Badge.tsx'
 import { Toaster } from '../ui/Toast.tsx'
 import { LiveRegion } from '../ui/announce.tsx'
 import { PageHeading } from './PageHeading.tsx'
+import { PayMain } from './PayMain.tsx'
 import { HeaderNotices } from './Shell.tsx'
 import { WalletDialog } from './WalletButton.tsx'
 
@@ -15,13 +16,7 @@ export function PayShell({ children }: { children: ReactNode }) {
         <div className="no-print sticky top-0 z-20">
           <HeaderNotices />
         </div>
-        <main
-          className="mx-auto flex w-full max-w-[520px] flex-1 flex-col px-4 py-4 outline-none sm:py-12"
-          id="main"
-          tabIndex={-1}
-        >
-          {children}
-        </main>
+        <PayMain>{children}</PayMain>
       </div>
       <WalletDialog />
       <LiveRegion />

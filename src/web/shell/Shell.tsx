@@ -2,7 +2,7 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useRef, type ReactNode, useEffect, useSyncExternalStore } from 'react'
+import { createContext, use, useRef, type ReactNode, useEffect, useSyncExternalStore } from 'react'
 import { useLiveState } from '../api/events.ts'
 import { configQuery } from '../api/queries.ts'
 import { usePauseSeconds } from '../api/rate-limit-pause.ts'
@@ -21,8 +21,22 @@ import { cx } from '../ui/cx.ts'
 import { Navigation } from './Navigation.tsx'
 import { WalletButton } from './WalletButton.tsx'
 
+const InDashboard = createContext(false)
+
+/** Whether a page has the dashboard around it; where it has not, it brings its own frame. */
+export function useInDashboard(): boolean {
+  return use(InDashboard)
+}
+
+type ShellProps = {
+  title: string
+  /** Opens the search of pages and payments. */
+  search: ReactNode
+  children: ReactNode
+}
+
 /** The frame of every page: navigation at the side on a desktop, at the bottom on a phone. */
-export function Shell({ title, children }: { title: string; children: ReactNode }) {
+export function Shell({ title, search, children }: ShellProps) {
   const main = useRef<HTMLElement>(null)
   return (
     <>
@@ -43,13 +57,14 @@ export function Shell({ title, children }: { title: string; children: ReactNode 
         </aside>
         <div className="flex min-h-dvh min-w-0 flex-col">
           <header className="no-print sticky top-0 z-20 border-b border-line bg-canvas">
-            <div className="mx-auto flex h-16 max-w-[1160px] items-center gap-2 px-4 sm:px-6 lg:px-10">
+            <div className="mx-auto flex h-16 max-w-[1160px] items-center gap-1 px-4 sm:gap-2 sm:px-6 lg:px-10">
               <div className="min-w-0 lg:hidden">
                 <Brand compact title={title} />
               </div>
               <NetworkBadge />
               <LiveIndicator compact />
               <div className="ms-auto flex items-center gap-1">
+                {search}
                 <ThemeMenu />
                 <WalletButton />
               </div>
@@ -62,7 +77,7 @@ export function Shell({ title, children }: { title: string; children: ReactNode 
             ref={main}
             tabIndex={-1}
           >
-            {children}
+            <InDashboard value>{children}</InDashboard>
           </main>
         </div>
       </div>

@@ -1,7 +1,10 @@
 import * as v from 'valibot'
 import { EVM_NATIVE, parseAddress, SOLANA_NATIVE, type Family } from '#contract/address.ts'
-import { explainIssue } from '#contract/explain-issue.ts'
+import { fieldProblemOf } from '#contract/explain-issue.ts'
+import { fact } from '#contract/facts.ts'
 import type { NetworkId } from '#contract/network.ts'
+import type { DecodeProblem } from '#contract/reasons.ts'
+import { renderDecodeProblem } from '#contract/render-en.ts'
 import { EXACT_SCHEME } from '../methods.ts'
 import { readNetwork } from '../networks.ts'
 import { fromV1, Requirements, RequirementsV1, type ResourceInfo } from '../requirements.ts'
@@ -31,7 +34,7 @@ export type ClientPayment = {
 
 /** A seller's terms that this payer cannot answer. Nothing was sent or signed. */
 export class ClientPaymentError extends Error {
-  override name = 'OrderProblem'
+  override name = 'ClientPaymentError'
 }
 
 const NATIVE: Readonly<Record<Family, string>> = {
@@ -39,18 +42,36 @@ const NATIVE: Readonly<Record<Family, string>> = {
   solana: SOLANA_NATIVE,
 }
 
+export type PaymentOptionReading =
+  | { ok: true; payment: ClientPayment }
+  | { ok: false; problem: DecodeProblem }
+
 /**
- * Reads one entry of `accepts`, of either version. All of it is untrusted text.
- * @param resource what accompanies the entry in v2; v1 contains it
- * @throws OrderProblem
+ * The same as `readPaymentOption`, for callers who take a sentence.
+ * @throws ClientPaymentError
  */
 export function readOrder(
   version: number,
   value: unknown,
   resource: ResourceInfo | undefined,
 ): ClientPayment {
-  const { requirements, stated } =
-    version === 1 ? readV1(value) : { requirements: parse(Requirements, value), stated: resource }
+  const offer = readPaymentOption(version, value, resource)
+  if (!offer.ok) throw new ClientPaymentError(renderDecodeProblem(offer.problem))
+  return offer.payment
+}
+
+/**
+ * Reads one entry of `accepts`, of either version. All of it is untrusted text.
+ * @param resource what accompanies the entry in v2; v1 contains it
+ */
+export function readPaymentOption(
+  version: number,
+  value: unknown,
+  resource: ResourceInfo | undefined,
+): PaymentOptionReading {
+  const read = version === 1 ? readV1(value) : readV2(value, resource)
+  if (!read.ok) return read
+  const { requirements, stated } = read
   const {
     scheme,
     network: networkName,
@@ -62,16 +83,14 @@ export function readOrder(
   } = requirements
   const network = readNetwork(networkName, version === 1 ? 1 : 2)
   const payee = parseAddress(payTo)
-  if (scheme !== EXACT_SCHEME)
-    throw new ClientPaymentError(`The seller asks for the scheme ${scheme}.`)
+  if (scheme !== EXACT_SCHEME) return refuse({ code: 'offer_scheme', params: { scheme } })
   if (network === undefined)
-    throw new ClientPaymentError(`The seller asks on a network nobody knows: ${networkName}.`)
-  if (!payee.ok)
-    throw new ClientPaymentError(`The seller names a payee that is not an address: ${payTo}.`)
-  if (!stated) throw new ClientPaymentError('The seller does not say what is paid for.')
+    return refuse({ code: 'offer_network', params: { network: networkName } })
+  if (!payee.ok) return refuse({ code: 'offer_payee', params: { payee: payTo } })
+  if (!stated) return refuse(fact('offer_resource'))
   const text = (name: string) =>
     typeof extra[name] === 'string' && extra[name] !== '' ? extra[name] : null
-  return {
+  const payment = {
     network,
     networkName,
     asset,
@@ -85,17 +104,31 @@ export function readOrder(
     feePayer: text('feePayer'),
     extra,
   }
+  return { ok: true, payment }
 }
 
-function readV1(value: unknown): { requirements: Requirements; stated: ResourceInfo } {
-  const { requirements, resource } = fromV1(parse(RequirementsV1, value))
-  return { requirements, stated: resource }
+type Refused = Extract<PaymentOptionReading, { ok: false }>
+type Terms = { ok: true; requirements: Requirements; stated: ResourceInfo | undefined } | Refused
+
+function readV1(value: unknown): Terms {
+  const result = v.safeParse(RequirementsV1, value)
+  if (!result.success) return refuseField(result.issues[0])
+  const { requirements, resource } = fromV1(result.output)
+  return { ok: true, requirements, stated: resource }
 }
 
-function parse<S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> {
-  const result = v.safeParse(schema, value)
-  if (result.success) return result.output
-  throw new ClientPaymentError(
-    `The seller's terms are not readable: at ${v.getDotPath(result.issues[0]) ?? 'their root'}: ${explainIssue(result.issues[0])}`,
-  )
+function readV2(value: unknown, stated: ResourceInfo | undefined): Terms {
+  const result = v.safeParse(Requirements, value)
+  return result.success
+    ? { ok: true, requirements: result.output, stated }
+    : refuseField(result.issues[0])
+}
+
+function refuse(problem: DecodeProblem): Refused {
+  return { ok: false, problem }
+}
+
+function refuseField(issue: v.BaseIssue<unknown>): Refused {
+  const params = { field: v.getDotPath(issue), problem: fieldProblemOf(issue) }
+  return refuse({ code: 'offer_field', params })
 }

@@ -5,6 +5,7 @@ import { SocketRequest } from '#contract/event.ts'
 import { describe } from '#contract/fields.ts'
 import { JsonError, parseJson } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { renderDecodeProblem } from '#contract/render-en.ts'
 import type { Authenticated, Context } from '../../context/context.ts'
 import { toProblem } from '../envelope.ts'
 import { parseInput } from '../parse-input.ts'
@@ -148,7 +149,11 @@ function readRequest(data: RawData, isBinary: boolean): SocketRequest {
     value = parseJson(String(data))
   } catch (error) {
     if (error instanceof JsonError)
-      throw new ProblemError('INVALID_PARAMETERS', { message: error.message }, { cause: error })
+      throw new ProblemError(
+        'INVALID_PARAMETERS',
+        { message: renderDecodeProblem(error.problem) },
+        { cause: error },
+      )
     throw error
   }
   const { method } = isRecord(value) ? value : {}

@@ -328,7 +328,7 @@ describe('the event stream', () => {
     [
       'an unknown key',
       { method: 'subscribe', keys: ['everything'] },
-      'keys: Expected payments, verifications, settlements, or a wallet address, received "everything".',
+      'keys: Expected payments, verifications, settlements, refundRequests, or a wallet address, received "everything".',
     ],
     [
       'a second authentication',

@@ -2,7 +2,7 @@ import { BaseError, bytesToHex, RpcRequestError, type Hex, type PublicClient } f
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { readTransferCall } from '#chains/evm/erc20.ts'
 import { reportsTransfer } from '#chains/evm/trial.ts'
-import { renderRecipientReason } from '#contract/render-en.ts'
+import { fact, toSimulationReason } from '#contract/facts.ts'
 import type { BroadcastResult, SignedSimulation } from '../chain.ts'
 import { printableText } from '../printable-text.ts'
 import type { EvmEndpoints } from './client.ts'
@@ -14,9 +14,10 @@ export async function simulateSigned(
   bytes: Uint8Array,
 ): Promise<SignedSimulation> {
   const decoded = decodeTransaction(bytes)
-  if (!decoded.ok) return { ok: false, reason: decoded.problem }
+  if (!decoded.ok)
+    return { ok: false, reason: { code: 'unreadable', params: { problem: decoded.problem } } }
   const { sender, to, valueAtomic, data, gas, nonce, feeBoundAtomic } = decoded
-  if (sender === null) return { ok: false, reason: 'The transaction is not signed.' }
+  if (sender === null) return { ok: false, reason: fact('not_signed') }
   const answers = await endpoints.askTwice(async (client): Promise<SignedSimulation> => {
     const address = sender as `0x${string}`
     const [landed, pending, balance] = await Promise.all([
@@ -25,12 +26,12 @@ export async function simulateSigned(
       client.getBalance({ address }),
     ])
     if (nonce < landed)
-      return { ok: false, reason: `The nonce ${nonce} is used up: the next one is ${landed}.` }
+      return { ok: false, reason: { code: 'nonce_used', params: { nonce, next: landed } } }
     if (nonce > pending)
-      return { ok: false, reason: `The nonce ${nonce} is ahead: the next one is ${pending}.` }
+      return { ok: false, reason: { code: 'nonce_ahead', params: { nonce, next: pending } } }
     const short: SignedSimulation = {
       ok: false,
-      reason: 'The payer does not hold the amount and its fee.',
+      reason: fact('payer_balance_too_low'),
     }
     if (balance < valueAtomic + feeBoundAtomic) return short
     if (data !== '0x')
@@ -43,7 +44,7 @@ export async function simulateSigned(
       })
     const simulated = await simulate(client, { sender, recipient: to, amountAtomic: valueAtomic })
     if (simulated.ok) return { ok: true }
-    return simulated.short ? short : { ok: false, reason: renderRecipientReason(simulated.reason) }
+    return simulated.short ? short : { ok: false, reason: toSimulationReason(simulated.reason) }
   })
   return answers.find((answer) => answer.ok) ?? answers[0]
 }
@@ -56,13 +57,11 @@ async function callOnly(
   try {
     const { data } = await client.call(call)
     const refused = readTransferCall(call.data) !== undefined && !reportsTransfer(data)
-    return refused
-      ? { ok: false, reason: 'The token says that it did not transfer.' }
-      : { ok: true }
+    return refused ? { ok: false, reason: fact('token_did_not_transfer') } : { ok: true }
   } catch (error) {
     const reason = refusal(error)
     if (reason === undefined) throw error
-    return { ok: false, reason }
+    return { ok: false, reason: { code: 'refused_with', params: { answer: reason } } }
   }
 }
 

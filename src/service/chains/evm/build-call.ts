@@ -46,10 +46,19 @@ export function buildCall(
     ])
     if (code !== undefined && !code.startsWith(DELEGATED))
       throw senderProblem({ code: 'sender_is_contract', params: {} })
-    if (typeof estimated === 'string') return { ok: false, code: 'REFUSED', message: estimated }
+    if (typeof estimated === 'string')
+      return {
+        ok: false,
+        code: 'REFUSED',
+        reason: { code: 'refused_with', params: { answer: estimated } },
+      }
     const gas = estimated + (estimated * MARGIN_PERCENT) / 100n
     if (gas > MAX_GAS)
-      return { ok: false, code: 'REFUSED', message: `The call needs more than ${MAX_GAS} gas.` }
+      return {
+        ok: false,
+        code: 'REFUSED',
+        reason: { code: 'call_gas_too_high', params: { maxGas: Number(MAX_GAS) } },
+      }
     const ready = await write(client, network, { from, to, data, gas, priorityFeeAtomic })
     const { feeAtomic } = ready
     if (balance >= feeAtomic) return ready

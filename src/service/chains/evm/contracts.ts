@@ -7,6 +7,7 @@ import {
   type Hex,
   type PublicClient,
 } from 'viem'
+import { fact } from '#contract/facts.ts'
 import type { Network } from '#contract/network.ts'
 import type { Contracts, ContractHolding, Quote, TokenMovement } from '../contracts.ts'
 import { remember } from '../remember.ts'
@@ -18,7 +19,6 @@ import { Executions, padGas } from './execution.ts'
 import { readGasPrice } from './fees.ts'
 import { isShort, refusal } from './simulate.ts'
 
-const TOO_LITTLE = 'The wallet that pays the network fee holds too little.'
 /** A transfer of one token that needs more is not meant to be executed for others. */
 const MAX_GAS = 500_000n
 const DOMAIN_TTL_MS = 60_000
@@ -166,7 +166,7 @@ async function quoteOnce(
       return {
         ok: false,
         certain: true,
-        reason: `The token needs more than ${MAX_GAS} gas to be moved.`,
+        reason: { code: 'token_gas_too_high', params: { maxGas: Number(MAX_GAS) } },
       }
     const price = await readGasPrice(client, gas)
     const broadcast = { ...call, gas, ...price }
@@ -175,13 +175,23 @@ async function quoteOnce(
       refusalOf(client.call({ ...broadcast, blockTag: 'pending' })),
       client.call({ ...broadcast, blockTag: 'latest' }),
     ])
-    if (next !== undefined) return { ok: false, certain: false, reason: next }
+    if (next !== undefined)
+      return {
+        ok: false,
+        certain: false,
+        reason: { code: 'refused_with', params: { answer: next } },
+      }
     return { ok: true, gas, ...price, feeAtomic: gas * price.maxFeePerGas, height: Number(height) }
   } catch (error) {
-    if (isShort(error)) return { ok: false, certain: false, reason: TOO_LITTLE }
+    if (isShort(error))
+      return { ok: false, certain: false, reason: fact('fee_payer_balance_too_low') }
     const reason = refusal(error)
     if (reason === undefined) throw error
-    return { ok: false, certain: true, reason }
+    return {
+      ok: false,
+      certain: true,
+      reason: { code: 'refused_with', params: { answer: reason } },
+    }
   }
 }
 

@@ -4,9 +4,10 @@ import {
   VersionedTransaction,
   type Connection,
 } from '@solana/web3.js'
+import * as v from 'valibot'
+import { SimulationReason, toSimulationReason } from '#contract/facts.ts'
 import type { Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
-import { renderRecipientReason } from '#contract/render-en.ts'
 import type { BroadcastResult, ExpectedTransfer, SignedSimulation } from '../chain.ts'
 import { printableText } from '../printable-text.ts'
 import type { SolanaEndpoints } from './client.ts'
@@ -32,16 +33,30 @@ export async function simulateSigned(
       : refusal(connection, transaction),
   )
   // A node that is behind refuses what another one takes.
-  if (answers.some((answer) => answer === undefined || answer === LANDED)) return { ok: true }
-  return { ok: false, reason: printableText(answers[0] ?? '') ?? 'refused' }
+  const [reason] = answers
+  return reason === undefined || answers.some((answer) => answer === undefined || hasLanded(answer))
+    ? { ok: true }
+    : { ok: false, reason }
+}
+
+function hasLanded({ code, params }: SimulationReason): boolean {
+  return code === 'refused_with' && params.answer === LANDED
 }
 
 async function refusal(
   connection: Connection,
   transaction: VersionedTransaction,
-): Promise<string | undefined> {
+): Promise<SimulationReason | undefined> {
   const outcome = await run(connection, transaction)
-  return outcome.ok ? undefined : outcome.reason
+  return outcome.ok ? undefined : refusedWith(outcome.reason)
+}
+
+/** `answer`: what the cluster said; a program may have chosen a part of it. */
+function refusedWith(answer: string): SimulationReason {
+  const printable = printableText(answer)
+  return printable === null
+    ? { code: 'refused', params: {} }
+    : { code: 'refused_with', params: { answer: printable } }
 }
 
 type Rehearsed = { transaction: VersionedTransaction; paid: ExpectedTransfer }
@@ -50,22 +65,19 @@ async function refusalOfToken(
   connection: Connection,
   network: Network,
   { transaction, paid }: Rehearsed,
-): Promise<string | undefined> {
+): Promise<SimulationReason | undefined> {
   try {
     const side = await readTokenSide(connection, paid)
-    if ('ok' in side) return describe(side)
+    if ('ok' in side) return toSimulationReason(side.reason)
     const outcome = await run(connection, transaction, [side.source, side.destination])
-    return outcome.ok ? describe(refuseByTrial(paid, side, outcome.accounts)) : outcome.reason
+    if (!outcome.ok) return refusedWith(outcome.reason)
+    const refused = refuseByTrial(paid, side, outcome.accounts)
+    return refused && toSimulationReason(refused.reason)
   } catch (error) {
-    if (error instanceof ProblemError && error.code === 'INVALID_PARAMETERS') return error.message
-    throw error
+    if (!(error instanceof ProblemError && error.code === 'INVALID_PARAMETERS')) throw error
+    const read = v.safeParse(SimulationReason, error.facts.details?.['reason'])
+    return read.success ? read.output : { code: 'refused', params: {} }
   }
-}
-
-function describe(refused: ReturnType<typeof refuseByTrial>): string | undefined {
-  return refused?.code === 'INVALID_RECIPIENT'
-    ? renderRecipientReason(refused.reason)
-    : refused && 'The payer holds too little.'
 }
 
 /** Without the node's own rehearsal: ours has passed, and a node that is behind must not keep the bytes from the others. */

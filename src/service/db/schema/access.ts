@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { bigint, index, integer, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import type { Plan, Scope } from '#contract/api-key.ts'
 import type { StatusClass, UsagePeriod } from '#contract/usage.ts'
@@ -54,6 +55,42 @@ export const usage = service.table(
   (t) => [
     primaryKey({ columns: [t.keyId, t.period, t.startsAt, t.endpoint, t.statusClass] }),
     index('usage_age').on(t.period, t.startsAt),
+  ],
+)
+
+/**
+ * What a key asked and was answered, for some days. Written in batches after the response; text that
+ * the endpoint's schemas do not mark as shown is not here.
+ */
+export const requestLog = service.table(
+  'request_log',
+  {
+    id: bigint({ mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
+    accountId: text().notNull(),
+    keyId: text().notNull(),
+    /** Of the response; the caller may have chosen it, so it is not unique. */
+    requestId: text().notNull(),
+    at: at('at').notNull(),
+    method: text().notNull(),
+    path: text().notNull(),
+    endpoint: text().notNull(),
+    status: integer().notNull(),
+    /** Null for a success. */
+    code: text(),
+    durationMs: integer().notNull(),
+    request: text(),
+    response: text(),
+    /** Requests of the key before this one that are not in the log. */
+    skipped: integer().notNull(),
+  },
+  (t) => [
+    index('request_log_account').on(t.accountId, t.at, t.id),
+    index('request_log_key').on(t.accountId, t.keyId, t.at, t.id),
+    index('request_log_error')
+      .on(t.accountId, t.at, t.id)
+      .where(sql`code is not null`),
+    index('request_log_request').on(t.accountId, t.requestId),
+    index('request_log_age').on(t.at),
   ],
 )
 

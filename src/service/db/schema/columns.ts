@@ -13,5 +13,12 @@ export const atomic = customType<{ data: bigint; driverData: string }>({
   toDriver: String,
 })
 
+/** A sum of atomic units, which may have more digits than one amount. */
+export const atomicSum = customType<{ data: bigint; driverData: string }>({
+  dataType: () => 'numeric',
+  fromDriver: BigInt,
+  toDriver: String,
+})
+
 export const at = (name: string) =>
   timestamp(name, { withTimezone: true, precision: 3, mode: 'date' })

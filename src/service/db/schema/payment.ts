@@ -135,6 +135,12 @@ export const payment = service.table(
     index('payment_direction')
       .on(t.accountId, t.direction, t.createdAt, t.id)
       .where(sql`not draft`),
+    /** The first and the last payment of a customer. */
+    index('payment_customer')
+      .on(t.accountId, t.sender, t.createdAt)
+      .where(
+        sql`direction = 'received' and refund_of is null and not draft and status in ('confirmed', 'finalized')`,
+      ),
     index('payment_draft')
       .on(t.accountId, t.createdAt, t.id)
       .where(sql`draft`),

@@ -1,4 +1,5 @@
-import { eq, inArray } from 'drizzle-orm'
+import { readFile } from 'node:fs/promises'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as v from 'valibot'
 import { endpoints } from '#contract/endpoints.ts'
@@ -9,8 +10,10 @@ import { openContext, ownWallet, type OpenedContext } from '#testing/service-con
 import { foldTallies } from '../../db/fold-tallies.ts'
 import type { NewPayment, PaymentRecord } from '../../db/payments.ts'
 import { payment } from '../../db/schema/payment.ts'
+import { settlementFee, settlementOrder } from '../../db/schema/proof.ts'
 import { paymentTally } from '../../db/schema/tally.ts'
 import { readList } from './history.ts'
+import { readSummary } from './summary.ts'
 
 const NOW = Date.parse('2026-11-21T10:00:00Z')
 const DAY = 86_400_000
@@ -26,6 +29,12 @@ const SOL_WALLETS = [
 /** Two of a family, so that every direction is met. */
 const OWNED = [EVM_WALLETS[0]!, EVM_WALLETS[2]!, SOL_WALLETS[0]!]
 const ROWS = 1_400
+/** Configured nowhere. */
+const TOKEN = {
+  address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+  symbol: 'OLD',
+  decimals: 2,
+}
 
 const networks: Network[] = [
   { network: 'eip155:31337', assets: [NATIVE_ETH] },
@@ -102,6 +111,107 @@ function expected(query: Query, wallets?: string[]): string[] {
     .map(({ id }) => id)
 }
 
+/** As they come to be: what a payee settles is known first, then the chain shows fees, and what a wallet of the service paid. */
+async function addFees(rows: readonly NewPayment[]): Promise<void> {
+  const { db } = opened.context
+  const received = rows.filter(({ mode }) => mode === 'received')
+  const facts = ({ id, accountId, network }: NewPayment) => ({ paymentId: id, accountId, network })
+  const third = (index: number) => received.filter((_, at) => at % 3 === index)
+  await db
+    .insert(settlementOrder)
+    .values(third(0).map((row) => ({ ...facts(row), key: row.id, fingerprint: 'f', checks: '[]' })))
+  await db
+    .update(payment)
+    .set({ fee: sql`length(${payment.id}) * 1000 + ascii(right(${payment.id}, 1))` })
+    .where(sql`ascii(right(${payment.id}, 1)) % 3 > 0`)
+  const settled = third(1).concat(third(0).slice(0, 9))
+  await db.insert(settlementFee).values(
+    settled.map((row, index) => ({
+      ...facts(row),
+      wallet: index % 2 === 0 ? OWNED[0]! : EVM_WALLETS[1]!,
+      scope: 'keyless',
+      reserved: 9n,
+      paid: index % 4 === 0 ? 70n : null,
+    })),
+  )
+  await db
+    .update(settlementFee)
+    .set({ paid: sql`coalesce(paid, 0) + 500` })
+    .where(sql`ascii(right(payment_id, 1)) % 2 = 0`)
+}
+
+const FLOWS = ['received', 'refundsReceived', 'sent', 'refunded', 'fees'] as const
+type Sums = Record<(typeof FLOWS)[number], bigint>
+
+/** What the overview must say of a period, added up from the rows of the list. */
+async function addUpList(since: number, until: number, wallets?: string[]) {
+  const sums = new Map<string, Sums>()
+  const at = (network: string, symbol: string): Sums => {
+    const key = `${network} ${symbol}`
+    const kept = sums.get(key) ?? {
+      received: 0n,
+      refundsReceived: 0n,
+      sent: 0n,
+      refunded: 0n,
+      fees: 0n,
+    }
+    sums.set(key, kept)
+    return kept
+  }
+  let cursor: string | null = null
+  do {
+    const page = await list(
+      { since: String(since), until: String(until), limit: '500', ...(cursor && { cursor }) },
+      wallets,
+    )
+    for (const row of page.payments) {
+      if (row.fee?.own) at(row.network, row.fee.symbol).fees += BigInt(row.fee.amountAtomic)
+      if (row.status !== 'confirmed' && row.status !== 'finalized') continue
+      const back = row.refundOf !== null
+      if (row.type === 'received')
+        at(row.network, row.symbol)[back ? 'refundsReceived' : 'received'] += BigInt(
+          row.amountAtomic,
+        )
+      if (row.type === 'sent')
+        at(row.network, row.symbol)[back ? 'refunded' : 'sent'] += BigInt(row.amountAtomic)
+    }
+    cursor = page.nextCursor
+  } while (cursor)
+  return sums
+}
+
+async function compareSummary(): Promise<void> {
+  const today = Math.floor(NOW / DAY) * DAY
+  for (const wallets of [undefined, [EVM_WALLETS[0]!, EVM_WALLETS[1]!, SOL_WALLETS[0]!]]) {
+    const summary = await readSummary(opened.context, opened.actor, { wallets, days: 4 })
+    const since = today - 3 * DAY
+    for (const [period, sums] of [
+      ['now', await addUpList(since, today + DAY - 1, wallets)],
+      ['before', await addUpList(since - 4 * DAY, since - 1, wallets)],
+    ] as const) {
+      const listed = Object.fromEntries(
+        [...sums].filter(([, each]) => FLOWS.some((flow) => each[flow] > 0n)),
+      )
+      const shown = summary.assets.flatMap((asset) => {
+        const from = period === 'now' ? asset : asset.previous
+        const flows = Object.fromEntries(FLOWS.map((flow) => [flow, BigInt(from[`${flow}Atomic`])]))
+        return FLOWS.some((flow) => flows[flow]! > 0n)
+          ? [[`${asset.network} ${asset.symbol}`, flows] as const]
+          : []
+      })
+      expect(Object.fromEntries(shown), period).toEqual(listed)
+    }
+    for (const asset of summary.assets)
+      for (const flow of FLOWS)
+        expect(asset.days.reduce((sum, day) => sum + BigInt(day[`${flow}Atomic`]), 0n)).toBe(
+          BigInt(asset[`${flow}Atomic`]),
+        )
+    const inPeriod = { since: String(since), until: String(today + DAY - 1) }
+    for (const { status, count } of summary.statuses)
+      expect(count, status).toBe(expected({ ...inPeriod, status }, wallets).length)
+  }
+}
+
 describe('on Postgres', () => {
   beforeAll(async () => {
     opened = await openContext(networks, { now: () => new Date(NOW) })
@@ -111,11 +221,13 @@ describe('on Postgres', () => {
       const solana = next(4) === 0
       const wallets = solana ? SOL_WALLETS : EVM_WALLETS
       const sender = pick(wallets)
-      const asset = solana ? NATIVE_SOL : NATIVE_ETH
+      const asset = solana ? NATIVE_SOL : next(4) === 0 ? TOKEN : NATIVE_ETH
+      const mode = pick(['local', 'local', 'hosted', 'received'] as const)
       return {
         id: createPaymentId(),
         accountId: opened.actor.accountId,
-        mode: pick(['local', 'local', 'hosted', 'received'] as const),
+        refundOf: next(5) === 0 ? 'pay_1111111111111111111111' : null,
+        mode,
         status: pick(PAYMENT_STATUSES),
         network: solana ? SOLANA_DEVNET : 'eip155:31337',
         asset: asset.address,
@@ -124,13 +236,15 @@ describe('on Postgres', () => {
         amount: BigInt(1 + next(5)) * 10n ** BigInt(asset.decimals),
         sender,
         recipient: pick(wallets.filter((wallet) => wallet !== sender)),
-        draft: next(5) === 0,
+        // What a proof paid was never a visitor's draft.
+        draft: mode !== 'received' && next(5) === 0,
         resource: pick([null, 'https://shop.example/a', 'https://shop.example/b']),
         // Few moments, so that many payments share one; whole days apart, so that the edges of days are met.
         createdAt: new Date(NOW - next(9) * DAY + pick([0, 1, 2, -36_000_000])),
       }
     })
     await opened.context.db.insert(payment).values(rows)
+    await addFees(rows)
     kept = await opened.context.db.select().from(payment)
   })
   afterAll(() => opened[Symbol.asyncDispose]())
@@ -164,6 +278,7 @@ describe('on Postgres', () => {
   ]
 
   async function compareAll(): Promise<void> {
+    await compareSummary()
     for (const wallets of scopes) {
       for (const query of queries) {
         const all = expected(query, wallets)
@@ -186,7 +301,7 @@ describe('on Postgres', () => {
     }
   }
 
-  test('totals and pages at any offset are those of plain counting, before, amid and after folding', async () => {
+  test('totals, pages at any offset and the figures of the overview are those of plain counting, before, amid and after folding', async () => {
     const { db } = opened.context
     await compareAll()
     expect(await foldTallies(db)).toBeGreaterThan(0)
@@ -198,7 +313,7 @@ describe('on Postgres', () => {
     await db.update(payment).set({ status: 'rolled_back' }).where(inArray(payment.id, moved))
     await executeAsOwner(
       { target: opened.context.config.database, db },
-      `delete from service.payment where id = '${kept[1]!.id}'`,
+      `delete from service.payment where id = '${kept.find(({ mode }) => mode === 'local')!.id}'`,
     )
     kept = await db.select().from(payment)
     await compareAll()
@@ -210,7 +325,46 @@ describe('on Postgres', () => {
     await compareAll()
     await foldTallies(db)
     await compareAll()
-    expect(await db.select().from(paymentTally).where(eq(paymentTally.payments, 0))).toEqual([])
+    expect(
+      await db
+        .select()
+        .from(paymentTally)
+        .where(and(eq(paymentTally.payments, 0), eq(paymentTally.fees, 0n))),
+    ).toEqual([])
+  })
+
+  test('the migration makes the tallies, the customers and their totals that the triggers and folding made', async () => {
+    const { db } = opened.context
+    while ((await foldTallies(db)) > 0);
+    // What a wallet of the service paid stays under the status in which it was noted: fees are read over all statuses.
+    const place = 'account_id, party, direction, day, network, asset'
+    const read = () =>
+      Promise.all(
+        [
+          `select ${place}, status, payments, amount, refunds, refunded from service.payment_tally where payments <> 0`,
+          `select ${place}, sum(fees) from service.payment_tally group by ${place} having sum(fees) <> 0`,
+          'select * from service.customer',
+          'select * from service.customer_total',
+        ].map(async (query) => {
+          const { rows } = await db.execute<{ row: string }>(
+            `select kept::text as row from (${query}) as kept order by 1`,
+          )
+          return rows.map(({ row }) => row)
+        }),
+      )
+    const noted = await read()
+    for (const rows of noted) expect(rows.length).toBeGreaterThan(0)
+    const migration = await readFile(
+      new URL('../../db/migrations/0014_customers.sql', import.meta.url),
+      'utf8',
+    )
+    const rebuild = migration.split('--> statement-breakpoint').slice(-2)
+    const owner = { target: opened.context.config.database, db }
+    const emptied =
+      'truncate service.payment_change, service.payment_tally, service.customer, service.customer_total'
+    for (const statement of [emptied, ...rebuild]) await executeAsOwner(owner, statement)
+    while ((await foldTallies(db)) > 0);
+    expect(await read()).toEqual(noted)
   })
 
   test('a transaction that is undone leaves no trace in the counts', async () => {

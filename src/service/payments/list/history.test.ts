@@ -30,6 +30,13 @@ const SOL_PAYER = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'
 const SOL_PAYEE = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM'
 const NOW = new Date('2026-11-21T10:00:00Z')
 const DAY = 24 * 60 * 60 * 1000
+const NOTHING = {
+  receivedAtomic: '0',
+  refundsReceivedAtomic: '0',
+  sentAtomic: '0',
+  refundedAtomic: '0',
+  feesAtomic: '0',
+}
 
 const network = (id: string, native: Asset): Network => ({
   network: id,
@@ -349,7 +356,14 @@ describe('on Postgres', () => {
     await pay(who, { sender: BOB, recipient: CAROL, amount: 4n, refundOf: paid })
     const mine = await readSummary(context, who, { wallets: undefined, days: 1 })
     expect(mine.assets).toMatchObject([
-      { receivedAtomic: '10', receivedCount: 1, sentAtomic: '4', sentCount: 1 },
+      {
+        receivedAtomic: '10',
+        receivedCount: 1,
+        refundedAtomic: '4',
+        refundedCount: 1,
+        sentAtomic: '0',
+        sentCount: 0,
+      },
     ])
     // Also for one wallet alone, which the other one funded.
     for (const summary of [mine, await readSummary(context, who, { wallets: [BOB], days: 1 })]) {
@@ -359,7 +373,7 @@ describe('on Postgres', () => {
     // Nor of the customer who gets it: the merchant's wallet buys nothing there.
     const theirs = await readSummary(context, who, { wallets: [CAROL], days: 1 })
     expect(theirs).toMatchObject({
-      assets: [{ receivedAtomic: '0', sentAtomic: '10' }],
+      assets: [{ receivedAtomic: '0', refundsReceivedAtomic: '4', sentAtomic: '10' }],
       topPayers: [],
     })
   })
@@ -478,9 +492,9 @@ describe('on Postgres', () => {
       medianConfirmMs: 600,
     })
     expect(eth?.days).toEqual([
-      { day: '2026-11-19', receivedAtomic: '0', sentAtomic: '0' },
-      { day: '2026-11-20', receivedAtomic: unit.toString(), sentAtomic: '0' },
-      { day: '2026-11-21', receivedAtomic: unit.toString(), sentAtomic: '7' },
+      { ...NOTHING, day: '2026-11-19' },
+      { ...NOTHING, day: '2026-11-20', receivedAtomic: unit.toString() },
+      { ...NOTHING, day: '2026-11-21', receivedAtomic: unit.toString(), sentAtomic: '7' },
     ])
     // Of the asset's payments that came to an end, three were paid; two more are still under way.
     expect(eth).toMatchObject({ endedCount: 6, paidCount: 3 })

@@ -106,10 +106,15 @@ function payerOf(row: PaymentRecord, byPayee: boolean): string | null {
   return byPayee ? row.recipient : null
 }
 
-const nativeAddress = (network: string) =>
-  (familyOf(network) === 'evm' ? NATIVE_ETH : NATIVE_SOL).address
+export function nativeAddress(network: string): string {
+  return (familyOf(network) === 'evm' ? NATIVE_ETH : NATIVE_SOL).address
+}
 
-function nativeOf(networks: readonly Network[], id: string): Pick<Asset, 'symbol' | 'decimals'> {
+/** What network fees are paid in. */
+export function nativeOf(
+  networks: readonly Network[],
+  id: string,
+): Pick<Asset, 'symbol' | 'decimals'> {
   const network = networks.find(({ network: each }) => each === id)
   return network ? nativeAsset(network) : familyOf(id) === 'evm' ? NATIVE_ETH : NATIVE_SOL
 }

@@ -1,32 +1,24 @@
-import {
-  and,
-  count,
-  desc,
-  eq,
-  gte,
-  inArray,
-  isNotNull,
-  isNull,
-  lte,
-  or,
-  sql,
-  type SQL,
-} from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, isNull, lte, sql, type SQL } from 'drizzle-orm'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
-import type { AssetSummary } from '#contract/payment-endpoints.ts'
+import { findAsset } from '#contract/network.ts'
+import type { AssetFlows, AssetSummary } from '#contract/payment-endpoints.ts'
 import { PAYMENT_STATUSES } from '#contract/payment.ts'
 import type { Actor, Context } from '../../context/context.ts'
 import { payment } from '../../db/schema/payment.ts'
-import { listed, seen } from './history-where.ts'
+import { branchesOf, listed, seen } from './history-where.ts'
+import { nativeAddress, nativeOf } from './row-fees.ts'
+import { readSummaryParts, type SummaryPart } from './summary-parts.ts'
 
 type Summary = EndpointReply<'paymentSummary'>
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const TOP = 5
+/** Medians and rankings are of so many of the newest payments: their cost does not grow with the history. */
+const RANKED = 5_000
 
 /**
- * Sums, counts and days of an account's payments. Days are UTC, the last one is today; sums are exact and of paid payments only. Sent and received are seen
- * as in the list: what moves between two of the wallets, or between strangers, is neither.
+ * Sums, counts and days of an account's payments, and the sums of the same number of days before. Days are UTC, the last one is today; sums are exact and of
+ * paid payments only, fees of all. Sent and received are seen as in the list: what moves between two of the wallets, or between strangers, is neither.
  */
 export async function readSummary(
   context: Context,
@@ -35,144 +27,235 @@ export async function readSummary(
 ): Promise<Summary> {
   const { wallets, days } = query
   const until = context.now()
-  const today = Math.floor(until.getTime() / DAY_MS) * DAY_MS
-  const since = new Date(today - (days - 1) * DAY_MS)
-  const scope: Scope = {
-    where: and(
-      eq(payment.accountId, actor.accountId),
-      listed({ drafts: false }),
-      gte(payment.createdAt, since),
-      lte(payment.createdAt, until),
-      wallets && or(inArray(payment.sender, wallets), inArray(payment.recipient, wallets)),
-    ),
-    // A refund is no income of its recipient.
-    received: sql`(${seen({ wallets, type: 'received' })} and ${isNull(payment.refundOf)})`,
-    sent: sql`(${seen({ wallets, type: 'sent' })})`,
-  }
-  const dayNames = Array.from({ length: days }, (_, index) =>
-    new Date(since.getTime() + index * DAY_MS).toISOString().slice(0, 10),
-  )
-  const [statuses, assets, topPayers, topResources] = await Promise.all([
-    countStatuses(context, scope),
-    sumAssets(context, scope, dayNames),
-    rankPayers(context, scope),
-    rankResources(context, scope),
+  const today = Math.floor(until.getTime() / DAY_MS)
+  const first = today - days + 1
+  const scope = { accountId: actor.accountId, wallets, first, today }
+  const [parts, ranked] = await Promise.all([
+    readSummaryParts(context.db, scope),
+    rankNewest(context, actor, { wallets, since: new Date(first * DAY_MS), until }),
   ])
+  const current = parts.filter(({ day }) => day !== null)
+  const dayNames = Array.from({ length: days }, (_, index) => first + index)
+  const assets = await Promise.all(
+    groupByAsset(parts).map(async (group): Promise<AssetSummary> => {
+      const { network, asset } = group
+      const now = group.parts.filter(({ day }) => day !== null)
+      const owned = now.filter((part) => part.asset === asset && isOwn(part))
+      const byDay = Map.groupBy(now, ({ day }) => day)
+      return {
+        network,
+        asset,
+        ...(await describeAsset(context, actor, group)),
+        ...flowsOf(now, network, asset),
+        ...countsOf(owned),
+        endedCount: countIn(owned, ENDED),
+        paidCount: countIn(owned, PAID),
+        medianConfirmMs: ranked.medians.get(`${network} ${asset}`) ?? null,
+        previous: flowsOf(
+          group.parts.filter(({ day }) => day === null),
+          network,
+          asset,
+        ),
+        days: dayNames.map((day) => ({
+          day: new Date(day * DAY_MS).toISOString().slice(0, 10),
+          ...flowsOf(byDay.get(day) ?? [], network, asset),
+        })),
+      }
+    }),
+  )
   return {
     success: true,
-    since: since.getTime(),
+    since: first * DAY_MS,
     until: until.getTime(),
-    statuses,
+    statuses: PAYMENT_STATUSES.map((status) => ({
+      status,
+      count: countIn(current, new Set([status])),
+    })),
     assets,
-    topPayers,
-    topResources,
+    rankedPayments: ranked.payments,
+    topPayers: ranked.payers,
+    topResources: ranked.resources,
   }
 }
 
-type Scope = { where: SQL | undefined; received: SQL; sent: SQL }
+const ENDED: ReadonlySet<string> = new Set([
+  'confirmed',
+  'finalized',
+  'failed',
+  'expired',
+  'rolled_back',
+])
+const PAID: ReadonlySet<string> = new Set(['confirmed', 'finalized'])
 
-const ended = sql`${payment.status} in ('confirmed', 'finalized', 'failed', 'expired', 'rolled_back')`
-const paid = sql`${payment.status} in ('confirmed', 'finalized')`
-/** The account's own wallets are never its customers, whichever of its wallets is looked from. */
-const fromCustomer = sql`${payment.direction} in ('received', 'external')`
+/** What a part belongs to: fees are paid in the native asset, whatever the payment was of. */
+type AssetParts = { network: string; asset: string; parts: SummaryPart[] }
 
-async function countStatuses({ db }: Context, { where }: Scope): Promise<Summary['statuses']> {
-  const rows = await db
-    .select({ status: payment.status, count: count() })
-    .from(payment)
-    .where(where)
-    .groupBy(payment.status)
-  return PAYMENT_STATUSES.map((status) => ({
-    status,
-    count: rows.find((row) => row.status === status)?.count ?? 0,
-  }))
-}
-
-async function sumAssets(
-  context: Context,
-  scope: Scope,
-  dayNames: readonly string[],
-): Promise<AssetSummary[]> {
-  const { where, received, sent } = scope
-  const day = sql<string>`to_char(${payment.createdAt} at time zone 'UTC', 'YYYY-MM-DD')`
-  const asset = {
-    network: payment.network,
-    asset: payment.asset,
-    symbol: payment.symbol,
-    decimals: payment.decimals,
+/** One group for each asset that has something to show: a payment that ended, or fees. */
+function groupByAsset(parts: readonly SummaryPart[]): AssetParts[] {
+  const groups = new Map<string, AssetParts>()
+  const add = (part: SummaryPart, asset: string) => {
+    const key = `${part.network} ${asset}`
+    const group = groups.get(key) ?? { network: part.network, asset, parts: [] }
+    groups.set(key, group)
+    group.parts.push(part)
   }
-  const byAsset = [payment.network, payment.asset, payment.symbol, payment.decimals]
-  const sums = {
-    receivedAtomic: sql<string>`coalesce(sum(${payment.amount}) filter (where ${paid} and ${received}), 0)::text`,
-    sentAtomic: sql<string>`coalesce(sum(${payment.amount}) filter (where ${paid} and ${sent}), 0)::text`,
+  for (const part of parts) {
+    const native = nativeAddress(part.network)
+    if (isOwn(part) && ENDED.has(part.status) && part.payments > 0) add(part, part.asset)
+    else if (part.fees > 0n && part.asset === native) add(part, native)
+    if (part.fees > 0n && part.asset !== native) add(part, native)
   }
-  const median = sql<
-    number | null
-  >`(percentile_cont(0.5) within group (order by greatest(0, extract(epoch from ${payment.confirmedAt} - ${payment.broadcastAt})) * 1000) filter (where ${paid} and ${payment.broadcastAt} is not null))::float8`
-  const [totals, perDay] = await Promise.all([
-    context.db
-      .select({
-        ...asset,
-        ...sums,
-        receivedCount: sql<number>`(count(*) filter (where ${paid} and ${received}))::int`,
-        sentCount: sql<number>`(count(*) filter (where ${paid} and ${sent}))::int`,
-        endedCount: sql<number>`(count(*) filter (where ${ended}))::int`,
-        paidCount: sql<number>`(count(*) filter (where ${paid}))::int`,
-        medianConfirmMs: median,
-      })
-      .from(payment)
-      .where(and(where, ended, or(received, sent)))
-      .groupBy(...byAsset)
-      .orderBy(...byAsset),
-    context.db
-      .select({ ...asset, ...sums, day })
-      .from(payment)
-      .where(and(where, paid))
-      .groupBy(...byAsset, sql`7`),
-  ])
-  return totals.map((total) => {
-    const own = new Map(
-      perDay
-        .filter((row) => row.network === total.network && row.asset === total.asset)
-        .map((row) => [row.day, row]),
-    )
-    return {
-      ...total,
-      medianConfirmMs: total.medianConfirmMs === null ? null : Math.round(total.medianConfirmMs),
-      days: dayNames.map((name) => ({
-        day: name,
-        receivedAtomic: own.get(name)?.receivedAtomic ?? '0',
-        sentAtomic: own.get(name)?.sentAtomic ?? '0',
-      })),
-    }
-  })
-}
-
-async function rankPayers(
-  { db }: Context,
-  { where, received }: Scope,
-): Promise<Summary['topPayers']> {
-  return db
-    .select({ address: payment.sender, count: count() })
-    .from(payment)
-    .where(and(where, paid, received, fromCustomer))
-    .groupBy(payment.sender)
-    .orderBy(desc(count()), payment.sender)
-    .limit(TOP)
-}
-
-async function rankResources(
-  { db }: Context,
-  { where, received }: Scope,
-): Promise<Summary['topResources']> {
-  const rows = await db
-    .select({ resource: payment.resource, count: count() })
-    .from(payment)
-    .where(and(where, paid, received, fromCustomer, isNotNull(payment.resource)))
-    .groupBy(payment.resource)
-    .orderBy(desc(count()), payment.resource)
-    .limit(TOP)
-  return rows.flatMap(({ resource, count: times }) =>
-    resource === null ? [] : [{ resource, count: times }],
+  return [...groups.values()].toSorted(
+    (a, b) => compare(a.network, b.network) || compare(a.asset, b.asset),
   )
+}
+
+const isOwn = ({ direction }: SummaryPart) => direction === 'received' || direction === 'sent'
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+
+function flowsOf(parts: readonly SummaryPart[], network: string, asset: string): AssetFlows {
+  const flows = { received: 0n, refundsReceived: 0n, sent: 0n, refunded: 0n, fees: 0n }
+  for (const part of parts) {
+    if (asset === nativeAddress(network)) flows.fees += part.fees
+    if (part.asset !== asset || !PAID.has(part.status)) continue
+    if (part.direction === 'received') {
+      flows.received += part.amount - part.refunded
+      flows.refundsReceived += part.refunded
+    }
+    if (part.direction === 'sent') {
+      flows.sent += part.amount - part.refunded
+      flows.refunded += part.refunded
+    }
+  }
+  return {
+    receivedAtomic: flows.received.toString(),
+    refundsReceivedAtomic: flows.refundsReceived.toString(),
+    sentAtomic: flows.sent.toString(),
+    refundedAtomic: flows.refunded.toString(),
+    feesAtomic: flows.fees.toString(),
+  }
+}
+
+function countsOf(parts: readonly SummaryPart[]) {
+  const counts = { receivedCount: 0, refundsReceivedCount: 0, sentCount: 0, refundedCount: 0 }
+  for (const { direction, status, payments, refunds } of parts) {
+    if (!PAID.has(status)) continue
+    if (direction === 'received') {
+      counts.receivedCount += payments - refunds
+      counts.refundsReceivedCount += refunds
+    }
+    if (direction === 'sent') {
+      counts.sentCount += payments - refunds
+      counts.refundedCount += refunds
+    }
+  }
+  return counts
+}
+
+function countIn(parts: readonly SummaryPart[], statuses: ReadonlySet<string>): number {
+  return parts.reduce((sum, { status, payments }) => sum + (statuses.has(status) ? payments : 0), 0)
+}
+
+/** As configured; of an asset that is configured no more, as its last payment says. */
+async function describeAsset(
+  { config, db }: Context,
+  { accountId }: Actor,
+  { network, asset, parts }: AssetParts,
+): Promise<Pick<AssetSummary, 'symbol' | 'decimals'>> {
+  if (asset === nativeAddress(network)) {
+    const { symbol, decimals } = nativeOf(config.networks, network)
+    return { symbol, decimals }
+  }
+  const configured = config.networks.find((each) => each.network === network)
+  const known = configured && findAsset(configured, asset)
+  if (known) return { symbol: known.symbol, decimals: known.decimals }
+  // Of that day alone: no index finds an asset.
+  const latest = Math.max(...parts.map((part) => part.latest))
+  const [row] = await db
+    .select({ symbol: payment.symbol, decimals: payment.decimals })
+    .from(payment)
+    .where(
+      and(
+        eq(payment.accountId, accountId),
+        listed({ drafts: false }),
+        gte(payment.createdAt, new Date(latest * DAY_MS)),
+        eq(payment.network, network),
+        eq(payment.asset, asset),
+      ),
+    )
+    .orderBy(desc(payment.createdAt), desc(payment.id))
+    .limit(1)
+  return row ?? { symbol: asset, decimals: 0 }
+}
+
+type Ranked = {
+  /** How many payments were looked at. */
+  payments: number
+  medians: ReadonlyMap<string, number>
+  payers: Summary['topPayers']
+  resources: Summary['topResources']
+}
+
+const paid = sql`status in ('confirmed', 'finalized')`
+
+/** Of the newest payments of a period: how long the network took, who paid, and for what. One statement. */
+async function rankNewest(
+  { db }: Context,
+  { accountId }: Actor,
+  period: { wallets: readonly string[] | undefined; since: Date; until: Date },
+): Promise<Ranked> {
+  const { wallets, since, until } = period
+  const columns = sql`${payment.id} as id, ${payment.createdAt} as created_at`
+  const within = and(gte(payment.createdAt, since), lte(payment.createdAt, until))
+  const everything = {
+    accountId,
+    wallets,
+    type: 'all',
+    drafts: false,
+    searched: false,
+    statuses: undefined,
+    network: undefined,
+    assets: undefined,
+    since: undefined,
+    until: undefined,
+    minAmount: undefined,
+    maxAmount: undefined,
+    text: undefined,
+    from: undefined,
+    to: undefined,
+  } as const
+  const newest = branchesOf(everything).map(
+    (branch) =>
+      sql`(select ${columns} from ${payment} where ${and(branch, within)} order by ${payment.createdAt} desc, ${payment.id} desc limit ${RANKED})`,
+  )
+  // A refund is no income of its recipient, and the account's own wallets are never its customers, whichever of its wallets is looked from.
+  const bought: SQL | undefined = and(
+    sql`${payment.status} in ('confirmed', 'finalized')`,
+    seen({ wallets, type: 'received' }),
+    isNull(payment.refundOf),
+    inArray(payment.direction, ['received', 'external']),
+  )
+  const moved = sql`(${seen({ wallets, type: 'received' })} or ${seen({ wallets, type: 'sent' })})`
+  const { rows } = await db.execute<{ kind: string; name: string; figure: number }>(sql`
+    with newest as materialized (
+      select ${payment.network} as network, ${payment.asset} as asset, ${payment.status} as status, ${payment.sender} as sender, ${payment.resource} as resource,
+        coalesce(${bought}, false) as bought, ${moved} as moved,
+        case when ${payment.confirmedAt} is not null and ${payment.broadcastAt} is not null
+          then greatest(0, extract(epoch from ${payment.confirmedAt} - ${payment.broadcastAt})) * 1000 end as took
+      from ${payment} where ${payment.id} in (
+        select id from (${sql.join(newest, sql` union `)}) as merged order by created_at desc, id desc limit ${RANKED}
+      )
+    )
+    select 'payments' as kind, '' as name, count(*)::float8 as figure from newest
+    union all select 'median', network || ' ' || asset, percentile_cont(0.5) within group (order by took)::float8
+      from newest where ${paid} and moved and took is not null group by network, asset
+    union all (select 'payer', sender, count(*)::float8 from newest where bought group by sender order by count(*) desc, sender limit ${TOP})
+    union all (select 'resource', resource, count(*)::float8 from newest where bought and resource is not null group by resource order by count(*) desc, resource limit ${TOP})`)
+  const of = (kind: string) => rows.filter((row) => row.kind === kind)
+  return {
+    payments: of('payments')[0]?.figure ?? 0,
+    medians: new Map(of('median').map(({ name, figure }) => [name, Math.round(figure)])),
+    payers: of('payer').map(({ name, figure }) => ({ address: name, count: figure })),
+    resources: of('resource').map(({ name, figure }) => ({ resource: name, count: figure })),
+  }
 }

@@ -257,7 +257,7 @@ describe('an authorization of EIP-3009', () => {
     const all = await parties(0n)
     expect(await refusal(fixture.build(all.payee, await dollars(all)))).toMatchObject({
       code: 'INSUFFICIENT_BALANCE',
-      reason: { code: 'network_fee' },
+      reason: 'network_fee',
     })
   })
 

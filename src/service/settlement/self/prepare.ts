@@ -1,5 +1,5 @@
 import { callOf, type Authorization } from '#chains/evm/authorization.ts'
-import { fact, textFact } from '#contract/facts.ts'
+import { fact } from '#contract/facts.ts'
 import { familyOf } from '#contract/network.ts'
 import { balanceProblem } from '#contract/reason-problems.ts'
 import type { EndpointReply } from '#contract/endpoints.ts'
@@ -93,7 +93,7 @@ async function prepareCall(
     ),
   )
   if (!built.ok && built.code === 'INSUFFICIENT_BALANCE') throw balanceProblem(built.reason)
-  const simulated = built.ok ? fact('accepted') : textFact(built.message)
+  const simulated = built.ok ? fact('accepted') : built.reason
   report.check('simulation_failed', {
     name: 'simulation',
     source: 'chain',
@@ -132,7 +132,7 @@ async function prepareSigned(
   await orUndecided(deadline.within(simulateSigned(job, chain, bytes)))
   const head = await orUndecided(deadline.within(chain.head()))
   const signer = examined.feePayer ?? null
-  const fee = signer === null ? null : await feeOfSponsor(chain, { bytes, sponsor: signer })
+  const fee = signer === null ? null : await feeOfFeePayer(chain, { bytes, feePayer: signer })
   return {
     settlement: signer === null ? 'broadcast_only' : 'required',
     kind: evm ? 'signed-transaction' : terms.asset.native ? 'native-transfer' : 'token-transfer',
@@ -153,13 +153,13 @@ async function prepareSigned(
  * What the payer's transaction takes from the payee, who must hold it: the payer chose the limits,
  * which were checked against ours.
  */
-async function feeOfSponsor(
+async function feeOfFeePayer(
   chain: Chain,
-  { bytes, sponsor }: { bytes: Uint8Array; sponsor: string },
+  { bytes, feePayer }: { bytes: Uint8Array; feePayer: string },
 ): Promise<FeePayerFee> {
   const fee = feePayerFee(bytes)
   const { feeAtomic } = fee
-  const { balanceAtomic } = await chain.funds(sponsor, async () => [])
+  const { balanceAtomic } = await chain.funds(feePayer, async () => [])
   if (balanceAtomic < feeAtomic)
     throw balanceProblem(
       nativeShortage(chain.network, { amountAtomic: 0n, feeAtomic, availableAtomic: balanceAtomic })

@@ -407,7 +407,7 @@ test('SOL that the payer has sent is received, and its payee may write that on t
   })
   expect(landed?.meta?.err).toBeNull()
   const facts = decodeTransaction(Buffer.from(built.transaction, 'base64'))
-  if (!facts.ok) throw new Error(facts.problem)
+  if (!facts.ok) throw new Error(facts.problem.code)
   expect(facts.feePayer).toBe(all.payTo)
   expect(facts.operations).toContainEqual(
     expect.objectContaining({

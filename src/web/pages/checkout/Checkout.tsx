@@ -1,8 +1,9 @@
 import { t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useCallback, useEffect, useState, type ReactNode } from 'react'
-import { serverNow } from '../../api/clock.ts'
+import type { CheckoutFields } from '../../payment-flow/form/fields.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
+import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import {
   beginRun,
   resumeRun,
@@ -13,6 +14,7 @@ import type { CheckoutPrefill } from '../../payment-flow/form/start-values.ts'
 import type { JournalEntry } from '../../payment-flow/journal.ts'
 import { isPaid, type PaymentState } from '../../payment-flow/machine.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
+import { needsPrice } from '../../payment-flow/steps/BuildStep.tsx'
 import { RunSteps } from '../../payment-flow/steps/RunSteps.tsx'
 import { Steps, type StepName } from '../../payment-flow/steps/Steps.tsx'
 import { useRunState } from '../../payment-flow/steps/use-run.ts'
@@ -50,7 +52,7 @@ export type CheckoutProps = {
   addressOf: (at: { payment?: string; network?: string }) => string
   /** On top, and no form then: why no new payment can be made here. */
   closed?: ReactNode | false
-  /** Has the price of a link quoted again, before the form is shown once more. */
+  /** Has the price of a link quoted again, for the form that is shown once more. */
   onRenew?: () => void
   /** What is paid for: above every step but the receipt, which names it too. */
   item?: ReactNode
@@ -73,8 +75,8 @@ export function Checkout({
   children,
 }: CheckoutProps) {
   const [view, setView] = useState<View>({ name: 'opening' })
-  // Another currency, or a renewed price, is another form.
-  const [email, setEmail] = useState('')
+  // Another currency, or a refreshed price, is another form.
+  const [typed, setTyped] = useState<CheckoutFields>()
 
   useEffect(() => {
     const gone = new AbortController()
@@ -109,7 +111,7 @@ export function Checkout({
         'after' in from ? undefined : 'again' in from ? { ...order, reference: undefined } : order
       setView({ name: 'details', network: order.network, previous })
       navigate(addressOf('after' in from ? { network: order.network } : {}), { replace: true })
-      if (order.quote && order.quote.expiresAt <= serverNow()) onRenew?.()
+      if ('change' in from && from.renew) onRenew?.()
     },
     [addressOf, onRenew],
   )
@@ -139,13 +141,13 @@ export function Checkout({
       {children}
       {!closed && (
         <Details
-          email={email}
-          onEmail={setEmail}
           asked={link?.choice ? asked : { ...asked, network: view.network ?? asked.network }}
           // Another way to pay a link is another form.
           key={link?.choice && `${asked.network} ${asked.asset} ${asked.amount}`}
           link={link}
           onStart={start}
+          onType={setTyped}
+          typed={link?.choice && typed}
           previous={link?.choice ? undefined : view.previous}
         />
       )}
@@ -181,12 +183,8 @@ async function openView(wanted: string | undefined): Promise<View> {
       name: 'details',
       notice: open ? undefined : t`This browser does not have that payment. Start a new one here.`,
     }
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : t`unknown reason`
-    return {
-      name: 'details',
-      notice: t`The payment could not be opened: ${reason}. Reload to try again.`,
-    }
+  } catch {
+    return { name: 'details', notice: t`The payment could not be opened. Reload to try again.` }
   }
 }
 
@@ -231,7 +229,7 @@ function Unfinished() {
 
 /** Back to the form: `change` keeps the inputs, `again` does too but for the reference, `after` begins another payment. */
 type StartOver =
-  | { change: WalletPaymentIntent }
+  | { change: WalletPaymentIntent; /** Its quote is over. */ renew: boolean }
   | { again: WalletPaymentIntent }
   | { after: WalletPaymentIntent }
 
@@ -258,9 +256,9 @@ function Flow({ run, item, onStartOver, onStart }: FlowProps) {
   return (
     <div ref={container}>
       {!state.order.link && <Steps current={stage} />}
-      {!('sent' in state) && item}
+      {!('sent' in state) && (state.order.item ? <ItemSummary item={state.order.item} /> : item)}
       <RunSteps
-        onLeave={() => onStartOver({ change: state.order })}
+        onLeave={() => onStartOver({ change: state.order, renew: needsPrice(state) })}
         onOther={(order) => void onStart(order)}
         run={run}
         state={state}

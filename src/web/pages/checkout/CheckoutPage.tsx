@@ -2,20 +2,23 @@ import { useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useCallback, useState } from 'react'
 import { hasRole } from '#contract/role.ts'
+import { hostedWalletsQuery } from '../../api/hosted-wallets.ts'
 import { useRole } from '../../api/session.ts'
+import { useConfig } from '../../api/use-config.ts'
+import { MerchantHeader, PayShell } from '../../shell/PayShell.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
+import { useInDashboard } from '../../shell/Shell.tsx'
 import { pathTo } from '../../router/paths.ts'
 import { useSearch } from '../../router/use-route.ts'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Checkout } from './Checkout.tsx'
 import { HostedCheckout } from './hosted/HostedCheckout.tsx'
-import { hostedWalletsQuery } from './hosted/hosted-query.ts'
 
 /** A payment to whomever the payer, or the page's address, names. */
 export function CheckoutPage() {
   const { t } = useLingui()
   const search = useSearch('checkout')
-  const { payment, ...asked } = search
+  const { payment, from, ...asked } = search
   const addressOf = useCallback(
     (at: { payment?: string; network?: string }) =>
       pathTo('checkout', {
@@ -24,9 +27,17 @@ export function CheckoutPage() {
       }),
     [search],
   )
+  const { title, networks } = useConfig()
   const operator = hasRole(useRole(), 'operator')
   const { data: wallets = [] } = useQuery({ ...hostedWalletsQuery, enabled: operator })
-  const [source, setSource] = useState<'own' | 'managed'>('own')
+  const [source, setSource] = useState<'own' | 'managed'>(from === undefined ? 'own' : 'managed')
+  if (!useInDashboard())
+    return (
+      <PayShell>
+        <MerchantHeader name={title} testnet={networks.every(({ testnet }) => testnet)} />
+        <Checkout addressOf={addressOf} asked={asked} wanted={payment} />
+      </PayShell>
+    )
   return (
     <div className="mx-auto max-w-[880px]">
       <div className="no-print">
@@ -53,7 +64,7 @@ export function CheckoutPage() {
         />
       </div>
       {source === 'managed' && wallets.length > 0 ? (
-        <HostedCheckout wallets={wallets} />
+        <HostedCheckout from={{ wallet: from, network: asked.network }} wallets={wallets} />
       ) : (
         <Checkout addressOf={addressOf} asked={asked} wanted={payment} />
       )}

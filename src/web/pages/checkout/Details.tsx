@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useState } from 'react'
-import { useForm, useWatch } from 'react-hook-form'
+import { useEffect, useState } from 'react'
+import { useForm, useWatch, type UseFormReturn } from 'react-hook-form'
 import { familyOf, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { pathTo } from '../../router/paths.ts'
@@ -26,6 +26,7 @@ import { PhonePay } from './PhonePay.tsx'
 import { breachOf } from './spending.ts'
 import {
   intentOf,
+  reusableValues,
   startValues,
   type CheckoutPrefill,
 } from '../../payment-flow/form/start-values.ts'
@@ -38,23 +39,24 @@ export type DetailsProps = {
   /** What it sets is shown above, and no field here. */
   link: OpenLink | undefined
   onStart: (order: WalletPaymentIntent) => Promise<void>
-  /** What was typed into a form before this one. */
-  email: string
-  onEmail: (typed: string) => void
+  /** What was typed into a form of this link before. */
+  typed: CheckoutFields | undefined
+  onType: (fields: CheckoutFields) => void
 }
 
 /** Step 1: who gets how much, on which network. Nothing is asked of a wallet or a network but balances and recent fees. */
-export function Details({ previous, asked, link, onStart, email, onEmail }: DetailsProps) {
+export function Details({ previous, asked, link, onStart, typed, onType }: DetailsProps) {
   const { t } = useLingui()
   const { networks, sellerWallets } = useConfig()
   const form = useForm<CheckoutFields>({
     defaultValues: {
       ...startValues(previous, asked, { networks, sellerWallets }),
-      ...(!previous && { email }),
+      ...(typed && link && reusableValues(typed, link)),
     },
   })
+  useTyped(form, onType)
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
-  const [userError, setUserError] = useState<string>()
+  const [unstored, setUnstored] = useState(false)
   const accounts = useAccounts()
   const connect = useConnectFirst(({ address }) => {
     if (address !== link?.terms.recipient) void form.handleSubmit(submit)()
@@ -68,7 +70,7 @@ export function Details({ previous, asked, link, onStart, email, onEmail }: Deta
   async function submit(fields: CheckoutFields) {
     if (!network || !account || ownLink)
       return openConnectDialog(network && familyOf(network.network))
-    setUserError(undefined)
+    setUnstored(false)
     try {
       const order = intentOf(fields, {
         network,
@@ -81,8 +83,8 @@ export function Details({ previous, asked, link, onStart, email, onEmail }: Deta
       const breach = await breachOf(order)
       if (breach) return form.setError('amount', { message: breach }, { shouldFocus: true })
       await onStart(order)
-    } catch (error) {
-      setUserError(error instanceof Error ? error.message : t`unknown reason`)
+    } catch {
+      setUnstored(true)
     }
   }
 
@@ -115,9 +117,8 @@ export function Details({ previous, asked, link, onStart, email, onEmail }: Deta
           noValidate
           onSubmit={(event) => void form.handleSubmit(submit)(event)}
         >
-          {userError && (
+          {unstored && (
             <Banner role="alert" title={t`This payment could not be started`} tone="bad">
-              {userError}{' '}
               {t`This browser cannot store payments, perhaps in a private window. Nothing was sent.`}
             </Banner>
           )}
@@ -138,7 +139,6 @@ export function Details({ previous, asked, link, onStart, email, onEmail }: Deta
             form={form}
             link={link}
             network={network}
-            onEmail={onEmail}
           />
           {account && !ownLink ? (
             <Button
@@ -180,6 +180,16 @@ export function Details({ previous, asked, link, onStart, email, onEmail }: Deta
         />
       </Card>
     </>
+  )
+}
+
+function useTyped(
+  { subscribe }: UseFormReturn<CheckoutFields>,
+  onType: DetailsProps['onType'],
+): void {
+  useEffect(
+    () => subscribe({ formState: { values: true }, callback: ({ values }) => onType(values) }),
+    [subscribe, onType],
   )
 }
 

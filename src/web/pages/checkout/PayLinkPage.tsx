@@ -2,12 +2,15 @@ import { useLingui, Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useCallback, useMemo, type ReactNode } from 'react'
 import { useConfig } from '../../api/use-config.ts'
+import { describeError } from '../../errors/codes.ts'
 import {
   linkQuery,
   type LinkProblem,
   type LinkView,
   type OpenLink,
 } from '../../payment-flow/form/open-link.ts'
+import { InvoiceSummary } from '../../payment-flow/InvoiceLines.tsx'
+import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
 import { AddressDisclosure } from '../../payment-flow/steps/ReviewSummary.tsx'
 import { pathTo } from '../../router/paths.ts'
@@ -17,10 +20,12 @@ import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { toast } from '../../ui/Toast.tsx'
 import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
 import { Checkout } from './Checkout.tsx'
 import { ShortLinkCheckout } from './ShortLinkCheckout.tsx'
@@ -36,7 +41,12 @@ export function PayLinkPage() {
     refetchOnWindowFocus: ({ state }) => payment === undefined && !isQuoted(state.data),
     refetchOnReconnect: ({ state }) => payment === undefined && !isQuoted(state.data),
   })
-  const onRenew = useCallback(() => void refetch(), [refetch])
+  const onRenew = useCallback(async () => {
+    const { error: failure } = await refetch()
+    if (!failure) return
+    const { title, body } = describeError(failure)
+    toast(title, { tone: 'warn', body })
+  }, [refetch])
   const addressOf = useCallback(
     (at: { payment?: string }) =>
       pathTo('payLink', { params: { link: text }, search: { payment: at.payment } }),
@@ -56,7 +66,9 @@ export function PayLinkPage() {
         </Card>
       )}
       {!data && !error && <PageSkeleton />}
-      {data?.kind === 'refused' && payment === undefined && <Refused problem={data.problem} />}
+      {data?.kind === 'refused' && payment === undefined && (
+        <Refused busy={isFetching} onRetry={() => void onRenew()} problem={data.problem} />
+      )}
       {/* A payment that was begun is shown, even where nothing can be quoted now. */}
       {data?.kind === 'refused' && payment !== undefined && (
         <Checkout
@@ -70,7 +82,7 @@ export function PayLinkPage() {
         <ShortLinkCheckout
           addressOf={addressOf}
           renderItem={(each) => <LinkItem link={each} />}
-          onRenew={onRenew}
+          onRenew={() => void onRenew()}
           problem={short.problem}
           renewing={isFetching}
           renderRefused={(problem) => <Refused problem={problem} />}
@@ -99,17 +111,49 @@ function isQuoted(view: LinkView | undefined): boolean {
   return view?.kind === 'short' && view.short.opened.expiresAt !== null
 }
 
-function Refused({ problem }: { problem: LinkProblem }) {
+function Refused({
+  problem,
+  busy,
+  onRetry,
+}: {
+  problem: LinkProblem
+  busy?: boolean
+  onRetry?: () => void
+}) {
   return (
-    <Banner role="alert" title={problem.title} tone="warn">
+    <Banner
+      action={
+        problem.retry &&
+        onRetry && (
+          <Button busy={busy} icon={<Icon name="refresh" />} onClick={onRetry}>
+            <Trans>Try again</Trans>
+          </Button>
+        )
+      }
+      role="alert"
+      title={problem.title}
+      tone="warn"
+    >
       {problem.body}
     </Banner>
   )
 }
 
 /** What is paid for. It stays on every step. */
-function LinkItem({ link: { terms } }: { link: OpenLink }) {
+function LinkItem({ link: { terms, item, invoice } }: { link: OpenLink }) {
   const { description, reference } = terms
+  if (invoice) return <InvoiceSummary invoice={invoice} />
+  if (item)
+    return (
+      <>
+        <ItemSummary item={item} />
+        {reference && (
+          <p className="mb-2 text-muted [overflow-wrap:anywhere]">
+            <UntrustedText text={reference} />
+          </p>
+        )}
+      </>
+    )
   if (!description && !reference) return null
   return (
     <p className="mb-2 text-muted [overflow-wrap:anywhere]">

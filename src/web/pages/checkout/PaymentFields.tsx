@@ -20,6 +20,7 @@ import {
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 import { RecipientField } from '../../payment-flow/form/RecipientField.tsx'
 import { assetOn, recipientOn, reserveOf } from '../../payment-flow/form/start-values.ts'
+import { useInDashboard } from '../../shell/Shell.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
@@ -29,7 +30,7 @@ import { FromAccount } from './FromAccount.tsx'
 import { MoreFields } from './MoreFields.tsx'
 import { NetworkFields } from './NetworkFields.tsx'
 import { useFreshErrors } from './use-fresh-errors.ts'
-import { useFunds } from './use-funds.ts'
+import { useFunds } from '../../payment-flow/steps/use-funds.ts'
 import { useSuggestedRecipient } from './use-suggested-recipient.ts'
 import { Disclosure } from '../../ui/Disclosure.tsx'
 
@@ -43,7 +44,6 @@ type PaymentFieldsProps = {
   named: boolean
   /** The payee of a payment sends it back. */
   refund: boolean
-  onEmail: (typed: string) => void
 }
 
 /** In the order a payer thinks of them: how much, to whom, from where. */
@@ -55,11 +55,11 @@ export function PaymentFields({
   link,
   named,
   refund,
-  onEmail,
 }: PaymentFieldsProps) {
   const { register, control, getValues, setValue, formState } = form
   const { networks, sellerWallets, title } = useConfig()
   const operator = hasRole(useRole(), 'operator')
+  const inDashboard = useInDashboard()
   const sellerOnly = !operator && !refund
   const [recipient, amount, fee, priorityFee] = useWatch({
     control,
@@ -128,7 +128,7 @@ export function PaymentFields({
           value={recipient}
         />
       )}
-      {(account || !link) && (
+      {(account || inDashboard) && (
         <FromAccount
           account={account}
           asset={asset}
@@ -138,8 +138,13 @@ export function PaymentFields({
           unreadable={unreadable}
         />
       )}
-      {link?.askEmail && <EmailField form={form} onType={onEmail} />}
-      <Options folded={link !== undefined}>
+      {link?.askEmail && <EmailField form={form} />}
+      <Options
+        folded={!inDashboard}
+        open={Boolean(
+          errors.priorityFee ?? errors.resource ?? errors.description ?? errors.reference,
+        )}
+      >
         <FeeField
           asset={asset}
           error={errors.priorityFee?.message}
@@ -165,12 +170,25 @@ export function PaymentFields({
   )
 }
 
-/** What a customer with a link rarely needs, folded. */
-function Options({ folded, children }: { folded: boolean; children: ReactNode }) {
+/** What a customer rarely needs, folded. */
+function Options({
+  folded,
+  open,
+  children,
+}: {
+  folded: boolean
+  /** Something in it is wrong. */
+  open: boolean
+  children: ReactNode
+}) {
   const { t } = useLingui()
   if (!folded) return children
   return (
-    <Disclosure aria-label={t`More options`} label={<Trans>More options</Trans>}>
+    <Disclosure
+      aria-label={t`More options`}
+      label={<Trans>More options</Trans>}
+      open={open || undefined}
+    >
       <div className="mt-4 space-y-5">{children}</div>
     </Disclosure>
   )
@@ -185,14 +203,7 @@ function LockedAmountProblem({ message }: { message: string | undefined }) {
   ) : null
 }
 
-/** What is typed outlives the form: another currency of a link is another form. */
-function EmailField({
-  form,
-  onType,
-}: {
-  form: UseFormReturn<CheckoutFields>
-  onType: (typed: string) => void
-}) {
+function EmailField({ form }: { form: UseFormReturn<CheckoutFields> }) {
   const { t } = useLingui()
   return (
     <Field error={form.formState.errors.email?.message} label={t`Email`} optional>
@@ -200,10 +211,7 @@ function EmailField({
         autoComplete="email"
         inputMode="email"
         maxLength={254}
-        {...form.register('email', {
-          validate: checkEmail,
-          onChange: ({ target }) => onType(target.value),
-        })}
+        {...form.register('email', { validate: checkEmail })}
       />
     </Field>
   )

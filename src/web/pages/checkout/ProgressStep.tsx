@@ -2,15 +2,15 @@ import { t as words } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { skipToken, useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useState } from 'react'
-import { stringifyJson } from '#contract/json.ts'
 import { explorerLink, nativeAsset } from '#contract/network.ts'
 import { returnAddress } from '#contract/payment-link.ts'
 import { callProxy } from '../../api/client.ts'
 import { useConfig, useNetwork } from '../../api/use-config.ts'
 import { formatNumber, formatPrice } from '../../locales/formats.ts'
+import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { RateFact } from '../../payment-flow/RateFact.tsx'
 import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
-import { fullReceiptOf, receiptOf } from '../../payment-flow/form/receipt.ts'
+import { LazyRefundRequestCard } from '../../payment-flow/form/LazyRefundRequestCard.tsx'
 import {
   canRepeatRequest,
   canRebuild,
@@ -41,6 +41,7 @@ import { announce } from '../../ui/announce.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { cx } from '../../ui/cx.ts'
 import { postToOpener } from './post-to-opener.ts'
+import { ReceiptButtons } from './ReceiptButtons.tsx'
 import { useOpenEvidence } from './use-open-evidence.ts'
 
 export type ProgressStepProps = {
@@ -114,8 +115,9 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
         </div>
       )}
 
+      {order.item && <ItemSummary className="mt-6 border-t border-line pt-4" item={order.item} />}
       <Facts className="mt-6 border-t border-line pt-4">
-        {order.description && (
+        {order.description && !order.item && (
           <Fact name={t`Item`}>
             <UntrustedText text={order.description} />
           </Fact>
@@ -148,6 +150,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
       <Actions onStartOver={onStartOver} run={run} state={state} unconfirmed={evidence !== null} />
 
       <ReceiptDetails paid={paid} state={state} />
+      {paid && <LazyRefundRequestCard heading="h3" paymentId={state.built.paymentId} />}
     </Card>
   )
 }
@@ -306,16 +309,37 @@ function Actions({
   useEffect(() => {
     if (returnTo !== '') postToOpener({ type: 'paydesk:paid', link, paymentId, returnTo })
   }, [link, paymentId, returnTo])
+  // To a customer with a link it is the least of all, to everyone else the way on.
+  const showPayment = (
+    <Link
+      className={cx(
+        buttonClass({
+          variant: !paid ? 'secondary' : order.link ? 'quiet' : 'primary',
+          size: paid && !order.link ? 'lg' : 'md',
+        }),
+        'col-span-2',
+      )}
+      to={pathTo('payment', { params: { paymentId: built.paymentId } })}
+    >
+      <Trans>Show the payment</Trans>
+    </Link>
+  )
   return (
-    <div className="no-print mt-5 flex flex-wrap justify-center gap-2">
+    <div className="no-print mt-5 grid grid-cols-2 gap-2 *:only:col-span-2">
       {canRebuild(state) && (
-        <Button icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} variant="primary">
+        <Button
+          className="col-span-2"
+          icon={<Icon name="refresh" />}
+          onClick={() => void run.rebuild()}
+          size="lg"
+          variant="primary"
+        >
           <Trans>Prepare it again</Trans>
         </Button>
       )}
       {back && (
         <a
-          className={buttonClass({ variant: 'primary', size: 'lg', wide: true })}
+          className={cx(buttonClass({ variant: 'primary', size: 'lg', wide: true }), 'col-span-2')}
           href={back.href}
           onClick={() => postToOpener({ type: 'paydesk:back', link, paymentId, returnTo })}
           rel="noopener noreferrer"
@@ -323,12 +347,7 @@ function Actions({
           <Trans>Back to {host}</Trans>
         </a>
       )}
-      <Link
-        className={buttonClass({ variant: order.link ? 'quiet' : paid ? 'primary' : 'secondary' })}
-        to={pathTo('payment', { params: { paymentId: built.paymentId } })}
-      >
-        <Trans>Show the payment</Trans>
-      </Link>
+      {!(paid && order.link) && showPayment}
       {paid && <ReceiptButtons primary={Boolean(order.link) && !back} state={state} />}
       {paid && !order.link && (
         <Button icon={<Icon name="refresh" />} onClick={() => onStartOver({ again: order })}>
@@ -340,44 +359,8 @@ function Actions({
           <Trans>New payment</Trans>
         </Button>
       )}
+      {paid && order.link && showPayment}
     </div>
-  )
-}
-
-/** The receipt on paper and as a file that anyone can check: its signature without a network, its place in the chain with one. */
-function ReceiptButtons({ state, primary }: { state: PaymentState; primary: boolean }) {
-  const network = useNetwork(state.order.network)
-  const [busy, setBusy] = useState(false)
-  if (!receiptOf(state) || !network) return null
-
-  async function download() {
-    if (!network) return
-    setBusy(true)
-    const receipt = await fullReceiptOf(state, network).finally(() => setBusy(false))
-    if (!receipt) return
-    const url = URL.createObjectURL(
-      new Blob([`${stringifyJson(receipt)}\n`], { type: 'application/json' }),
-    )
-    const link = document.createElement('a')
-    link.href = url
-    link.download = `receipt-${receipt.paymentId}.json`
-    link.click()
-    URL.revokeObjectURL(url)
-  }
-
-  return (
-    <>
-      <Button
-        icon={<Icon name="print" />}
-        onClick={() => window.print()}
-        variant={primary ? 'primary' : 'secondary'}
-      >
-        <Trans>Print receipt</Trans>
-      </Button>
-      <Button busy={busy} icon={<Icon name="download" />} onClick={() => void download()}>
-        <Trans>Receipt as JSON</Trans>
-      </Button>
-    </>
   )
 }
 

@@ -1,7 +1,10 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueries } from '@tanstack/react-query'
 import { useMemo, useState, type ReactNode } from 'react'
+import { formatAmount } from '#contract/amount.ts'
+import type { OpenedShortLink } from '#contract/link-endpoints.ts'
 import { familyOf } from '#contract/network.ts'
+import { MOST_ABOVE_PERCENT } from '#contract/quote.ts'
 import { serverNow } from '../../api/clock.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { formatPrice } from '../../locales/formats.ts'
@@ -43,6 +46,7 @@ export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLin
   const { price, maxPieces } = short.opened.terms
   const [chosen, setChosen] = useState<string>()
   const [pieces, setPieces] = useState(1)
+  const [former, setFormer] = useState<OpenedShortLink>()
   const links = useMemo(
     () =>
       short.opened.options.flatMap(
@@ -58,6 +62,11 @@ export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLin
   const { link } = current
   const { expiresAt } = short.opened
   const expired = expiresAt !== null && expiresAt <= serverNow()
+  const percent = MOST_ABOVE_PERCENT
+  const renew = () => {
+    setFormer(short.opened)
+    onRenew()
+  }
   return (
     <Checkout
       addressOf={rest.addressOf}
@@ -65,13 +74,16 @@ export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLin
       closed={
         problem
           ? rest.renderRefused(problem)
-          : expired && <Expired busy={rest.renewing} onRenew={onRenew} />
+          : expired && <Expired busy={rest.renewing} onRenew={renew} />
       }
-      onRenew={onRenew}
+      onRenew={renew}
       item={rest.renderItem(link)}
       link={link}
       wanted={rest.wanted}
     >
+      {former && former.quotedAt !== short.opened.quotedAt && !expired && (
+        <Refreshed former={{ ...short, opened: former }} link={link} pieces={pieces} />
+      )}
       {price?.kind === 'fiat' && (
         <p className="figures text-3xl font-semibold tracking-tight">
           {formatPrice(link.quote?.amount ?? price.amount, price.currency)}
@@ -87,7 +99,7 @@ export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLin
       {!problem && expiresAt !== null && !expired && (
         <p className="mb-4 text-sm text-muted">
           <Trans>
-            Price fixed until <Time at={expiresAt} />
+            Valid until <Time at={expiresAt} />, or a {percent} % fall
           </Trans>
         </p>
       )}
@@ -102,7 +114,7 @@ function Expired({ busy, onRenew }: { busy: boolean; onRenew: () => void }) {
     <Banner
       action={
         <Button busy={busy} icon={<Icon name="refresh" />} onClick={onRenew} variant="primary">
-          <Trans>Renew price</Trans>
+          <Trans>Refresh price</Trans>
         </Button>
       }
       role="status"
@@ -112,6 +124,39 @@ function Expired({ busy, onRenew }: { busy: boolean; onRenew: () => void }) {
       <Trans>Nothing was sent.</Trans>
     </Banner>
   )
+}
+
+/** Says what a refreshed price changed. */
+function Refreshed({
+  former,
+  link,
+  pieces,
+}: {
+  former: ShortLink
+  link: OpenLink
+  pieces: number
+}) {
+  const { t } = useLingui()
+  const { networks } = useConfig()
+  const before = former.opened.options
+    .flatMap((option) => linkOfOption(former, option, { pieces, networks }) ?? [])
+    .find((each) => keyOf(each) === keyOf(link))
+  const [now, then] = [amountOf(link), before && amountOf(before)]
+  return (
+    <Banner className="mb-4" role="status" title={t`Price refreshed`} tone="info">
+      {then === undefined || then === now ? (
+        now
+      ) : (
+        <Trans>
+          {now}, before {then}
+        </Trans>
+      )}
+    </Banner>
+  )
+}
+
+function amountOf({ terms, asset }: OpenLink): string {
+  return `${formatAmount(BigInt(terms.amountAtomic ?? 0), asset.decimals)} ${asset.symbol}`
 }
 
 const keyOf = ({ network, asset }: OpenLink): string => `${network.network} ${asset.address}`

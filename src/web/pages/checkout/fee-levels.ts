@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { priorityFeeOfPrice as ofPriceOnEvm } from '#chains/evm/fee.ts'
 import { priorityFeeOfPrice as ofPriceOnSolana } from '#chains/solana/fee.ts'
 import { familyOf, type Asset, type Network } from '#contract/network.ts'
-import { callRpc, rpcUrlOf } from '../../rpc/call.ts'
+import { callNetwork } from '../../rpc/call.ts'
 
 /** Priority fees in all, in atomic units of the native currency. */
 export type FeeLevels = { low: bigint; high: bigint }
@@ -35,11 +35,7 @@ export function feeLevelsQuery(network: Network, asset: Asset) {
 async function evmLevels(network: Network, asset: Asset): Promise<FeeLevels> {
   const answer = v.parse(
     History,
-    await callRpc(rpcUrlOf(network), 'eth_feeHistory', [
-      `0x${BLOCKS.toString(16)}`,
-      'latest',
-      [10, 90],
-    ]),
+    await callNetwork(network, 'eth_feeHistory', [`0x${BLOCKS.toString(16)}`, 'latest', [10, 90]]),
   )
   const low = median(answer.reward.map(([tenth]) => BigInt(tenth)))
   const high = median(answer.reward.map(([, ninetieth]) => BigInt(ninetieth)))
@@ -50,7 +46,7 @@ async function evmLevels(network: Network, asset: Asset): Promise<FeeLevels> {
 
 async function solanaLevels(network: Network, asset: Asset): Promise<FeeLevels> {
   const fees = v
-    .parse(Recent, await callRpc(rpcUrlOf(network), 'getRecentPrioritizationFees', [[]]))
+    .parse(Recent, await callNetwork(network, 'getRecentPrioritizationFees', [[]]))
     .map(({ prioritizationFee }) => BigInt(prioritizationFee))
   const units = asset.native ? UNITS.native : UNITS.token
   const [low, high] = [

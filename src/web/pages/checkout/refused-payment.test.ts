@@ -4,12 +4,14 @@ import { errorBody, ProblemError } from '#contract/problem.ts'
 import {
   assetProblem,
   balanceProblem,
+  limitProblem,
   recipientProblem,
   senderProblem,
 } from '#contract/reason-problems.ts'
 import {
   assetSamples,
   balanceSamples,
+  limitSamples,
   recipientSamples,
   senderSamples,
 } from '#testing/sample-reasons.ts'
@@ -64,6 +66,10 @@ const refusals = [
   ...Object.values(assetSamples).map((reason) => ({
     code: reason.code,
     problem: assetProblem(reason),
+  })),
+  ...Object.values(limitSamples).map((reason) => ({
+    code: reason.code,
+    problem: limitProblem(reason),
   })),
 ]
 
@@ -179,10 +185,27 @@ describe.each(Object.keys(pages) as (keyof typeof pages)[])('%s', (mode) => {
     }
   })
 
+  test('a limit is told at its field, with the figure, in three languages', () => {
+    const problem = limitProblem(limitSamples.amount_below_minimum)
+    const fields = (Object.keys(languages) as Language[]).map((language) => {
+      i18n.activate(language, languages[language])
+      return pages[mode](answerOf(problem)).fields
+    })
+    expect(fields).toEqual([
+      { amount: 'Enter at least 0.001 ETH.' },
+      { amount: 'Escribe 0,001 ETH como mínimo.' },
+      { amount: '请输入不低于 0.001 ETH 的数值。' },
+    ])
+    expect(
+      pages[mode](answerOf(limitProblem(limitSamples.priority_fee_above_maximum))).fields,
+    ).toEqual({ priorityFee: '请输入不超过 0.001 ETH 的数值。' })
+  })
+
   test('a reason that this page does not know is told by its code, without the service’s sentence', () => {
     const problem = new ProblemError('INVALID_RECIPIENT', {
       message: 'A sentence of the service.',
-      details: { recipientAddress: 'Received "x".', reason: { code: 'new_code', params: {} } },
+      reason: { code: 'new_code', params: {} },
+      details: { recipientAddress: 'Received "x".' },
     })
     const userError = pages[mode](answerOf(problem))
     expect(userError.title).toBe('Recipient cannot be paid')

@@ -12,6 +12,7 @@ import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { cx } from '../../ui/cx.ts'
 import { KeysCard } from './KeysCard.tsx'
+import { RequestsCard } from './RequestsCard.tsx'
 import { TakePaymentCard } from './TakePaymentCard.tsx'
 import { UsageCard } from './UsageCard.tsx'
 import { WebhooksCard } from './WebhooksCard.tsx'
@@ -23,7 +24,10 @@ import { WebhooksCard } from './WebhooksCard.tsx'
 export function DevelopersPage() {
   return (
     <>
-      <PageHeader subtitle={<Trans>API keys and usage</Trans>} title={<Trans>Developers</Trans>} />
+      <PageHeader
+        subtitle={<Trans>API keys, usage and requests</Trans>}
+        title={<Trans>Developers</Trans>}
+      />
       <SignedIn
         invitation={<Trans>Sign in to manage API keys</Trans>}
         skeleton={<Skeleton className="h-76 rounded-xl" />}
@@ -54,6 +58,7 @@ function Content({ viewer }: { viewer: Viewer }) {
         <TakePaymentCard viewer={viewer} />
         <WebhooksCard />
         <UsageCard />
+        <RequestsCard />
       </div>
       <div className="grid min-w-0 content-start gap-4">
         <QuotaCard />

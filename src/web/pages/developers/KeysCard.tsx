@@ -4,9 +4,9 @@ import { useState, type FormEvent } from 'react'
 import type { ApiKeyRow } from '#contract/api-key-body.ts'
 import { rotationOf } from '#contract/approval.ts'
 import { call } from '../../api/client.ts'
-import { ApiError } from '../../api/errors.ts'
 import { apiKeysQuery, usageQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
+import { refusalOf } from '../../errors/refusals.ts'
 import { ForRole } from '../../session/ForRole.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { StaleBanner } from '../../shell/StaleBanner.tsx'
@@ -129,7 +129,7 @@ function KeysProblem({
   onRetry: () => void
   busy: boolean
 }) {
-  const missing = error instanceof ApiError && error.details['reason'] === 'scope_missing'
+  const missing = refusalOf(error) === 'scope_missing'
   if (!missing) return <QueryError busy={busy} error={error} onRetry={onRetry} />
   return (
     <div className="px-5 pb-5">

@@ -127,7 +127,7 @@ function Usage({ data, keyId, endpoint, period }: UsageProps) {
           name: nameOf(at),
           values: [answered, refused, failed].map(BigInt),
         }))}
-        format={formatCount}
+        renderValue={formatCount}
         label={period === 'day' ? t`Requests per day` : t`Requests per hour`}
         sentenceOf={({ name, values }) => {
           const [answered, refused, failed] = values.map(formatCount)
@@ -138,6 +138,7 @@ function Usage({ data, keyId, endpoint, period }: UsageProps) {
           { name: <Trans>Refused</Trans>, fill: 'warn' },
           { name: <Trans context="requests">Failed</Trans>, fill: 'bad' },
         ]}
+        tick={formatCount}
         unit={<Trans>Time</Trans>}
       />
       {endpoints.length > 0 && (

@@ -17,6 +17,7 @@ import { Disclosure } from '../../ui/Disclosure.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toast.tsx'
+import { LoggedText } from './LoggedText.tsx'
 
 const STATES: Readonly<
   Record<WebhookDeliveryBody['state'], { label: MessageDescriptor; tone: Tone }>
@@ -72,8 +73,8 @@ function DeliveryItem({ id, delivery }: { id: string; delivery: WebhookDeliveryB
           <p className="mt-2 text-xs text-muted">
             {t`Attempts: ${attempts}`} · <span className="font-mono">{delivery.id}</span>
           </p>
-          {request !== null && <Text label={t`Request`} text={request} />}
-          {response !== null && <Text label={t`Response`} text={response.body} />}
+          {request !== null && <LoggedText label={t`Request`} text={request} />}
+          {response !== null && <LoggedText label={t`Response`} text={response.body} />}
         </Disclosure>
         {/* A server that works again need not wait for the next attempt. */}
         {cursor !== null && attempts > 0 && (
@@ -96,23 +97,6 @@ function Said({ delivery: { failure, response } }: { delivery: WebhookDeliveryBo
     <Trans>
       Status {status} in {durationMs} ms
     </Trans>
-  )
-}
-
-function Text({ label, text }: { label: string; text: string }) {
-  if (text === '') return null
-  return (
-    <div className="mt-2">
-      <p className="text-xs font-medium text-muted">{label}</p>
-      <pre
-        aria-label={label}
-        className="mt-1 max-h-48 overflow-auto rounded-md bg-sunken p-2 font-mono text-xs [overflow-wrap:anywhere] whitespace-pre-wrap"
-        role="region"
-        tabIndex={0}
-      >
-        {text}
-      </pre>
-    </div>
   )
 }
 

@@ -2,6 +2,7 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
+import { formatDecodeProblem } from '../../payment-intent/fact-values.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -143,7 +144,8 @@ function UnreadableList({ list }: { list: PaymentChallenge['unreadable'] }) {
           <Icon className="mt-0.5 shrink-0" name="info" />
           <span>
             <Trans>
-              Unreadable option (version {version}). <UntrustedText text={problem} />
+              Unreadable option (version {version}).{' '}
+              <UntrustedText text={formatDecodeProblem(problem)} />
             </Trans>
           </span>
         </li>

@@ -1,9 +1,10 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useCallback, useState } from 'react'
+import { lazy, Suspense, useCallback, useState } from 'react'
 import { useConfig } from '../../api/use-config.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
+import { formatDecodeProblem } from '../../payment-intent/fact-values.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -14,7 +15,6 @@ import { ChallengeCard } from './ChallengeCard.tsx'
 import { PurchaseNotice } from './PurchaseNotice.tsx'
 import { RequestForm } from './RequestForm.tsx'
 import { repeatedChoice, type PaymentChoice } from './open-purchase.ts'
-import { PurchaseFlow } from './pay/PurchaseFlow.tsx'
 import { isServed } from './pay/purchase.ts'
 import { ResponseCard, HeaderList } from './request/ResponseCard.tsx'
 import { UnansweredCard, CorsHelp } from './request/UnansweredCard.tsx'
@@ -22,6 +22,11 @@ import { isChallenge, readChallenge, type NoChallenge } from './request/challeng
 import type { ResourceRequest } from './request/request.ts'
 import type { ResourceResult, ResourceResponse } from './request/send-request.ts'
 import { useExplorer, type ExplorerView } from './use-explorer.ts'
+
+// It decodes transactions of every chain: a page that was opened to ask needs none of it.
+const PurchaseFlow = lazy(() =>
+  import('./pay/PurchaseFlow.tsx').then((module) => ({ default: module.PurchaseFlow })),
+)
 
 /** Asks for a resource that costs something, and shows each step of paying for it. */
 export function ExplorePage() {
@@ -81,19 +86,24 @@ export function ExplorePage() {
           />
         )}
         {view.name === 'visit' && (
-          <PurchaseFlow
-            first={view.visit}
-            key={view.visit.id}
-            onLeave={() => void send(view.request)}
-            onOther={({ sender, walletName }) =>
-              void begin(view.request, repeatedChoice(view.visit, { address: sender, walletName }))
-            }
-            onPayAnew={(offer) =>
-              void begin(view.request, repeatedChoice(view.visit, payerOf(view.run), offer))
-            }
-            onServed={onServed}
-            run={view.run}
-          />
+          <Suspense fallback={<PageSkeleton />}>
+            <PurchaseFlow
+              first={view.visit}
+              key={view.visit.id}
+              onLeave={() => void send(view.request)}
+              onOther={({ sender, walletName }) =>
+                void begin(
+                  view.request,
+                  repeatedChoice(view.visit, { address: sender, walletName }),
+                )
+              }
+              onPayAnew={(offer) =>
+                void begin(view.request, repeatedChoice(view.visit, payerOf(view.run), offer))
+              }
+              onServed={onServed}
+              run={view.run}
+            />
+          </Suspense>
         )}
       </div>
     </div>
@@ -185,12 +195,13 @@ function NoChallengeCard({ none, answer, request, onRelay }: NoChallengeCardProp
   const { relay } = useConfig()
   const broken = none.problems.find(({ problem }) => problem === 'unreadable')
   const hidden = request.via === 'direct' && !broken
+  const detail = broken?.detail ? formatDecodeProblem(broken.detail) : ''
   return (
     <Card title={hidden ? <Trans>Payment terms hidden</Trans> : <Trans>Price missing</Trans>}>
       <p className="text-sm text-muted">
         {broken ? (
           <Trans>
-            Unreadable x402 terms (version {broken.version}): {broken.detail}.
+            Unreadable x402 terms (version {broken.version}). {detail}
           </Trans>
         ) : hidden ? (
           <Trans>Payment header hidden (CORS). Use the relay.</Trans>

@@ -12,8 +12,8 @@ import { Input } from '../../ui/Input.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { checkAmount, checkResource } from '../../payment-flow/form/fields.ts'
-import { sellersOn } from '../../payment-flow/form/start-values.ts'
-import { currenciesOf, EVERY_NETWORK, type LinkForm } from './link-form.ts'
+import { currenciesOf, sellersOn } from '../../payment-flow/form/start-values.ts'
+import { EVERY_NETWORK, type LinkForm } from './link-form.ts'
 
 export type LinkFieldsProps = {
   form: UseFormReturn<LinkForm>
@@ -23,13 +23,27 @@ export type LinkFieldsProps = {
   asset: Asset
 }
 
+/** What the merchant sets beside a product: its price and its name are the link's. */
+export function ProductLinkFields({ form }: { form: UseFormReturn<LinkForm> }) {
+  return (
+    <>
+      <div className="grid gap-5 sm:grid-cols-2">
+        <TextFields described form={form} />
+        <PiecesField form={form} priced />
+      </div>
+      <UsesField form={form} />
+      <EmailField form={form} />
+    </>
+  )
+}
+
 /** What a link asks for. */
 export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
   const { t } = useLingui()
   const { sellerWallets, currencies } = useConfig()
   const { register, control, setValue, formState } = form
   const { errors } = formState
-  const [uses, amount, currency] = useWatch({ control, name: ['uses', 'amount', 'asset'] })
+  const [amount, currency] = useWatch({ control, name: ['amount', 'asset'] })
   const choices = network
     ? network.assets.map(({ address, symbol }) => ({ value: address, symbol }))
     : currenciesOf(payable, currencies).map((symbol) => ({ value: symbol, symbol }))
@@ -97,60 +111,80 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
             </Select>
           </Field>
         )}
-        {!network && (
-          <Field error={errors.pieces?.message} label={t`Quantity, at most`}>
-            <Input
-              inputMode="numeric"
-              {...register('pieces', {
-                validate: (text) => checkPieces(text, amount),
-              })}
-            />
-          </Field>
-        )}
+        <PiecesField form={form} priced={amount.trim() !== ''} />
       </div>
-      <div>
-        <p aria-hidden className="mb-1.5 text-sm font-medium">
-          {t`Number of payments`}
-        </p>
-        <Segmented
-          label={t`Number of payments`}
-          onChange={(value) => setValue('uses', value)}
-          options={[
-            { value: 'one', label: t`One payment` },
-            { value: 'any', label: t`Any number` },
-          ]}
-          value={uses}
-        />
-      </div>
-      {!network && <Checkbox label={t`Ask for an email address`} {...register('askEmail')} />}
+      <UsesField form={form} />
+      <EmailField form={form} />
     </>
   )
 }
 
+type FormProps = { form: UseFormReturn<LinkForm> }
+
+function PiecesField({ form: { register, formState }, priced }: FormProps & { priced: boolean }) {
+  const { t } = useLingui()
+  return (
+    <Field error={formState.errors.pieces?.message} label={t`Quantity, at most`}>
+      <Input
+        inputMode="numeric"
+        {...register('pieces', { validate: (text) => checkPieces(text, priced) })}
+      />
+    </Field>
+  )
+}
+
+function UsesField({ form: { control, setValue } }: FormProps) {
+  const { t } = useLingui()
+  const uses = useWatch({ control, name: 'uses' })
+  return (
+    <div>
+      <p aria-hidden className="mb-1.5 text-sm font-medium">
+        {t`Number of payments`}
+      </p>
+      <Segmented
+        label={t`Number of payments`}
+        onChange={(value) => setValue('uses', value)}
+        options={[
+          { value: 'one', label: t`One payment` },
+          { value: 'any', label: t`Any number` },
+        ]}
+        value={uses}
+      />
+    </div>
+  )
+}
+
+function EmailField({ form: { register } }: FormProps) {
+  const { t } = useLingui()
+  return <Checkbox label={t`Ask for an email address`} {...register('askEmail')} />
+}
+
 /** A whole number; more than one piece needs a price. */
-function checkPieces(text: string, amount: string): string | true {
+function checkPieces(text: string, priced: boolean): string | true {
   const pieces = /^[0-9]{1,4}$/.test(text.trim()) ? Number(text) : 0
   if (pieces < 1 || pieces > MOST_PIECES) return t`Enter 1 to ${MOST_PIECES}.`
-  return pieces === 1 || amount.trim() !== '' || t`Enter an amount.`
+  return pieces === 1 || priced || t`Enter an amount.`
 }
 
 /** In words: what it is for, how long it holds, and where it leads. */
-function TextFields({ form }: { form: UseFormReturn<LinkForm> }) {
+function TextFields({ form, described }: FormProps & { described?: boolean }) {
   const { t } = useLingui()
   const { register } = form
   const { errors } = form.formState
   const mark = '{PAYMENT_ID}'
   return (
     <>
-      <Field
-        className="sm:col-span-2"
-        error={errors.description?.message}
-        hint={t`What the customer pays for`}
-        label={t`Description`}
-        optional
-      >
-        <Input maxLength={200} {...register('description')} />
-      </Field>
+      {!described && (
+        <Field
+          className="sm:col-span-2"
+          error={errors.description?.message}
+          hint={t`What the customer pays for`}
+          label={t`Description`}
+          optional
+        >
+          <Input maxLength={200} {...register('description')} />
+        </Field>
+      )}
       <Field
         error={errors.reference?.message}
         hint={t`Order or invoice number`}

@@ -1,18 +1,25 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import { useForm, useWatch } from 'react-hook-form'
+import { useState, type ReactNode } from 'react'
+import { useForm, useWatch, type UseFormReturn } from 'react-hook-form'
 import { nativeAsset } from '#contract/network.ts'
+import { hasRole } from '#contract/role.ts'
 import { callProxy } from '../../api/client.ts'
+import { productsQuery } from '../../api/products.ts'
 import { ApiError } from '../../api/errors.ts'
 import { useRole, useSession } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { describeError } from '../../errors/codes.ts'
-import { sellersOn } from '../../payment-flow/form/start-values.ts'
+import { currenciesOf, payableNetworks } from '../../payment-flow/form/start-values.ts'
+import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
+import { navigate } from '../../router/location.ts'
+import { pathTo } from '../../router/paths.ts'
+import { useSearch } from '../../router/use-route.ts'
 import { ForRole } from '../../session/ForRole.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
+import { SalesTabs } from '../../shell/SalesTabs.tsx'
 import { SignIn } from '../../shell/SignIn.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -20,15 +27,14 @@ import { Card } from '../../ui/Card.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { LinkFields } from './LinkFields.tsx'
+import { LinkFields, ProductLinkFields } from './LinkFields.tsx'
 import { LinkList } from './LinkList.tsx'
 import { ShareDialog } from './ShareDialog.tsx'
 import {
   EVERY_NETWORK,
-  currenciesOf,
   emptyLinkForm,
   linkRequestOf,
-  shortLinkRequestOf,
+  productLinkRequestOf,
   type LinkForm,
 } from './link-form.ts'
 import { linksQuery, cacheLink, type AnyLink } from './links-query.ts'
@@ -42,7 +48,10 @@ export function LinksPage() {
   const { t } = useLingui()
   const session = useSession()
   const role = useRole()
-  const [open, setOpen] = useState<Open>(null)
+  const { create: begun, product } = useSearch('links')
+  const [open, setOpen] = useState<Open>(begun === undefined ? null : { name: 'new' })
+  /** From a product, the address opens the dialog. */
+  const leaveProduct = () => product && navigate(pathTo('links', {}), { replace: true })
   const create = () => setOpen({ name: 'new' })
 
   return (
@@ -58,6 +67,7 @@ export function LinksPage() {
         subtitle={t`Request payments by link or code.`}
         title={t`Payment links`}
       />
+      <SalesTabs />
       {session.kind === 'loading' && <PageSkeleton />}
       {session.kind === 'failed' && (
         <Card>
@@ -78,10 +88,20 @@ export function LinksPage() {
       {role !== null && (
         <AccountLinks onCreate={create} onShare={(link) => setOpen({ name: 'share', link })} />
       )}
-      {open?.name === 'new' && (
+      {open?.name === 'new' && hasRole(role, 'operator') && (
         <NewLinkDialog
           onClose={() => setOpen(null)}
           onCreated={(link) => setOpen({ name: 'share', link })}
+        />
+      )}
+      {product && hasRole(role, 'operator') && (
+        <ProductLinkDialog
+          onClose={leaveProduct}
+          onCreated={(link) => {
+            leaveProduct()
+            setOpen({ name: 'share', link })
+          }}
+          productId={product}
         />
       )}
       {open?.name === 'share' && <ShareDialog link={open.link} onClose={() => setOpen(null)} />}
@@ -137,14 +157,13 @@ function NewLinkDialog({
   onCreated: (link: AnyLink) => void
 }) {
   const { t } = useLingui()
-  const { networks, sellerWallets, currencies } = useConfig()
-  const payable = networks.filter((each) => sellersOn(each, sellerWallets).length > 0)
+  const config = useConfig()
+  const payable = payableNetworks(config)
   const [first] = payable
   const form = useForm<LinkForm>({
-    defaultValues: emptyLinkForm(currenciesOf(payable, currencies)[0] ?? ''),
+    defaultValues: emptyLinkForm(currenciesOf(payable, config.currencies)[0] ?? ''),
   })
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
-  const [userError, setUserError] = useState<{ title: string; body: string }>()
   const every = networkId === EVERY_NETWORK
   const network = payable.find((each) => each.network === networkId) ?? first
   if (!network) {
@@ -156,18 +175,82 @@ function NewLinkDialog({
   }
   const asset = network.assets.find((each) => each.address === assetAddress) ?? nativeAsset(network)
 
+  return (
+    <LinkDialog
+      form={form}
+      onClose={onClose}
+      onCreated={onCreated}
+      request={(fields) =>
+        callProxy('shortLinkCreate', { body: linkRequestOf(fields, every ? undefined : asset) })
+      }
+    >
+      <LinkFields
+        asset={asset}
+        form={form}
+        network={every ? undefined : network}
+        payable={payable}
+      />
+    </LinkDialog>
+  )
+}
+
+/** A link that sells a product: made with what it starts with, or after a change. */
+function ProductLinkDialog({
+  productId,
+  ...rest
+}: Pick<LinkDialogProps, 'onClose' | 'onCreated'> & { productId: string }) {
+  const { t } = useLingui()
+  const { data, error, refetch, isFetching } = useQuery(productsQuery)
+  const form = useForm<LinkForm>({
+    defaultValues: { ...emptyLinkForm(''), lasts: 'always', uses: 'any' },
+  })
+  const product = data?.find(({ id }) => id === productId)
+  if (!product)
+    return (
+      <Dialog onClose={rest.onClose} open title={t`New payment link`}>
+        {error ? (
+          <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
+        ) : (
+          data && <Banner tone="warn">{t`This product does not exist.`}</Banner>
+        )}
+      </Dialog>
+    )
+  return (
+    <LinkDialog
+      form={form}
+      request={(fields) =>
+        callProxy('shortLinkCreate', { body: productLinkRequestOf(fields, product.id) })
+      }
+      {...rest}
+    >
+      <ItemSummary item={{ ...product, pieces: 1 }} />
+      <ProductLinkFields form={form} />
+    </LinkDialog>
+  )
+}
+
+type LinkDialogProps = {
+  form: UseFormReturn<LinkForm>
+  request: (fields: LinkForm) => Promise<{ link: AnyLink }>
+  onClose: () => void
+  onCreated: (link: AnyLink) => void
+  children: ReactNode
+}
+
+function LinkDialog({ form, request, onClose, onCreated, children }: LinkDialogProps) {
+  const { t } = useLingui()
+  const [userError, setUserError] = useState<{ title: string; body: string }>()
+
   async function submit(fields: LinkForm) {
     setUserError(undefined)
     try {
-      const { link } = every
-        ? await callProxy('shortLinkCreate', { body: shortLinkRequestOf(fields) })
-        : await callProxy('linkCreate', { body: linkRequestOf(fields, asset) })
+      const { link } = await request(fields)
       cacheLink(link)
       onCreated(link)
     } catch (error) {
       const named = error instanceof ApiError ? Object.entries(error.details) : []
       for (const [field, text] of named) {
-        const input = field === 'price.amount' ? 'amount' : field
+        const input = INPUTS[field] ?? field
         if (isField(fields, input) && typeof text === 'string')
           form.setError(input, { message: text })
       }
@@ -209,15 +292,20 @@ function NewLinkDialog({
             {userError.body}
           </Banner>
         )}
-        <LinkFields
-          asset={asset}
-          form={form}
-          network={every ? undefined : network}
-          payable={payable}
-        />
+        {children}
       </form>
     </Dialog>
   )
+}
+
+/** The input of a field of the request, where the two have different names. */
+const INPUTS: Readonly<Record<string, keyof LinkForm>> = {
+  'price.amount': 'amount',
+  'price.currency': 'asset',
+  'only.network': 'network',
+  'only.asset': 'asset',
+  'only.recipient': 'recipient',
+  maxPieces: 'pieces',
 }
 
 function isField(fields: LinkForm, name: string): name is keyof LinkForm {

@@ -1,7 +1,6 @@
 import { formatAmount } from '#contract/amount.ts'
-import { LosslessNumber } from '#contract/json.ts'
 import { RATE_DECIMALS } from '#contract/quote.ts'
-import type { Asset, Network } from '#contract/network.ts'
+import type { Asset } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
 import { readAmount } from '../../payment-flow/form/fields.ts'
 
@@ -22,17 +21,8 @@ export type LinkForm = {
   askEmail: boolean
 }
 
-/** In place of a network: a short link that is paid on any of them. */
+/** In place of a network: a link that is paid on any of them. */
 export const EVERY_NETWORK = 'every'
-
-/** What a price may be in: the currencies with a rate, then the assets by symbol. */
-export function currenciesOf(
-  networks: readonly Network[],
-  currencies: readonly string[],
-): string[] {
-  const symbols = networks.flatMap(({ assets }) => assets.map(({ symbol }) => symbol))
-  return [...new Set([...currencies, ...symbols])]
-}
 
 const HOUR_MS = 3_600_000
 const LASTS_MS = {
@@ -57,28 +47,32 @@ export function emptyLinkForm(currency: string): LinkForm {
   }
 }
 
-/** What the proxy is asked for. */
-export function linkRequestOf(fields: LinkForm, asset: Asset) {
-  const read = fields.amount.trim() === '' ? undefined : readAmount(fields.amount, asset)
+/**
+ * What the proxy is asked for: a price in fiat or in one currency, paid on every network, or with
+ * `only` in one currency of one network.
+ */
+export function linkRequestOf(fields: LinkForm, only: Asset | undefined) {
+  const decimals = only?.decimals ?? RATE_DECIMALS
+  const read = readAmount(fields.amount, { decimals })
+  const amount = read.ok ? formatAmount(read.atomic, decimals) : ''
+  const { network, recipient } = fields
   return {
-    network: fields.network,
-    recipient: fields.recipient,
-    asset: asset.address,
-    ...(read?.ok && { amount: new LosslessNumber(formatAmount(read.atomic, asset.decimals)) }),
+    ...(amount !== '' && { price: { currency: only?.symbol ?? fields.asset, amount } }),
+    ...(only && { only: { network, recipient, asset: only.address } }),
+    ...quantityOf(fields),
     ...commonOf(fields),
   }
 }
 
-/** A short link: a price in fiat or in one currency, paid on every network. */
-export function shortLinkRequestOf(fields: LinkForm) {
-  const read = readAmount(fields.amount, { decimals: RATE_DECIMALS })
-  const amount = read.ok ? formatAmount(read.atomic, RATE_DECIMALS) : ''
+/** A short link that sells a product, which sets the price and the description. */
+export function productLinkRequestOf(fields: LinkForm, product: string) {
+  return { product, ...quantityOf(fields), ...commonOf({ ...fields, description: '' }) }
+}
+
+function quantityOf({ pieces, askEmail }: LinkForm) {
   return {
-    ...(amount !== '' && { price: { currency: fields.asset, amount } }),
-    ...(/^[0-9]+$/.test(fields.pieces) &&
-      Number(fields.pieces) > 1 && { maxPieces: Number(fields.pieces) }),
-    ...(fields.askEmail && { askEmail: true }),
-    ...commonOf(fields),
+    ...(/^[0-9]+$/.test(pieces) && Number(pieces) > 1 && { maxPieces: Number(pieces) }),
+    ...(askEmail && { askEmail: true }),
   }
 }
 

@@ -19,13 +19,13 @@ import { QueryError } from '../../shell/QueryError.tsx'
 import { StaleBanner } from '../../shell/StaleBanner.tsx'
 import { Address } from '../../ui/Address.tsx'
 import { Card } from '../../ui/Card.tsx'
-import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { StatusMix } from '../../ui/chart/StatusMix.tsx'
 import { AssetCard } from './AssetCard.tsx'
+import { NothingYet } from './NothingYet.tsx'
 
 const SHOWN = 6
 
@@ -90,26 +90,34 @@ const Inbox = lazy(() => import('./Inbox.tsx').then((module) => ({ default: modu
 const Undelivered = lazy(() =>
   import('./undelivered/Undelivered.tsx').then((module) => ({ default: module.Undelivered })),
 )
+const RefundRequests = lazy(() =>
+  import('./refund-requests/RefundRequests.tsx').then((module) => ({
+    default: module.RefundRequests,
+  })),
+)
 const Unmatched = lazy(() =>
   import('./unmatched/Unmatched.tsx').then((module) => ({ default: module.Unmatched })),
 )
 
 const RANGES = ['7', '30', '90'] as const
 
-/** What happened lately; for an operator who asks for it, money that no order has evidence for, or that nobody was told of. */
+/** What happened lately; for an operator who asks for it, money that no order has evidence for, or that nobody was told of, or that payers ask back. */
 export function Figures({ viewer }: { viewer: Viewer }) {
   const { show } = useSearch('overview')
   if (show === undefined || viewer.wallets !== 'all') return <Lately viewer={viewer} />
   return (
     <Suspense fallback={<PageSkeleton />}>
-      {show === 'unmatched' ? <Unmatched /> : <Undelivered />}
+      {show === 'unmatched' && <Unmatched />}
+      {show === 'undelivered' && <Undelivered />}
+      {show === 'refundRequests' && <RefundRequests />}
     </Suspense>
   )
 }
 
 function Lately({ viewer }: { viewer: Viewer }) {
   const { t } = useLingui()
-  const days = useSearch('overview').days ?? '30'
+  const search = useSearch('overview')
+  const days = search.days ?? '30'
   const query = useQuery({
     ...summaryQuery(viewer, Number(days)),
     placeholderData: keepPreviousData,
@@ -121,7 +129,9 @@ function Lately({ viewer }: { viewer: Viewer }) {
           <Segmented
             label={t`Time range`}
             onChange={(value) =>
-              navigate(pathTo('overview', { search: { days: value } }), { replace: true })
+              navigate(pathTo('overview', { search: { ...search, days: value } }), {
+                replace: true,
+              })
             }
             options={RANGES.map((value) => ({
               value,
@@ -172,33 +182,15 @@ function Summary({
   viewer: Viewer
 }) {
   const total = summary.statuses.reduce((sum, { count }) => sum + count, 0)
-  // What is used most comes first; an asset that somebody only tried does not stand above it.
-  const assets = summary.assets.toSorted(
-    (a, b) => b.receivedCount + b.sentCount - (a.receivedCount + a.sentCount),
+  const { rankedPayments } = summary
+  const ranked = total > rankedPayments && (
+    <Plural one="Of the latest payment" other="Of the latest # payments" value={rankedPayments} />
   )
-  if (total === 0) {
-    return (
-      <Card>
-        <EmptyState
-          action={
-            <Link className={buttonClass({ variant: 'primary' })} to={pathTo('checkout', {})}>
-              <Trans>Make a payment</Trans>
-            </Link>
-          }
-          icon="payments"
-          title={<Trans>No payments in this period</Trans>}
-        >
-          <Trans>New payments appear automatically.</Trans>
-        </EmptyState>
-      </Card>
-    )
-  }
+  if (total === 0 && summary.assets.length === 0) return <NothingYet viewer={viewer} />
   return (
     <div className="grid gap-4 xl:grid-cols-3">
       <div className="grid min-w-0 content-start gap-4 xl:col-span-2">
-        {assets.map((asset) => (
-          <AssetCard asset={asset} key={`${asset.network} ${asset.asset}`} />
-        ))}
+        <AssetCard assets={summary.assets} />
         <RecentPayments viewer={viewer} />
       </div>
       <div className="grid min-w-0 content-start gap-4 sm:max-xl:grid-cols-2">
@@ -215,6 +207,7 @@ function Summary({
             name: address,
             count,
           }))}
+          subtitle={ranked}
           title={<Trans>Top payers</Trans>}
         />
         <Ranking
@@ -224,6 +217,7 @@ function Summary({
             name: resource,
             count,
           }))}
+          subtitle={ranked}
           title={<Trans>Paid resources</Trans>}
         />
       </div>
@@ -241,7 +235,7 @@ function SummarySkeleton() {
       role="status"
     >
       <div className="grid gap-4 xl:col-span-2">
-        <Skeleton className="h-76 rounded-xl" />
+        <Skeleton className="h-112 rounded-xl" />
         <Skeleton className="h-76 rounded-xl" />
       </div>
       <div className="grid content-start gap-4">
@@ -254,16 +248,17 @@ function SummarySkeleton() {
 
 type RankingProps = {
   title: ReactNode
+  subtitle: ReactNode
   empty: ReactNode
   entries: readonly { kind: 'address' | 'resource'; name: string; count: number }[]
 }
 
 /** The first five by number of payments; each leads to its payments. */
-function Ranking({ title, empty, entries }: RankingProps) {
+function Ranking({ title, subtitle, empty, entries }: RankingProps) {
   const top = entries.slice(0, 5)
   const max = Math.max(1, ...top.map(({ count }) => count))
   return (
-    <Card title={title}>
+    <Card subtitle={subtitle} title={title}>
       {top.length === 0 && <p className="text-sm text-muted">{empty}</p>}
       <ul className="space-y-3 pointer-coarse:space-y-4">
         {top.map(({ kind, name, count }) => (

@@ -1,11 +1,12 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { lazy, Suspense, useEffect } from 'react'
 import { findAsset } from '#contract/network.ts'
+import { balanceAlertsQuery } from '../../api/balances.ts'
 import { serverNow } from '../../api/clock.ts'
-import { undeliveredQuery, unmatchedQuery } from '../../api/inbox.ts'
+import { refundRequestsQuery, undeliveredQuery, unmatchedQuery } from '../../api/inbox.ts'
 import { newestQuery, type Viewer } from '../../api/queries.ts'
-import { useNetwork } from '../../api/use-config.ts'
+import { useConfig, useNetwork } from '../../api/use-config.ts'
 import type { JournalEntry } from '../../payment-flow/journal.ts'
 import { useUnfinished } from '../../payment-flow/use-unfinished.ts'
 import { forgetMispaid, useMispaid, type Mispaid, refundPath } from '../../payment-view/mispaid.ts'
@@ -18,6 +19,12 @@ import { Card } from '../../ui/Card.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { InboxItem } from './InboxItem.tsx'
+import { RefundRequestItems } from './RefundRequestItems.tsx'
+
+// Nothing of it is loaded unless an alert is set.
+const LowBalanceItem = lazy(() =>
+  import('./LowBalanceItem.tsx').then((module) => ({ default: module.LowBalanceItem })),
+)
 
 /** A payment that is pending for longer than this needs attention. */
 const LATE_AFTER_MS = 10 * 60_000
@@ -43,10 +50,14 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
   })
   const { data: unmatched } = useQuery({ ...unmatchedQuery, enabled: viewer.wallets === 'all' })
   const { data: undelivered } = useQuery({ ...undeliveredQuery, enabled: viewer.wallets === 'all' })
+  const { data: asked } = useQuery({ ...refundRequestsQuery, enabled: viewer.wallets === 'all' })
+  const low = useLowBalances(viewer)
+  const requests = asked?.total ?? 0
   const untold = undelivered?.total ?? 0
   const unassigned = unmatched?.transfers.filter(({ assigned }) => assigned === null).length ?? 0
   const [back, open] = [rolledBack?.total ?? 0, late?.total ?? 0]
-  if (back + open + unassigned + untold + unfinished.length + mispaid.length === 0) return null
+  const here = unfinished.length + mispaid.length + low.length
+  if (back + open + unassigned + untold + requests + here === 0) return null
   return (
     <Card flush title={<Trans>Needs your attention</Trans>}>
       <ul className="divide-y divide-line border-t border-line">
@@ -112,6 +123,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             <Trans>Your server may not know. Deliver or refund it.</Trans>
           </InboxItem>
         )}
+        {asked && <RefundRequestItems {...asked} />}
         {open > 0 && (
           <InboxItem
             action={<Open search={{ status: 'pending' }} />}
@@ -128,6 +140,11 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             <Trans>Sent, but not confirmed.</Trans>
           </InboxItem>
         )}
+        {low.map((each) => (
+          <Suspense fallback={null} key={`${each.network.network} ${each.wallet}`}>
+            <LowBalanceItem low={each} />
+          </Suspense>
+        ))}
         {unfinished.map((entry) =>
           entry.state.order.operation ? (
             <Settlement entry={entry} key={entry.id} />
@@ -141,6 +158,23 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
       </ul>
     </Card>
   )
+}
+
+/**
+ * Managed wallets below their threshold. Without one set, no endpoint is asked: only the overview reads
+ * them, once a minute at most.
+ */
+function useLowBalances({ wallets }: Viewer) {
+  const { networks } = useConfig()
+  const { data: alerts = [] } = useQuery({ ...balanceAlertsQuery, enabled: wallets === 'all' })
+  const { data: low = [] } = useQuery({
+    queryKey: ['lowBalances', alerts],
+    queryFn: async () => (await import('./low-balances.ts')).readLow(networks, alerts),
+    enabled: alerts.length > 0,
+    staleTime: STEP_MS,
+    retry: false,
+  })
+  return low
 }
 
 /** A payment begun in this browser. */

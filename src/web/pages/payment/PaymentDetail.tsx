@@ -5,12 +5,14 @@ import { useEffect, useRef } from 'react'
 import { type NetworkId, familyOf, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import type { EventSource, PaymentStatus } from '#contract/payment.ts'
+import type { Session } from '#contract/dashboard-endpoints.ts'
 import { useSession } from '../../api/session.ts'
 import { useNetwork } from '../../api/use-config.ts'
 import { joinMessage } from '../../errors/join-message.ts'
 import { formatNumber } from '../../locales/formats.ts'
 import type { OpenEvidence } from '../../payment-flow/EvidenceCard.tsx'
 import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
+import { LazyRefundRequestCard } from '../../payment-flow/form/LazyRefundRequestCard.tsx'
 import { PageHeading } from '../../shell/PageHeading.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
@@ -93,11 +95,31 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
             <History network={network} payment={payment} />
           </Card>
           <ReturnCard payment={payment} />
+          <PayerCard payment={payment} />
           <NoteCard paymentId={payment.paymentId} />
           {network && <ReceiptCard network={network} payment={payment} />}
         </div>
       </div>
     </>
+  )
+}
+
+/** For the payer: a request for a refund, and what became of it. */
+function PayerCard({ payment }: { payment: PaymentStatusBody }) {
+  const state = useSession()
+  if (state.kind !== 'known' || isPayeeSide(state.session, payment)) return null
+  return <LazyRefundRequestCard heading="h2" paymentId={payment.paymentId} />
+}
+
+/** Whether the reader is on the side that was paid, and not the payer too. */
+function isPayeeSide(
+  session: Session | null,
+  { sender, recipient }: Pick<PaymentStatusBody, 'sender' | 'recipient'>,
+): boolean {
+  return (
+    session !== null &&
+    !session.wallets.includes(sender) &&
+    (session.role !== null || session.wallets.includes(recipient))
   )
 }
 
@@ -113,12 +135,8 @@ function EvidenceBanner({
   const state = useSession()
   const evidence = openEvidence(payment, networkId)
   if (!evidence || state.kind !== 'known') return null
-  const { session } = state
-  const payee =
-    session !== null &&
-    !session.wallets.includes(payment.sender) &&
-    (session.role !== null || session.wallets.includes(payment.recipient))
-  if (!payee) return <LazyEvidenceCard asset={payment} evidence={evidence} heading="h2" />
+  if (!isPayeeSide(state.session, payment))
+    return <LazyEvidenceCard asset={payment} evidence={evidence} heading="h2" />
   return (
     <Banner
       action={<CopyButton label={t`Copy link for the payer`} text value={location.href} />}

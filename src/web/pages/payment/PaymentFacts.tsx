@@ -1,11 +1,15 @@
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
 import { explorerLink, familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { quoteOf } from '#contract/quote.ts'
+import { profilesQuery } from '../../api/customers.ts'
 import { directionFor } from '../../api/merge-payment.ts'
 import { useSession } from '../../api/session.ts'
 import { formatNumber } from '../../locales/formats.ts'
+import { Link } from '../../router/Link.tsx'
+import { pathTo } from '../../router/paths.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -13,6 +17,7 @@ import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedLink } from '../../ui/UntrustedText.tsx'
 import { RateFact } from '../../payment-flow/RateFact.tsx'
+import { CustomerName, customerOf } from '../../payment-view/CustomerName.tsx'
 import { directionWords } from '../../payment-view/direction-words.ts'
 
 const unsigned = msg`Payer’s wallet`
@@ -48,6 +53,9 @@ export function PaymentFacts({
         <Fact name={<Trans>To</Trans>} long>
           <Address copy full href={link('address', payment.recipient)} value={payment.recipient} />
         </Fact>
+        {viewer?.wallets === 'all' && (
+          <CustomerFact wallet={customerOf({ ...payment, type: directionFor(payment, viewer) })} />
+        )}
         {viewer && (
           <Fact name={<Trans>Direction</Trans>}>
             {directionWords({
@@ -109,5 +117,22 @@ export function PaymentFacts({
         )}
       </Facts>
     </Card>
+  )
+}
+
+/** Leads to everything else this customer paid; nothing where the payment has none. */
+function CustomerFact({ wallet }: { wallet: string | null }) {
+  const { data: profiles } = useQuery(profilesQuery(wallet === null ? [] : [wallet]))
+  if (wallet === null) return null
+  return (
+    <Fact name={<Trans>Customer</Trans>}>
+      <CustomerName name={profiles?.get(wallet)?.name} wallet={wallet} />
+      <Link
+        className="ms-3 underline decoration-edge underline-offset-4 hover:decoration-current"
+        to={pathTo('customer', { params: { walletAddress: wallet } })}
+      >
+        <Trans>Other payments</Trans>
+      </Link>
+    </Fact>
   )
 }

@@ -15,7 +15,13 @@ import { Card } from '../../ui/Card.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { StatusPill } from '../../ui/StatusPill.tsx'
+import { requestsOfPaymentQuery } from '../../api/inbox.ts'
 import { referenceOf } from '../../payment-view/describe-row.ts'
+import { CustomerReason, RefundRequestActions } from '../../payment-view/RefundRequestActions.tsx'
+import type { RefundRequest } from '#contract/refund-request.ts'
+import { ForRole } from '../../session/ForRole.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { readReturned } from './returned.ts'
 
 /** For the payee of a payment that arrived: what went back of it, and a payment that sends the rest, through the same review as any other. */
@@ -36,10 +42,23 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
     queryFn: ({ signal }) => readReturned(payment, signal),
     enabled: mine && isPaid(payment.status),
   })
+  const { data: asked } = useQuery({
+    ...requestsOfPaymentQuery(payment.paymentId),
+    enabled: mine && isPaid(payment.status),
+  })
   if (!mine || !isPaid(payment.status)) return null
   const money = { decimals: payment.decimals, symbol: payment.symbol }
   return (
     <Card subtitle={<Trans>A separate payment to the payer.</Trans>} title={<Trans>Refund</Trans>}>
+      {asked && asked.requests.length > 0 && (
+        <ul className="mb-4 space-y-4 border-b border-line pb-4">
+          {asked.requests.map((request) => (
+            <li key={request.requestId}>
+              <Request request={request} />
+            </li>
+          ))}
+        </ul>
+      )}
       {data ? (
         <>
           <Facts>
@@ -101,5 +120,42 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
         <Skeleton className="h-16" />
       )}
     </Card>
+  )
+}
+
+/** What the payer asked for, and what became of it. */
+function Request({ request }: { request: RefundRequest }) {
+  const { amountAtomic, decimals, symbol, state, declined } = request
+  const amount = <Amount atomic={amountAtomic} decimals={decimals} exact symbol={symbol} />
+  return (
+    <div className="text-sm">
+      <p className="font-medium">
+        {state === 'open' && <Trans>Refund of {amount} requested</Trans>}
+        {state === 'refunding' && <Trans>Refund of {amount} under way</Trans>}
+        {state === 'refunded' && <Trans>Request for {amount} refunded</Trans>}
+        {state === 'declined' && <Trans>Request for {amount} declined</Trans>}
+      </p>
+      <p className="text-muted">
+        <Trans>Signed by the payer.</Trans> <Time at={request.timestamp} />
+      </p>
+      <p className="mt-1">
+        <CustomerReason reason={request.reason} />
+      </p>
+      {state === 'declined' && declined?.note && (
+        <p className="mt-1 [overflow-wrap:anywhere]">
+          <Trans>Your note to the customer:</Trans>{' '}
+          <q>
+            <UntrustedText text={declined.note} />
+          </q>
+        </p>
+      )}
+      {state === 'open' && (
+        <ForRole least="operator">
+          <div className="mt-3 flex gap-2">
+            <RefundRequestActions request={request} />
+          </div>
+        </ForRole>
+      )}
+    </div>
   )
 }

@@ -86,6 +86,9 @@ const honest: Record<string, unknown> = {
   eth_getTransactionReceipt: receipt,
 }
 
+const verifyAt = (row: PaymentStatusBody, on: Network, url: string) =>
+  verifyOnChain(row, { ...on, rpcUrls: [url] })
+
 let server: Server | undefined
 afterEach(() => server?.close())
 
@@ -110,7 +113,7 @@ const differing = (truth: Awaited<ReturnType<typeof verifyOnChain>>) =>
     : truth
 
 test('a record the chain bears out in every field matches', async () => {
-  const truth = await verifyOnChain(payment, network, await node(honest))
+  const truth = await verifyAt(payment, network, await node(honest))
   expect(differing(truth)).toEqual([])
   expect(truth.kind).toBe('matches')
 })
@@ -124,7 +127,7 @@ test.each([
   ['another fee', transaction, { ...receipt, gasUsed: '0x5209' }, 'Network fee'],
   ['a reverted transaction', transaction, { ...receipt, status: '0x0' }, 'Outcome'],
 ])('%s on the chain is named as a difference', async (_, landed, landedReceipt, name) => {
-  const truth = await verifyOnChain(
+  const truth = await verifyAt(
     payment,
     network,
     await node({
@@ -180,7 +183,7 @@ test('a proof that a facilitator settled is judged by what its token moved, not 
       eth_getTransactionByHash: settled,
       eth_getTransactionReceipt: { ...receipt, logs: [log] },
     })
-    return verifyOnChain(handedIn, tokens, url).finally(() => server?.close())
+    return verifyAt(handedIn, tokens, url).finally(() => server?.close())
   }
   expect(differing(await ask(transferred(recipient, 1_000_000n)))).toEqual([])
   expect(JSON.stringify(differing(await ask(transferred(recipient, 999_999n))))).toContain(
@@ -193,7 +196,7 @@ test('a proof that a facilitator settled is judged by what its token moved, not 
 
 test('a failure the chain confirms is no contradiction', async () => {
   const url = await node({ ...honest, eth_getTransactionReceipt: { ...receipt, status: '0x0' } })
-  expect((await verifyOnChain({ ...payment, status: 'failed' }, network, url)).kind).toBe('matches')
+  expect((await verifyAt({ ...payment, status: 'failed' }, network, url)).kind).toBe('matches')
 })
 
 test('a payment called paid that the chain does not know is contradicted; one on its way is not', async () => {
@@ -202,17 +205,17 @@ test('a payment called paid that the chain does not know is contradicted; one on
     eth_getTransactionByHash: null,
     eth_getTransactionReceipt: null,
   })
-  expect((await verifyOnChain(payment, network, url)).kind).toBe('contradicted')
-  expect(await verifyOnChain({ ...payment, status: 'pending' }, network, url)).toMatchObject({
+  expect((await verifyAt(payment, network, url)).kind).toBe('contradicted')
+  expect(await verifyAt({ ...payment, status: 'pending' }, network, url)).toMatchObject({
     kind: 'nothing',
     body: expect.stringContaining('Not found'),
   })
-  expect(await verifyOnChain({ ...payment, status: 'failed' }, network, url)).toMatchObject({
+  expect(await verifyAt({ ...payment, status: 'failed' }, network, url)).toMatchObject({
     kind: 'nothing',
     body: expect.stringContaining('Not on the chain'),
   })
   expect(
-    (await verifyOnChain({ ...payment, status: 'created', signature: null }, network, url)).kind,
+    (await verifyAt({ ...payment, status: 'created', signature: null }, network, url)).kind,
   ).toBe('nothing')
 })
 
@@ -221,7 +224,7 @@ describe('the service and the reader’s node at different moments', () => {
 
   test('a node that has not come to the payment’s block contradicts nobody, and is asked again', async () => {
     const behind = { ...honest, ...gone, eth_getBlockByNumber: { number: '0x6', timestamp: '0x1' } }
-    expect(await verifyOnChain(payment, network, await node(behind))).toMatchObject({
+    expect(await verifyAt(payment, network, await node(behind))).toMatchObject({
       kind: 'nothing',
       soon: true,
     })
@@ -230,7 +233,7 @@ describe('the service and the reader’s node at different moments', () => {
   test('a failure that is not final for the service yet is no disagreement', async () => {
     const failed = { ...honest, eth_getTransactionReceipt: { ...receipt, status: '0x0' } }
     const open = { ...payment, status: 'pending', fee: null, blockHeight: null } as const
-    expect(await verifyOnChain(open, network, await node(failed))).toMatchObject({
+    expect(await verifyAt(open, network, await node(failed))).toMatchObject({
       kind: 'nothing',
       soon: true,
       body: expect.stringContaining('Failed'),
@@ -240,15 +243,13 @@ describe('the service and the reader’s node at different moments', () => {
   test.each(['rolled_back', 'expired'] as const)(
     'a payment that the service calls %s and that is on the chain again is not called the same',
     async (status) => {
-      expect(
-        await verifyOnChain({ ...payment, status }, network, await node(honest)),
-      ).toMatchObject({
+      expect(await verifyAt({ ...payment, status }, network, await node(honest))).toMatchObject({
         kind: 'nothing',
         soon: true,
       })
       server?.close()
       const other = { ...honest, eth_getTransactionByHash: { ...transaction, value: '0x1' } }
-      expect((await verifyOnChain({ ...payment, status }, network, await node(other))).kind).toBe(
+      expect((await verifyAt({ ...payment, status }, network, await node(other))).kind).toBe(
         'differs',
       )
     },
@@ -257,22 +258,22 @@ describe('the service and the reader’s node at different moments', () => {
   test('a payment on its way may move to another block; one that is confirmed may not', async () => {
     const moved = { ...honest, eth_getTransactionReceipt: { ...receipt, blockNumber: '0x8' } }
     expect(
-      (await verifyOnChain({ ...payment, status: 'pending' }, network, await node(moved))).kind,
+      (await verifyAt({ ...payment, status: 'pending' }, network, await node(moved))).kind,
     ).toBe('matches')
     server?.close()
-    expect((await verifyOnChain(payment, network, await node(moved))).kind).toBe('differs')
+    expect((await verifyAt(payment, network, await node(moved))).kind).toBe('differs')
   })
 })
 
 test('no answer, another chain, and nonsense are not available, never a match', async () => {
-  expect((await verifyOnChain(payment, network, 'http://127.0.0.1:1')).kind).toBe('unavailable')
+  expect((await verifyAt(payment, network, 'http://127.0.0.1:1')).kind).toBe('unavailable')
   expect(
-    (await verifyOnChain(payment, network, await node({ ...honest, eth_chainId: '0x1' }))).kind,
+    (await verifyAt(payment, network, await node({ ...honest, eth_chainId: '0x1' }))).kind,
   ).toBe('unavailable')
   server?.close()
   expect(
     (
-      await verifyOnChain(
+      await verifyAt(
         payment,
         network,
         await node({ ...honest, eth_getTransactionByHash: { hash } }),

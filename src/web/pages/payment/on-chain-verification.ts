@@ -6,9 +6,10 @@ import { isPaid } from '#contract/payment.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { i18n } from '../../locales/i18n.ts'
+import { formatDecodeProblem } from '../../payment-intent/fact-values.ts'
 import { FIELD_NAMES, formatMatchFact } from '../../payment-intent/match-facts.ts'
 import { RpcError } from '../../rpc/call.ts'
-import { checkNode } from '../../rpc/check-node.ts'
+import { chooseNode, type CheckedNode } from '../../rpc/check-node.ts'
 import type { Moved } from '../../rpc/read-landed.ts'
 
 export type VerificationRow = { name: string; record: string; chain: string; ok: boolean }
@@ -29,21 +30,27 @@ const EFFECT: ReadonlySet<string> = new Set(['network', 'sender', 'recipient', '
 const NETWORK: ReadonlySet<string> = new Set(['network'])
 
 /**
- * Reads the payment's transaction from `url` and compares it with the service's record. Never
+ * Reads the payment's transaction from the reader's own endpoint and compares it with the service's record. Never
  * throws for a node's fault.
  */
 export async function verifyOnChain(
   payment: PaymentStatusBody,
   network: Network,
-  url: string,
+): Promise<
+  OnChainVerification & { /** Of the endpoint that was asked; empty where none was. */ url: string }
+> {
+  const { signature } = payment
+  if (!signature) return { url: '', kind: 'nothing', soon: false, body: t`No known transaction.` }
+  const { url, node } = await chooseNode(network)
+  return { url, ...(await compare({ ...payment, signature }, network, { url, node })) }
+}
+
+async function compare(
+  payment: PaymentStatusBody & { signature: string },
+  network: Network,
+  { url, node }: CheckedNode,
 ): Promise<OnChainVerification> {
   const { signature, status } = payment
-  if (!signature)
-    return {
-      kind: 'nothing',
-      soon: false,
-      body: t`No known transaction.`,
-    }
   const native = nativeAsset(network)
   const asset = findAsset(network, payment.asset)
   if (!asset)
@@ -62,14 +69,14 @@ export async function verifyOnChain(
     maxFeeAtomic: BigInt(payment.fee?.amountAtomic ?? 0),
   }
   try {
-    const node = await checkNode(network, url)
     if (!node.ok) return { kind: 'unavailable', body: node.problem }
     const chain = await import('../../rpc/read-landed.ts')
     const landed =
       familyOf(network.network) === 'evm'
         ? await chain.readEvmLanded({ network, url }, signature, intent)
         : await chain.readSolanaLanded({ network, url }, signature, intent)
-    if (landed.kind === 'unreadable') return { kind: 'contradicted', body: landed.problem }
+    if (landed.kind === 'unreadable')
+      return { kind: 'contradicted', body: formatDecodeProblem(landed.problem) }
     if (landed.kind === 'absent') return absent(payment, node.position)
     if (!landed.succeeded && isOpen(status))
       return {

@@ -12,7 +12,6 @@ const LATER_MS = 20_000
 /** What the reader's own node says of a payment; asked once, for the card and for the receipt. */
 export function useOnChainVerification(payment: PaymentStatusBody, network: Network) {
   usePreferences()
-  const url = rpcUrlOf(network)
   const query = useQuery({
     queryKey: [
       'truth',
@@ -20,12 +19,12 @@ export function useOnChainVerification(payment: PaymentStatusBody, network: Netw
       payment.signature,
       payment.status,
       payment.blockHeight,
-      url,
+      rpcUrlOf(network),
     ],
-    queryFn: () => verifyOnChain(payment, network, url),
+    queryFn: () => verifyOnChain(payment, network),
     staleTime: 60_000,
     refetchInterval: ({ state: { data } }) =>
       data?.kind === 'nothing' ? data.soon && SOON_MS : data?.kind === 'contradicted' && LATER_MS,
   })
-  return { ...query, url }
+  return { ...query, url: query.data?.url || rpcUrlOf(network) }
 }

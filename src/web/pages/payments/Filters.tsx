@@ -87,7 +87,7 @@ export function Filters({ filter }: { filter: PaymentFilter }) {
           <PeriodFilter
             dates={filter}
             label={chips.find(({ id }) => id === 'date')?.text}
-            onChange={({ when, from, to }) => change({ when, from, to })}
+            onChange={({ when, from, to }) => change({ when, from, to, zone: undefined })}
           />
           <AmountFilter
             amounts={filter}

@@ -9,9 +9,12 @@ import {
   useSyncExternalStore,
   type RefObject,
 } from 'react'
-import type { PaymentNote } from '#contract/note-endpoints.ts'
+import type { PaymentRow } from '#contract/payment-body.ts'
+import { profilesQuery } from '../../api/customers.ts'
 import { notesQuery } from '../../api/notes.ts'
 import { PAGE_SIZE } from '../../api/queries.ts'
+import { useRole } from '../../api/session.ts'
+import { customerOf } from '../../payment-view/CustomerName.tsx'
 import { PaymentCard } from '../../payment-view/PaymentCard.tsx'
 import { cx } from '../../ui/cx.ts'
 import { PaymentTable } from './PaymentTable.tsx'
@@ -126,20 +129,20 @@ export function PaymentRows({ pages, onRange, ...rest }: PaymentRowsProps) {
     () => onRange({ from: near.from * PAGE_SIZE, to: near.to * PAGE_SIZE }),
     [near, onRange],
   )
-  return (
-    <RowsInSight {...rest} notes={useNotesOf(pages, near)} onNear={setNear} rowAt={pages.rowAt} />
-  )
+  const [notes, names] = [useNotesOf(pages, near), useNamesOf(pages, near)]
+  return <RowsInSight {...rest} names={names} notes={notes} onNear={setNear} rowAt={pages.rowAt} />
 }
 
 type RowsInSightProps = Omit<PaymentRowsProps, 'pages' | 'onRange'> & {
   rowAt: Pages['rowAt']
   notes: RowsInView['notes']
+  names: RowsInView['names']
   /** Called with the pages of the list around the drawn rows, when they change. */
   onNear: (pages: RowRange) => void
 }
 
 /** The part that renders on each frame of scrolling, and nothing more. */
-function RowsInSight({ rowAt, notes, total, selection, picking, onNear }: RowsInSightProps) {
+function RowsInSight({ rowAt, notes, names, total, selection, picking, onNear }: RowsInSightProps) {
   const list = useRef<HTMLElement>(null)
   const wide = useSyncExternalStore(subscribeWide, () => wideQuery.matches)
   const height = wide ? ROW_HEIGHT : CARD_HEIGHT
@@ -171,7 +174,7 @@ function RowsInSight({ rowAt, notes, total, selection, picking, onNear }: RowsIn
     index: from + place,
     row: rowAt(from + place),
   }))
-  const view: RowsInView = { rows, count, total, notes, selection, list }
+  const view: RowsInView = { rows, count, total, notes, names, selection, list }
   return (
     <div className="rounded-xl border border-line bg-surface">
       {wide ? (
@@ -209,20 +212,35 @@ function pageOf(index: number): number {
 }
 
 /** Notes by page of the list, so that scrolling by a row repeats no request. */
-function useNotesOf(pages: Pages, { from, to }: RowRange): ReadonlyMap<string, PaymentNote> {
-  const queries = Array.from({ length: to - from + 1 }, (_, index) => {
-    const ids = Array.from(
-      { length: PAGE_SIZE },
-      (__, place) => pages.rowAt((from + index) * PAGE_SIZE + place)?.paymentId ?? [],
-    ).flat()
+function useNotesOf(pages: Pages, near: RowRange): RowsInView['notes'] {
+  const queries = rowsByPage(pages, near).map((rows) => {
+    const ids = rows.map(({ paymentId }) => paymentId)
     return { ...notesQuery(ids), enabled: ids.length > 0 }
   })
-  return useQueries({ queries, combine: mergeNotes })
+  return useQueries({ queries, combine: mergeMaps })
 }
 
-function mergeNotes(
-  results: { data?: ReadonlyMap<string, PaymentNote> | undefined }[],
-): ReadonlyMap<string, PaymentNote> {
+/** The customers of each page, in one request. A buyer has none. */
+function useNamesOf(pages: Pages, near: RowRange): RowsInView['names'] {
+  const account = useRole() !== null
+  const queries = rowsByPage(pages, near).map((rows) =>
+    profilesQuery(account ? [...new Set(rows.flatMap((row) => customerOf(row) ?? []))] : []),
+  )
+  return useQueries({ queries, combine: mergeMaps })
+}
+
+function rowsByPage(pages: Pages, { from, to }: RowRange): PaymentRow[][] {
+  return Array.from({ length: to - from + 1 }, (_, index) =>
+    Array.from(
+      { length: PAGE_SIZE },
+      (__, place) => pages.rowAt((from + index) * PAGE_SIZE + place) ?? [],
+    ).flat(),
+  )
+}
+
+function mergeMaps<Value>(
+  results: { data?: ReadonlyMap<string, Value> | undefined }[],
+): ReadonlyMap<string, Value> {
   return results.length === 1 && results[0]?.data
     ? results[0].data
     : new Map(results.flatMap(({ data }) => [...(data ?? [])]))

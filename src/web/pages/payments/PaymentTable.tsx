@@ -1,7 +1,8 @@
 import { useLingui } from '@lingui/react/macro'
-import { memo, useLayoutEffect, useRef, type RefObject } from 'react'
+import { memo, useLayoutEffect, useMemo, useRef, type RefObject } from 'react'
 import type { PaymentNote } from '#contract/note-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
+import { useRole } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { cx } from '../../ui/cx.ts'
 import { Th } from '../../ui/Table.tsx'
@@ -23,10 +24,16 @@ import type { Selection } from './use-selection.ts'
  * A real table whose rows are positioned individually: rows that come and go do not affect a row
  * that stays.
  */
-export function PaymentTable({ rows, count, total, notes, selection, list }: RowsInView) {
+export function PaymentTable({ rows, count, total, notes, names, selection, list }: RowsInView) {
   const { networks } = useConfig()
   const { t } = useLingui()
-  const shown = useColumns()
+  const account = useRole() !== null
+  const chosen = useColumns()
+  // A row renders again when its columns change.
+  const shown = useMemo(
+    () => chosen.filter((name) => account || name !== 'customer'),
+    [chosen, account],
+  )
   const nameOf = (id: string) => networks.find(({ network }) => network === id)?.name ?? id
   const box = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
@@ -81,6 +88,7 @@ export function PaymentTable({ rows, count, total, notes, selection, list }: Row
                 index={index}
                 key={index}
                 last={index === count - 1}
+                names={names}
                 networkName={nameOf(row.network)}
                 note={notes.get(row.paymentId)}
                 onToggle={selection.toggle}
@@ -125,6 +133,7 @@ type RowProps = {
   last: boolean
   networkName: string
   note: PaymentNote | undefined
+  names: RowsInView['names']
   chosen: boolean
   onToggle: Selection['toggle']
   shown: readonly ColumnName[]
@@ -140,6 +149,7 @@ const Row = memo(function Row({
   last,
   networkName,
   note,
+  names,
   chosen,
   onToggle,
   shown,
@@ -166,7 +176,14 @@ const Row = memo(function Row({
         />
       </Cell>
       {shown.map((name) => (
-        <PaymentCell key={name} name={name} networkName={networkName} note={note} row={row} />
+        <PaymentCell
+          key={name}
+          name={name}
+          names={names}
+          networkName={networkName}
+          note={note}
+          row={row}
+        />
       ))}
     </tr>
   )

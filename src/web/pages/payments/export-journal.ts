@@ -2,7 +2,7 @@ import { formatAmount } from '#contract/amount.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { quoteOf } from '#contract/quote.ts'
 import { descriptionOf, referenceOf } from '../../payment-view/describe-row.ts'
-import { csvLine } from './csv-cell.ts'
+import { csvLine } from '../../local-data/csv-cell.ts'
 import { commodityOf, postingsOf, type Posting } from './postings.ts'
 
 /** When the money moved: by its block, or when the service noted it. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { LosslessNumber, parseJson } from '#contract/json.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
-import { csvCell } from './csv-cell.ts'
+import { csvCell } from '../../local-data/csv-cell.ts'
 import { exportHead, exportRows, exportTail, type ExportOptions } from './export-rows.ts'
 
 const row: PaymentRow = {

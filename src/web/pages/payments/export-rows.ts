@@ -3,7 +3,7 @@ import { stringifyJson } from '#contract/json.ts'
 import type { PaymentNote } from '#contract/note-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { isLate, quoteOf } from '#contract/quote.ts'
-import { csvLine } from './csv-cell.ts'
+import { csvLine } from '../../local-data/csv-cell.ts'
 import { HLEDGER_HEAD, hledgerRows, journalHead, journalRows } from './export-journal.ts'
 import { descriptionOf, referenceOf } from '../../payment-view/describe-row.ts'
 
@@ -47,7 +47,6 @@ const fields: readonly [
   ['rate_age_seconds', ageOfRate],
   ['quoted_at', (row) => dateOf(quoteOf(row.metadata)?.quotedAt)],
   ['quote_late', lateness],
-  ['block_time', (row) => dateOf(row.blockTime ?? undefined)],
   ['fee', ({ fee }) => (fee ? formatAmount(BigInt(fee.amountAtomic), fee.decimals) : '')],
   ['fee_symbol', ({ fee }) => fee?.symbol ?? ''],
   ['fee_atomic', ({ fee }) => fee?.amountAtomic ?? ''],

@@ -1,6 +1,7 @@
 import type { RefObject } from 'react'
 import type { PaymentNote } from '#contract/note-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
+import type { CustomerNames } from '../../payment-view/CustomerName.tsx'
 import type { Selection } from './use-selection.ts'
 
 /** Pixels of one row, as a table's and as a phone's card. */
@@ -14,6 +15,7 @@ export type RowsInView = {
   count: number
   total: number
   notes: ReadonlyMap<string, PaymentNote>
+  names: CustomerNames
   selection: Selection
   /** What holds the rows, each at its index times its height. */
   list: RefObject<HTMLElement | null>

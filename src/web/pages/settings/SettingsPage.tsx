@@ -23,11 +23,12 @@ import { toast } from '../../ui/Toast.tsx'
 import { AddressBook } from './AddressBook.tsx'
 import { CapField } from './CapField.tsx'
 import { FigureSettings } from './FigureSettings.tsx'
+import { MailCard } from './MailCard.tsx'
 import { NodeSetting } from './NodeSetting.tsx'
 import { SessionSettings } from './SessionSettings.tsx'
 import { SettingRow } from './SettingRow.tsx'
 
-/** Everything here is kept in this browser, except the sessions. */
+/** Everything here is kept in this browser, except the sessions and e-mails. */
 export function SettingsPage() {
   const { networks } = useConfig()
   return (
@@ -50,6 +51,7 @@ export function SettingsPage() {
         </Card>
         <SpendingCaps />
         <AddressBook />
+        <MailCard />
         <SessionSettings />
         <Diagnostics />
       </div>

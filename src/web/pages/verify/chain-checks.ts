@@ -6,8 +6,8 @@ import { addressFact, amountFact, fact, listFact, type CheckFact } from '#contra
 import { familyOf, type Network } from '#contract/network.ts'
 import type { AnyCheckFact } from '../../payment-intent/check-facts.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
-import { callRpc, RpcError, rpcUrlOf } from '../../rpc/call.ts'
-import { checkNode } from '../../rpc/check-node.ts'
+import { callRpc, RpcError } from '../../rpc/call.ts'
+import { chooseNode } from '../../rpc/check-node.ts'
 import type { Check } from '../../payment-view/check.ts'
 import type { ProofFacts } from './proof/facts.ts'
 import type { Expected } from './proof/local-checks.ts'
@@ -66,8 +66,7 @@ export async function findTransaction(
   { network, asset, wallet, amountAtomic }: Expected,
   { payer, memo }: Known,
 ): Promise<ChainView> {
-  const url = rpcUrlOf(network)
-  const node = await checkNode(network, url)
+  const { url, node } = await chooseNode(network)
   if (!node.ok) return { ...NOTHING, undecided: node.problem }
   const evm = familyOf(network.network) === 'evm'
   const intent: PaymentIntent = {

@@ -111,7 +111,7 @@ async function check(node: Node | 'no node') {
     payload,
   })
   const decoded = decodePayload(header)
-  if (!decoded.ok) throw new Error(decoded.problem)
+  if (!decoded.ok) throw new Error(decoded.problem.code)
   const result = await checkOnly(
     { header, payment: decoded.payload, facts: factsOf(decoded.payload), expected },
     false,

@@ -3,8 +3,8 @@ import { digestOf } from '#chains/evm/authorization.ts'
 import { addressFact, fact, textFact } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
 import type { PaymentPayload } from '#x402/payload.ts'
-import { callRpc, RpcError, rpcUrlOf } from '../../rpc/call.ts'
-import { checkNode } from '../../rpc/check-node.ts'
+import { callRpc, RpcError } from '../../rpc/call.ts'
+import { chooseNode } from '../../rpc/check-node.ts'
 import type { Check } from '../../payment-view/check.ts'
 import type { Body } from './proof/facts.ts'
 import type { Expected } from './proof/local-checks.ts'
@@ -31,9 +31,8 @@ export async function readPayerContract({
   const authorization = authorizationOf(body, expected)
   const { from, signature } = authorization
   const row = { name: 'signature', source: 'chain', expected: addressFact(from) } as const
-  const url = rpcUrlOf(expected.network)
   try {
-    const node = await checkNode(expected.network, url)
+    const { url, node } = await chooseNode(expected.network)
     if (!node.ok) return { ...row, state: 'open', got: textFact(node.problem) }
     if ((await callRpc(url, 'eth_getCode', [from, 'latest'])) === '0x') return null
     const domain = domainOf(payment, body)

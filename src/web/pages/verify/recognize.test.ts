@@ -138,7 +138,7 @@ describe('a pasted text', () => {
     [
       'a receipt without a payer',
       '{"receipt":"paydesk/2","paymentId":"x","network":"eip155:1","transaction":"0x","height":1,"blockHash":null,"status":"confirmed"}',
-      /payer/,
+      /^Missing field/,
       'payer',
     ],
   ])('that is %s is explained', (_, text, words, at) => {

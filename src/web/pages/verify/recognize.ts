@@ -2,11 +2,13 @@ import { t } from '@lingui/core/macro'
 import bs58 from 'bs58'
 import * as v from 'valibot'
 import type { Family } from '#contract/address.ts'
+import { fieldProblemOf } from '#contract/explain-issue.ts'
 import { JsonError, parseJson } from '#contract/json.ts'
 import { isPaymentId } from '#contract/payment.ts'
 import { Receipt } from '#contract/receipt.ts'
 import { decodeHeader, encodeHeader, MAX_HEADER_LENGTH } from '#x402/header.ts'
 import { readPayload, type PaymentPayload } from '#x402/payload.ts'
+import { formatDecodeProblem } from '../../payment-intent/fact-values.ts'
 
 /** What a pasted text is, read in this browser alone. */
 export type Recognized =
@@ -58,7 +60,10 @@ function fromHeader(text: string, url: string | null): Recognized {
   // JSON in base64 begins so; anything else was never meant as a header.
   if (!decoded.ok && !/^e[ywz]/.test(text)) return nothingKnown()
   if (!decoded.ok)
-    return problem(isCutOff(text) ? t`Incomplete header. Copy it again.` : decoded.problem, null)
+    return problem(
+      isCutOff(text) ? t`Incomplete header. Copy it again.` : formatDecodeProblem(decoded.problem),
+      null,
+    )
   return fromValue(decoded.value, text, url)
 }
 
@@ -72,7 +77,7 @@ function fromJson(text: string): Recognized {
   try {
     value = parseJson(text)
   } catch (error) {
-    if (error instanceof JsonError) return problem(t`Invalid JSON: ${error.message}`, null)
+    if (error instanceof JsonError) return problem(formatDecodeProblem(error.problem), null)
     throw error
   }
   if (typeof value === 'object' && value !== null && 'receipt' in value) return fromReceipt(value)
@@ -85,7 +90,7 @@ function fromReceipt(value: object): Recognized {
   const [issue] = read.issues
   if ('receipt' in value && value.receipt === 'paydesk/1')
     return problem(t`No signed bytes. Check the transaction.`, 'receipt')
-  return problem(issue.message, v.getDotPath(issue))
+  return problem(formatDecodeProblem(fieldProblemOf(issue)), v.getDotPath(issue))
 }
 
 function fromValue(value: unknown, header: string, url: string | null): Recognized {
@@ -100,8 +105,9 @@ function fromValue(value: unknown, header: string, url: string | null): Recogniz
   }
   const read = readPayload(value)
   if (read.ok) return { kind: 'proof', header, payment: read.payload, url }
-  const missing = read.why?.endsWith(', received nothing.') ?? false
-  return problem(missing ? t`Missing field.` : (read.why ?? read.problem), read.at ?? null)
+  if (read.problem.code !== 'payment_field') return problem(formatDecodeProblem(read.problem), null)
+  const { field, problem: wrong } = read.problem.params
+  return problem(formatDecodeProblem(wrong), field)
 }
 
 /** Whether the text would be fine with its end. */

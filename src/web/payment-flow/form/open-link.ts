@@ -1,10 +1,18 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { PublicConfig } from '#contract/dashboard-endpoints.ts'
 import type { LinkOption, OpenedShortLink } from '#contract/link-endpoints.ts'
+import type { InvoiceFace } from '#contract/invoice.ts'
 import { findAsset, type Asset, type Network } from '#contract/network.ts'
-import { differingTerm, isLinkCode, readLink, type LinkTerms } from '#contract/payment-link.ts'
+import {
+  differingTerm,
+  isLinkCode,
+  readLink,
+  type ItemPrice,
+  type LinkItem,
+  type LinkTerms,
+} from '#contract/payment-link.ts'
 import { amountAtRate, priceOf, type RateQuote } from '#contract/quote.ts'
-import type { LinkChoice } from '../../payment-intent/intent.ts'
+import type { LinkChoice, PaymentItem } from '../../payment-intent/intent.ts'
 import { callProxy, proxyAddress } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { refusalOf, formatRefusal, type RefusalReason } from '../../errors/refusals.ts'
@@ -22,12 +30,15 @@ export type OpenLink = {
   /** Whether the payer is asked for an e-mail address. */
   askEmail?: boolean
   quote?: RateQuote
+  item?: PaymentItem
+  invoice?: InvoiceFace
 }
 
 /** A short link, whose payer chooses the currency. */
 export type ShortLink = { text: string; opened: OpenedShortLink; setBy: string }
 
-export type LinkProblem = { title: string; body: string }
+/** `retry`: the same link may be payable in a moment. */
+export type LinkProblem = { title: string; body: string; retry: boolean }
 export type LinkView =
   | { kind: 'open'; link: OpenLink }
   | { kind: 'closed'; link: OpenLink; problem: LinkProblem }
@@ -108,7 +119,7 @@ export function linkOfOption(
   const network = networks.find((each) => each.network === option.network)
   const asset = network && findAsset(network, option.asset)
   if (!network || !asset) return undefined
-  const { price, only: _only, maxPieces: _most, askEmail, ...common } = opened.terms
+  const { price, only: _only, maxPieces: _most, askEmail, item, invoice, ...common } = opened.terms
   const { quote } = option
   const amount =
     price?.kind === 'fiat' && quote
@@ -135,8 +146,18 @@ export function linkOfOption(
     setBy,
     choice,
     askEmail,
+    ...(invoice && { invoice }),
+    ...(item && price && { item: itemOf(item, price, pieces) }),
     ...(price?.kind === 'fiat' && quote && { quote: quoteFor({ opened, price, quote, pieces }) }),
   }
+}
+
+function itemOf(
+  { name, description, image }: LinkItem,
+  price: ItemPrice,
+  pieces: number,
+): PaymentItem {
+  return { name, description, image, price, pieces }
 }
 
 function quoteFor({
@@ -168,6 +189,6 @@ export function linkReason(error: unknown): RefusalReason | undefined {
 
 /** Why a link cannot be paid, in the payer's terms. */
 export function linkProblem(reason: RefusalReason): LinkProblem {
-  const { title, body } = formatRefusal(reason)
-  return { title, body }
+  const { title, body, action } = formatRefusal(reason)
+  return { title, body, retry: action === 'retry' }
 }

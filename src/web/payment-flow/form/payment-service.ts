@@ -108,7 +108,10 @@ function explainError(error: unknown): UserError {
   // What a library says about its own request helps no payer.
   if (!(error instanceof ApiError)) return describeUserError('rpc_silent')
   const reason = linkReason(error)
-  if (reason) return { code: error.code, ...linkProblem(reason) }
+  if (reason) {
+    const { title, body } = linkProblem(reason)
+    return { code: reason, title, body }
+  }
   const { title, body, detail } = describeError(error)
   const refused = renderReason(error)
   if (refused) return { code: error.code, ...refused, detail }

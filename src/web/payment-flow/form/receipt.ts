@@ -2,7 +2,7 @@ import { formatAmount } from '#contract/amount.ts'
 import { familyOf, type Network } from '#contract/network.ts'
 import type { Receipt } from '#contract/receipt.ts'
 import { isPaid, type PaymentState } from '../machine.ts'
-import { callRpc, rpcUrlOf } from '../../rpc/call.ts'
+import { callNetwork } from '../../rpc/call.ts'
 
 /** The receipt of a paid payment; nothing while it is not paid by our own RPC's word. */
 export function receiptOf(state: PaymentState): Omit<Receipt, 'signed'> | undefined {
@@ -50,8 +50,7 @@ export async function withSigned(
 
 async function signedBytes(network: Network, transaction: string): Promise<Receipt['signed']> {
   const { readSignedEvm, readSignedSolana } = await import('./signed-transaction.ts')
-  const ask = (method: string, params: readonly unknown[]) =>
-    callRpc(rpcUrlOf(network), method, params)
+  const ask = (method: string, params: readonly unknown[]) => callNetwork(network, method, params)
   if (familyOf(network.network) === 'evm')
     return readSignedEvm(await ask('eth_getTransactionByHash', [transaction]), transaction)
   const options = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }

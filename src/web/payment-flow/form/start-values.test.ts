@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { NATIVE_ETH, NATIVE_SOL, type Network } from '#contract/network.ts'
-import { recipientOn } from './start-values.ts'
+import { reusableValues, recipientOn } from './start-values.ts'
 
 const base = { rpcUrls: ['http://127.0.0.1:1'], testnet: true, blockTimeMs: 400, confirmations: 1 }
 const ethereum: Network = {
@@ -44,4 +44,43 @@ test('of several wallets of the seller the one that is left is proposed', () => 
   expect(recipientOn(networks, { network: ethereum.network, recipient: onEthereum }, two)).toBe(
     stranger,
   )
+})
+
+test('a refreshed price keeps what was typed, and another currency keeps what fits it', () => {
+  const typed = {
+    network: ethereum.network,
+    asset: NATIVE_ETH.address,
+    recipient: onEthereum,
+    amount: '0.0043',
+    resource: '',
+    description: 'For Ana',
+    reference: 'PO-7',
+    email: 'ana@post.example',
+    fee: 'custom' as const,
+    priorityFee: '0.0001',
+  }
+  const terms = {
+    id: 'lnk_1',
+    recipient: onEthereum,
+    network: ethereum.network,
+    asset: NATIVE_ETH.address,
+    resource: null,
+    description: null,
+    reference: null,
+    expiresAt: null,
+    maxPayments: null,
+    returnUrl: null,
+    amountAtomic: '4400000000000000',
+  }
+  const texts = { description: 'For Ana', reference: 'PO-7', email: 'ana@post.example' }
+  const fees = { fee: 'custom', priorityFee: '0.0001' }
+  const onEther = { network: ethereum, asset: NATIVE_ETH }
+  expect(reusableValues(typed, { terms, ...onEther })).toEqual({ ...texts, ...fees })
+  const open = { ...terms, amountAtomic: null }
+  expect(reusableValues(typed, { terms: open, ...onEther })).toEqual({
+    ...texts,
+    ...fees,
+    amount: '0.0043',
+  })
+  expect(reusableValues(typed, { terms: open, network: solana, asset: NATIVE_SOL })).toEqual(texts)
 })

@@ -83,6 +83,43 @@ export function startValues(
   }
 }
 
+/**
+ * What a payer typed into a link's form, for its next form: another currency, or a refreshed price.
+ * What the link sets comes from the link.
+ */
+export function reusableValues(
+  typed: CheckoutFields,
+  { terms, network, asset }: Pick<OpenLink, 'terms' | 'network' | 'asset'>,
+): Partial<CheckoutFields> {
+  const { description, reference, email, fee, priorityFee, amount } = typed
+  const sameNetwork = typed.network === network.network
+  const sameAsset = sameNetwork && typed.asset === asset.address
+  return {
+    description,
+    reference,
+    email,
+    ...(sameNetwork && { fee, priorityFee }),
+    ...(sameAsset && terms.amountAtomic === null && { amount }),
+  }
+}
+
+/** The networks where the merchant has a wallet. */
+export function payableNetworks({
+  networks,
+  sellerWallets,
+}: Pick<PublicConfig, 'networks' | 'sellerWallets'>): Network[] {
+  return networks.filter((network) => sellersOn(network, sellerWallets).length > 0)
+}
+
+/** What a price may be in: the currencies with a rate, then the assets by symbol. */
+export function currenciesOf(
+  networks: readonly Network[],
+  currencies: readonly string[],
+): string[] {
+  const symbols = networks.flatMap(({ assets }) => assets.map(({ symbol }) => symbol))
+  return [...new Set([...currencies, ...symbols])]
+}
+
 /** The seller's wallets that can be paid on a network. */
 export function sellersOn(network: Network, sellerWallets: readonly string[]): string[] {
   return sellerWallets.filter((wallet) => {
@@ -167,6 +204,7 @@ export function intentOf(
       },
     }),
     ...(link?.quote && { quote: link.quote }),
+    ...(link?.item && { item: link.item }),
   }
 }
 

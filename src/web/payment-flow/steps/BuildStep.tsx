@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react'
 import { shortAddress } from '#contract/known-address.ts'
 import { familyOf } from '#contract/network.ts'
 import { codes } from '../../errors/codes.ts'
+import { refusals, type RefusalReason } from '../../errors/refusals.ts'
 import { usePauseSeconds } from '../../api/rate-limit-pause.ts'
 import { serverNow } from '../../api/clock.ts'
 import type { PaymentState } from '../machine.ts'
@@ -27,6 +28,17 @@ const SLOW_AFTER_MS = 3_000
 const SILENT = 'RPC_SILENT'
 /** The service's word for it; more in the wallet, or another payment, changes its answer. */
 const SHORT = 'INSUFFICIENT_BALANCE'
+
+/** The proxy's reasons to refuse a quoted price. */
+const QUOTE_OVER: ReadonlySet<string> = new Set(['quote_expired', 'quote_outrun', 'link_quote'])
+
+/** Whether a payment that has no transaction needs a new price before it gets one. */
+export function needsPrice(state: PaymentState): boolean {
+  const { quote } = state.order
+  if (!quote || 'built' in state) return false
+  const refusal = state.step === 'draft' ? state.userError?.code : undefined
+  return quote.expiresAt <= serverNow() || (refusal !== undefined && QUOTE_OVER.has(refusal))
+}
 
 export type BuildStepProps = {
   run: PaymentRun
@@ -108,6 +120,19 @@ function Actions({ run, state, onChange, onStart }: BuildStepProps) {
   const userError = state.step === 'draft' ? state.userError : null
   const short = userError?.code === SHORT
   const change = short || (userError !== null && needsChange(userError.code))
+  if (needsPrice(state))
+    return (
+      <Button
+        className="mt-5"
+        icon={<Icon name="refresh" />}
+        onClick={onChange}
+        size="lg"
+        variant="primary"
+        wide
+      >
+        <Trans>Refresh price</Trans>
+      </Button>
+    )
   return (
     <div className="mt-5 flex flex-wrap gap-2">
       {state.step === 'expired_unsigned' && other && (
@@ -186,9 +211,12 @@ function SlowNotice({ onChange }: Pick<BuildStepProps, 'onChange'>) {
 
 /** A refusal that says no to what was asked for, however often, until something else is asked. */
 function needsChange(code: string): boolean {
-  if (!Object.hasOwn(codes, code)) return false
-  const { retry, action } = codes[code as keyof typeof codes]
-  return retry === 'after_change' && action === 'none'
+  const row = Object.hasOwn(refusals, code)
+    ? refusals[code as RefusalReason]
+    : Object.hasOwn(codes, code)
+      ? codes[code as keyof typeof codes]
+      : undefined
+  return row?.retry === 'never' || (row?.retry === 'after_change' && row.action === 'none')
 }
 
 function headingOf(state: BuildStepProps['state']): string {

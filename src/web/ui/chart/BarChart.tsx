@@ -4,14 +4,17 @@ import { useState, type KeyboardEvent, type ReactNode } from 'react'
 import { Button } from '../Button.tsx'
 import { cx } from '../cx.ts'
 import { Icon } from '../Icon.tsx'
+import { Link } from '../../router/Link.tsx'
+import { navigate } from '../../router/location.ts'
 import { Table, Td, Th } from '../Table.tsx'
-import { barHeight, labelPositions } from './scale.ts'
+import { axisOf, barHeight, gridlines, labelPositions, shareOf, type Axis } from './scale.ts'
 
 const fills = {
   received: ['fill-chart-received', 'bg-chart-received'],
   sent: ['fill-chart-sent', 'bg-chart-sent'],
   warn: ['fill-warn-edge', 'bg-warn-edge'],
   bad: ['fill-bad-edge', 'bg-bad-edge'],
+  returned: ['fill-edge', 'bg-edge'],
 } as const
 
 /** One part of every bar, and one column of the table. */
@@ -20,7 +23,7 @@ export type Series = {
   /** In the legend, where it says more than the name. */
   legend?: ReactNode
   fill: keyof typeof fills
-  /** Below the line; the others are stacked above it, the first one lowest. */
+  /** Below the line; the others are above it. On each side they are stacked, the first one next to the line. */
   below?: boolean
 }
 
@@ -35,27 +38,39 @@ export type BarChartProps = {
   series: readonly Series[]
   /** What a bar stands for, as the heading of its column: "Day (UTC)". */
   unit: ReactNode
-  format: (value: bigint) => ReactNode
+  renderValue: (value: bigint) => ReactNode
+  /** A value of the axis, without its unit. */
+  tick: (value: bigint) => string
+  /** What a bar leads to: with a click, Enter, or the link in the table. */
+  pathOf?: (bar: Bar) => string
   /** A bar and its values in one sentence, for screen readers. */
   sentenceOf: (bar: Bar) => string
   /** Beside the legend. */
   note?: ReactNode
 }
 
-const HEIGHT = 132
+const HEIGHT = 160
 const PLACE = 20
 /** Fewer bars are drawn slimmer, in wider places. */
 const SLIM_BELOW = 12
 
-/** Figures over time. Arrow keys walk the bars; the same figures are in a table. */
+/** Figures over time. Arrow keys walk the bars, Enter opens one; the same figures are in a table. */
 export function BarChart(props: BarChartProps) {
-  const { label, bars, series, format, sentenceOf, note } = props
+  const { label, bars, series, renderValue, sentenceOf, note, pathOf, tick } = props
   const [asTable, setAsTable] = useState(false)
   const [at, setAt] = useState<number>()
   const shown = at === undefined ? undefined : bars[at]
   const last = Math.max(0, bars.length - 1)
 
+  const axis = scaleOf(bars, series)
+
+  function open(index: number | undefined) {
+    const bar = index === undefined ? undefined : bars[index]
+    if (bar && pathOf) navigate(pathOf(bar))
+  }
+
   function walk(event: KeyboardEvent) {
+    if (event.key === 'Enter') return open(at)
     const from = at ?? bars.length
     const to = {
       ArrowLeft: from - 1,
@@ -78,7 +93,7 @@ export function BarChart(props: BarChartProps) {
           {series.map(({ name, legend = name, fill }, index) =>
             shown ? (
               <span className="*:!text-xs" key={fill}>
-                {name} {format(shown.values[index] ?? 0n)}
+                {name} {renderValue(shown.values[index] ?? 0n)}
               </span>
             ) : (
               <span className="inline-flex items-center gap-1.5" key={fill}>
@@ -105,24 +120,62 @@ export function BarChart(props: BarChartProps) {
       {asTable ? (
         <BarTable {...props} />
       ) : (
-        <div
-          aria-label={t`${label}. Use the arrow keys.`}
-          aria-orientation="horizontal"
-          aria-valuemax={last}
-          aria-valuemin={0}
-          aria-valuenow={at ?? last}
-          aria-valuetext={shown ? sentenceOf(shown) : t`No bar chosen`}
-          className="rounded-md"
-          onBlur={() => setAt(undefined)}
-          onKeyDown={walk}
-          onPointerLeave={() => setAt(undefined)}
-          role="slider"
-          tabIndex={0}
-        >
-          <Bars at={at} bars={bars} onPoint={setAt} series={series} />
-          <BarNames bars={bars} />
+        <div className="flex gap-2">
+          <Ticks axis={axis} tick={tick} />
+          <div
+            aria-label={
+              pathOf
+                ? t`${label}. Use the arrow keys; Enter shows the payments.`
+                : t`${label}. Use the arrow keys.`
+            }
+            aria-orientation="horizontal"
+            aria-valuemax={last}
+            aria-valuemin={0}
+            aria-valuenow={at ?? last}
+            aria-valuetext={shown ? sentenceOf(shown) : t`No bar chosen`}
+            className="min-w-0 flex-1 rounded-md"
+            onBlur={() => setAt(undefined)}
+            onKeyDown={walk}
+            onPointerLeave={() => setAt(undefined)}
+            role="slider"
+            tabIndex={0}
+          >
+            <Bars
+              at={at}
+              axis={axis}
+              bars={bars}
+              onOpen={pathOf && open}
+              onPoint={setAt}
+              series={series}
+            />
+            <BarNames bars={bars} />
+          </div>
         </div>
       )}
+    </div>
+  )
+}
+
+/** The values of the gridlines, beside them. */
+function Ticks({ axis, tick }: Pick<BarChartProps, 'tick'> & { axis: Axis }) {
+  const ticks = gridlines(axis).map((value) => ({
+    id: value.toString(),
+    text: `${value < 0n ? '−' : ''}${tick(value < 0n ? -value : value)}`,
+    y: placeOf(value, axis),
+  }))
+  return (
+    <div aria-hidden className="figures relative shrink-0 text-end text-xs text-faint">
+      {ticks.map(({ id, text, y }) => (
+        <span className="absolute end-0 -translate-y-1/2" key={id} style={{ top: y }}>
+          {text}
+        </span>
+      ))}
+      {/* Takes the width of the widest. */}
+      {ticks.map(({ id, text }) => (
+        <span className="invisible block h-0 overflow-hidden" key={id}>
+          {text}
+        </span>
+      ))}
     </div>
   )
 }
@@ -146,29 +199,47 @@ function BarNames({ bars }: Pick<BarChartProps, 'bars'>) {
   )
 }
 
-function Bars({
-  bars,
-  series,
-  at,
-  onPoint,
-}: Pick<BarChartProps, 'bars' | 'series'> & {
+type BarsProps = Pick<BarChartProps, 'bars' | 'series'> & {
+  axis: Axis
   at: number | undefined
   onPoint: (index: number) => void
-}) {
-  const { line, room, max } = scaleOf(bars, series)
+  onOpen: ((index: number) => void) | undefined
+}
+
+function Bars({ bars, series, axis, at, onPoint, onOpen }: BarsProps) {
   const gap = bars.length < SLIM_BELOW ? 7 : 3
+  const line = placeOf(0n, axis)
+  const width = Math.max(1, bars.length) * PLACE
+  const span = axis.top + axis.bottom
   return (
     <svg
       aria-hidden
-      className="block w-full"
+      className="block w-full overflow-visible"
       height={HEIGHT}
       preserveAspectRatio="none"
-      viewBox={`0 0 ${Math.max(1, bars.length) * PLACE} ${HEIGHT}`}
+      viewBox={`0 0 ${width} ${HEIGHT}`}
     >
+      {gridlines(axis).map((value) => (
+        <line
+          className={value === 0n ? 'stroke-edge' : 'stroke-line'}
+          key={value.toString()}
+          strokeWidth={1}
+          vectorEffect="non-scaling-stroke"
+          x1={0}
+          x2={width}
+          y1={placeOf(value, axis)}
+          y2={placeOf(value, axis)}
+        />
+      ))}
       {bars.map(({ id, values }, index) => {
-        let top = line
+        let [top, bottom] = [line, line]
         return (
-          <g key={id} onPointerEnter={() => onPoint(index)}>
+          <g
+            className={onOpen && 'cursor-pointer'}
+            key={id}
+            onClick={() => onOpen?.(index)}
+            onPointerEnter={() => onPoint(index)}
+          >
             <rect
               className={index === at ? 'fill-hover' : 'fill-transparent'}
               height={HEIGHT}
@@ -177,8 +248,9 @@ function Bars({
               y={0}
             />
             {series.map(({ fill, below }, part) => {
-              const height = barHeight(values[part] ?? 0n, max, room)
-              if (!below) top -= height
+              const height = barHeight(values[part] ?? 0n, span, HEIGHT)
+              if (below) bottom += height
+              else top -= height
               return (
                 <rect
                   className={fills[fill][0]}
@@ -186,59 +258,37 @@ function Bars({
                   key={fill}
                   width={PLACE - 2 * gap}
                   x={index * PLACE + gap}
-                  y={below ? line + 1 : top}
+                  y={below ? bottom - height : top}
                 />
               )
             })}
           </g>
         )
       })}
-      <line
-        className="stroke-edge"
-        strokeWidth={1}
-        vectorEffect="non-scaling-stroke"
-        x1={0}
-        x2={Math.max(1, bars.length) * PLACE}
-        y1={line + 0.5}
-        y2={line + 0.5}
-      />
     </svg>
   )
 }
 
-/** Where the line is, and how many pixels the largest value gets. */
-function scaleOf(bars: readonly Bar[], series: readonly Series[]) {
+/** One scale for both sides of the line. */
+function scaleOf(bars: readonly Bar[], series: readonly Series[]): Axis {
   const most = (side: boolean) =>
     bars.reduce((peak, { values }) => {
       const sum = sumOf(values.filter((_, part) => Boolean(series[part]?.below) === side))
       return sum > peak ? sum : peak
     }, 0n)
-  const [above, below] = [most(false), most(true)]
-  const max = above > below ? above : below
-  // One scale for both sides: the room is divided as the two maxima are.
-  const under =
-    below === 0n
-      ? 1
-      : above === 0n
-        ? HEIGHT
-        : Math.max(12, Math.round((HEIGHT * Number((below * 1000n) / (below + above))) / 1000))
-  const line = HEIGHT - under
-  const room = Math.min(
-    above > 0n ? line * ratio(max, above) : Infinity,
-    below > 0n ? (under - 2) * ratio(max, below) : Infinity,
-  )
-  return { line, room, max }
+  return axisOf(most(false), most(true))
 }
 
-function ratio(max: bigint, own: bigint): number {
-  return Number((max * 1000n) / own) / 1000
+/** Pixels from the top. */
+function placeOf(value: bigint, { top, bottom }: Axis): number {
+  return shareOf(top - value, top + bottom) * HEIGHT
 }
 
 function sumOf(values: readonly bigint[]): bigint {
   return values.reduce((sum, value) => sum + value, 0n)
 }
 
-function BarTable({ label, bars, series, unit, format }: BarChartProps) {
+function BarTable({ label, bars, series, unit, renderValue, pathOf }: BarChartProps) {
   return (
     <div aria-label={label} className="-mx-5 max-h-64 overflow-y-auto" role="group" tabIndex={0}>
       <Table caption={label}>
@@ -253,19 +303,24 @@ function BarTable({ label, bars, series, unit, format }: BarChartProps) {
           </tr>
         </thead>
         <tbody>
-          {bars
-            .filter(({ values }) => sumOf(values) > 0n)
-            .toReversed()
-            .map(({ id, name, values }) => (
-              <tr key={id}>
-                <Td>{name}</Td>
-                {series.map(({ fill }, part) => (
-                  <Td className="figures" end key={fill}>
-                    {format(values[part] ?? 0n)}
-                  </Td>
-                ))}
-              </tr>
-            ))}
+          {bars.toReversed().map((bar) => (
+            <tr key={bar.id}>
+              <Td>
+                {pathOf ? (
+                  <Link className="underline decoration-edge underline-offset-4" to={pathOf(bar)}>
+                    {bar.name}
+                  </Link>
+                ) : (
+                  bar.name
+                )}
+              </Td>
+              {series.map(({ fill }, part) => (
+                <Td className="figures" end key={fill}>
+                  {renderValue(bar.values[part] ?? 0n)}
+                </Td>
+              ))}
+            </tr>
+          ))}
         </tbody>
       </Table>
     </div>

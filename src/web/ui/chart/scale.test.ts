@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { barHeight, labelPositions, shareOf } from './scale.ts'
+import { axisOf, barHeight, gridlines, labelPositions, shareOf } from './scale.ts'
 
 test('shares are right for amounts no double can hold', () => {
   const max = 3n * 10n ** 30n
@@ -20,4 +20,19 @@ test('the first and the last day are always labelled', () => {
     expect(places.at(-1)).toBe(count - 1)
     expect(new Set(places).size).toBe(places.length)
   }
+})
+
+test('gridlines are round, few, and reach beyond every bar', () => {
+  expect(gridlines(axisOf(37n, 0n))).toEqual([40n, 30n, 20n, 10n, 0n])
+  expect(gridlines(axisOf(9n, 4n))).toEqual([10n, 5n, 0n, -5n])
+  expect(gridlines(axisOf(0n, 3n))).toEqual([0n, -1n, -2n, -3n])
+  expect(gridlines(axisOf(0n, 0n))).toEqual([1n, 0n])
+  for (const above of [0n, 1n, 7n, 999n, 10n ** 30n + 1n])
+    for (const below of [0n, 1n, 12n, 10n ** 31n]) {
+      const axis = axisOf(above, below)
+      expect(axis.top).toBeGreaterThanOrEqual(above)
+      expect(axis.bottom).toBeGreaterThanOrEqual(below)
+      expect(axis.step.toString()).toMatch(/^[125]0*$/)
+      expect(gridlines(axis).length).toBeLessThanOrEqual(7)
+    }
 })

@@ -19,6 +19,7 @@ import {
 } from '#chains/evm/trial.ts'
 import { formatAmount } from '#contract/amount.ts'
 import type { Asset } from '#contract/network.ts'
+import { formatDecodeProblem } from '../../payment-intent/fact-values.ts'
 import type { WalletPaymentIntent, Simulation } from '../../payment-intent/intent.ts'
 
 /** A payment's bytes, and the currency of its network fee. */
@@ -33,7 +34,7 @@ export async function simulate(
   { order, bytes, currency }: Tried,
 ): Promise<Simulation> {
   const decoded = decodeTransaction(bytes)
-  if (!decoded.ok) return { state: 'failed', reason: decoded.problem }
+  if (!decoded.ok) return { state: 'failed', reason: formatDecodeProblem(decoded.problem) }
   try {
     const balance = await client.getBalance({ address: order.sender as Address })
     const cost = decoded.valueAtomic + decoded.feeBoundAtomic

@@ -6,14 +6,7 @@ import {
   type Hash,
   type EIP1193Provider,
 } from 'viem'
-import {
-  type Config,
-  type Connector,
-  createConfig,
-  fallback,
-  http,
-  type CreateConnectorFn,
-} from 'wagmi'
+import { type Config, type Connector, createConfig, custom, type CreateConnectorFn } from 'wagmi'
 import {
   getPublicClient,
   signMessage,
@@ -47,13 +40,13 @@ import type {
 import { evmChain } from './chain.ts'
 import { readingOf } from './operations.ts'
 import { declaresExactNonce, payWithProvider, prepareProvider, readAccounts } from './pay.ts'
+import { requestOf } from './rpc-transport.ts'
 import { signTypedData } from './sign-typed-data.ts'
 import { WALLET_CONNECT } from './wallet-connect-id.ts'
 import { walletConnect, type RelaySettings, type WalletConnect } from './walletconnect.ts'
 
 /** Extensions may announce themselves this late after the page loads. */
 const ANNOUNCED_WITHIN_MS = 2_000
-const RPC_TIMEOUT_MS = 10_000
 
 /**
  * Connectors come from EIP-6963, in addition to the given ones: the last extension to load owns
@@ -62,8 +55,9 @@ const RPC_TIMEOUT_MS = 10_000
 function createConfigOf(networks: readonly Network[], connectors: CreateConnectorFn[]): Config {
   const [first, ...others] = networks.map(chainOf)
   if (!first) throw new Error('No EVM network is configured.')
+  // The same endpoints, in the same order, as whatever else this page asks of a chain.
   const transport = (network: Network) =>
-    fallback(network.rpcUrls.map((url) => http(url, { timeout: RPC_TIMEOUT_MS, retryCount: 1 })))
+    custom({ request: (call) => requestOf(network, call) }, { retryCount: 0 })
   return createConfig({
     chains: [first, ...others],
     connectors,

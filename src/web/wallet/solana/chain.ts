@@ -50,7 +50,7 @@ export function solanaChain(
     },
     simulate: async (order, bytes) => simulate(rpc(order), order, bytes),
     broadcast: async (order, bytes) => {
-      // It lacks the sponsor's signature, and the sponsor sends it.
+      // It lacks the fee payer's signature, and the fee payer sends it.
       if (order.feePayer !== undefined) return
       // The same bytes go out again every two seconds, so the node need not repeat them, nor judge them before it passes them on.
       await rpc(order)((connection) =>
@@ -82,7 +82,7 @@ async function read(
     const direct = await statusOf(known)
     if (direct || order.feePayer === undefined)
       return { finalizedHeight: height, signature: known, status: direct }
-    // What a sponsor sends is named by the sponsor's signature, which nobody here has seen.
+    // What a fee payer sends is named by the fee payer's signature, which nobody here has seen.
     const found = await findByMessage(connection, { order, sent })
     return { finalizedHeight: height, signature: found, status: found && (await statusOf(found)) }
   })
@@ -148,7 +148,7 @@ async function findByMessage(
   // Bytes are dropped only once it is final; its own signature is known by then.
   if (!sent.bytes) return undefined
   const decoded = decodeTransaction(sent.bytes)
-  if (!decoded.ok) throw new Error(decoded.problem)
+  if (!decoded.ok) throw new Error(decoded.problem.code)
   const looked = others.get(sent.bytes) ?? new Set<string>()
   others.set(sent.bytes, looked)
   const transfer = decoded.operations.find((operation) => operation.kind === 'token_transfer')

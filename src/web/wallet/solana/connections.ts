@@ -1,5 +1,6 @@
 import { Connection } from '@solana/web3.js'
 import type { Network } from '#contract/network.ts'
+import { requestEndpoints } from '../../rpc/call.ts'
 
 const TIMEOUT_MS = 10_000
 
@@ -7,24 +8,18 @@ const TIMEOUT_MS = 10_000
 export type Rpc = <T>(ask: (connection: Connection) => Promise<T>) => Promise<T>
 
 export function connectRpc(network: Network): Rpc {
-  const connections = network.rpcUrls.map(
-    (url) =>
+  const connections = new Map<string, Connection>()
+  const connectionOf = (url: string) => {
+    const connection =
+      connections.get(url) ??
       new Connection(url, {
         commitment: 'confirmed',
         wsEndpoint: network.wsUrl,
         disableRetryOnRateLimit: true,
         fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }),
-      }),
-  )
-  return async (ask) => {
-    let failure: unknown
-    for (const connection of connections) {
-      try {
-        return await ask(connection)
-      } catch (error) {
-        failure = error
-      }
-    }
-    throw failure
+      })
+    connections.set(url, connection)
+    return connection
   }
+  return (ask) => requestEndpoints(network, (url) => ask(connectionOf(url)))
 }

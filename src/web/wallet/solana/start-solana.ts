@@ -91,7 +91,7 @@ export const solanaReader: TransactionReader = {
     const decoded = decodeTransaction(signed)
     if (!match.ok || match.digest !== built.digest || !decoded.ok)
       return { ok: false, difference: firstDifference(match.rows) }
-    // What a sponsor has yet to sign has no name on the chain; until then it goes by the payer's signature.
+    // What a fee payer has yet to sign has no name on the chain; until then it goes by the payer's signature.
     const own = decoded.signatures[decoded.signers.indexOf(order.sender)]
     const signature = order.feePayer === undefined ? decoded.signature : own && bs58.encode(own)
     return signature

@@ -1,27 +1,32 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef, useReducer } from 'react'
+import { useEffect, useRef, useReducer, useState } from 'react'
 import type { HostedWallet } from '#contract/hosted-endpoints.ts'
 import type { HostedIntent } from '#contract/hosted-intent.ts'
-import type { Network } from '#contract/network.ts'
-import { isSettled } from '#contract/payment.ts'
+import { explorerLink, nativeAsset, type Network } from '#contract/network.ts'
+import { isPaid, isSettled } from '#contract/payment.ts'
 import { paymentQuery } from '../../../api/queries.ts'
+import { useNetwork } from '../../../api/use-config.ts'
 import { StepHeading } from '../../../payment-flow/steps/StepHeading.tsx'
 import { Steps, type StepName } from '../../../payment-flow/steps/Steps.tsx'
 import { Link } from '../../../router/Link.tsx'
 import { pathTo } from '../../../router/paths.ts'
+import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
 import { Banner } from '../../../ui/Banner.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { Card } from '../../../ui/Card.tsx'
+import { Fact, Facts } from '../../../ui/Facts.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
 import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { Spinner } from '../../../ui/Spinner.tsx'
 import { StatusPill } from '../../../ui/StatusPill.tsx'
+import { Time } from '../../../ui/Time.tsx'
+import { UntrustedText } from '../../../ui/UntrustedText.tsx'
 import { announce } from '../../../ui/announce.tsx'
 import { buttonClass } from '../../../ui/button-class.ts'
 import type { ConnectedAccount } from '../../../wallet/state/accounts.ts'
-import { HostedForm } from './HostedForm.tsx'
+import { HostedForm, type HostedFields } from './HostedForm.tsx'
 import { HostedReview } from './HostedReview.tsx'
 import { type HostedState, isOut, reduceHosted } from './machine.ts'
 import { deliver, prepare, signIntent, undelivered, type HostedOrder } from './send.ts'
@@ -38,6 +43,8 @@ const LOOK_EVERY_MS = 2_000
 /** From the signature on. The service executes the payment; its page shows the on-chain state. */
 function HostedOutcome({ intent, paymentId, unknown, onAnother }: HostedOutcomeProps) {
   const { t } = useLingui()
+  const network = useNetwork(intent.network)
+  const native = network && nativeAsset(network)
   const { data } = useQuery({
     ...paymentQuery(paymentId ?? ''),
     enabled: paymentId !== null,
@@ -89,8 +96,58 @@ function HostedOutcome({ intent, paymentId, unknown, onAnother }: HostedOutcomeP
           </Banner>
         )}
       </div>
+      <Facts className="mb-6 border-t border-line pt-4">
+        <Fact name={t`To`} long>
+          <Address copy full value={intent.to} />
+        </Fact>
+        <Fact name={t`From the managed wallet`} long>
+          <Address copy full value={intent.from} />
+        </Fact>
+        <Fact name={t`Network`}>{network?.name ?? intent.network}</Fact>
+        {intent.description && (
+          <Fact name={t`Description`}>
+            <UntrustedText text={intent.description} />
+          </Fact>
+        )}
+        {intent.reference && (
+          <Fact name={t`Reference`}>
+            <UntrustedText text={intent.reference} />
+          </Fact>
+        )}
+        {data?.signature && (
+          <Fact name={t`Transaction`} long>
+            <Address
+              copy
+              full
+              href={network && explorerLink(network, 'tx', data.signature)}
+              noun="transaction"
+              value={data.signature}
+            />
+          </Fact>
+        )}
+        {data?.fee && native && (
+          <Fact name={t`Network fee`}>
+            <Amount
+              atomic={data.fee.amountAtomic}
+              decimals={native.decimals}
+              exact
+              symbol={native.symbol}
+            />
+          </Fact>
+        )}
+        {data && (
+          <Fact name={t`Date`}>
+            <Time at={data.blockTime ?? data.timestamp} look="full" />
+          </Fact>
+        )}
+      </Facts>
       {paymentId !== null && (
-        <div className="flex flex-wrap justify-center gap-2">
+        <div className="no-print flex flex-wrap justify-center gap-2">
+          {data && isPaid(data.status) && (
+            <Button icon={<Icon name="print" />} onClick={() => window.print()}>
+              <Trans>Print receipt</Trans>
+            </Button>
+          )}
           <Link
             className={buttonClass({ variant: 'primary' })}
             to={pathTo('payment', { params: { paymentId } })}
@@ -110,7 +167,9 @@ const ASK_AGAIN_MS = 5_000
 
 type Hosted = {
   state: HostedState
-  prepare: (order: HostedOrder) => void
+  prepare: (order: HostedOrder, fields: HostedFields) => void
+  /** What was typed last; forgotten once it was paid. */
+  typed: HostedFields | undefined
   sign: (network: Network, signer: ConnectedAccount) => void
   change: () => void
 }
@@ -118,6 +177,7 @@ type Hosted = {
 /** Drives one payment from a managed wallet; one that an earlier visit left open first. */
 function useHosted(): Hosted {
   const [state, dispatch] = useReducer(reduceHosted, { step: 'form', userError: null })
+  const [typed, setTyped] = useState<HostedFields>()
   const shown = useRef(true)
   useEffect(() => {
     shown.current = true
@@ -160,7 +220,9 @@ function useHosted(): Hosted {
 
   return {
     state,
-    prepare: (order) => {
+    typed,
+    prepare: (order, fields) => {
+      setTyped(fields)
       dispatch({ type: 'prepare' })
       void prepare(order).then(dispatch)
     },
@@ -169,7 +231,10 @@ function useHosted(): Hosted {
       dispatch({ type: 'sign' })
       void signIntent(state.intent, network, signer).then(dispatch)
     },
-    change: () => dispatch({ type: 'change' }),
+    change: () => {
+      if (state.step === 'sent') setTyped(undefined)
+      dispatch({ type: 'change' })
+    },
   }
 }
 
@@ -185,7 +250,14 @@ const STEPS: Readonly<Record<HostedState['step'], StepName>> = {
 }
 
 /** Pays from a wallet whose key the payment service holds. The operator signs exactly what is shown; the service does the rest. */
-export function HostedCheckout({ wallets }: { wallets: readonly HostedWallet[] }) {
+export function HostedCheckout({
+  wallets,
+  from,
+}: {
+  wallets: readonly HostedWallet[]
+  /** The wallet to begin with, where it is one of these. */
+  from: { wallet: string | undefined; network: string | undefined }
+}) {
   const { t } = useLingui()
   const hosted = useHosted()
   const { state } = hosted
@@ -207,7 +279,19 @@ export function HostedCheckout({ wallets }: { wallets: readonly HostedWallet[] }
     <div ref={container}>
       <Steps current={screen} />
       {state.step === 'form' && (
-        <HostedForm onPrepare={hosted.prepare} userError={state.userError} wallets={wallets} />
+        <HostedForm
+          field={state.field}
+          first={Math.max(
+            0,
+            wallets.findIndex(
+              ({ wallet, network }) => wallet === from.wallet && network === from.network,
+            ),
+          )}
+          onPrepare={hosted.prepare}
+          start={hosted.typed}
+          userError={state.userError}
+          wallets={wallets}
+        />
       )}
       {state.step === 'preparing' && (
         <Card>

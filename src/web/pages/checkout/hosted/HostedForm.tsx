@@ -1,9 +1,13 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useForm, useWatch } from 'react-hook-form'
+import { useEffect } from 'react'
+import { useForm, useWatch, type UseFormRegister } from 'react-hook-form'
 import { parseAddress } from '#contract/address.ts'
+import { formatAmount, parseAmount } from '#contract/amount.ts'
 import type { HostedWallet } from '#contract/hosted-endpoints.ts'
-import { familyOf, findAsset, type Asset, type Network } from '#contract/network.ts'
+import { HOSTED_LIMITS, hostedLimitReason } from '#contract/hosted-intent.ts'
+import { familyOf, findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { useSession } from '../../../api/session.ts'
+import { formatLimit } from '../../../errors/payment-reasons.ts'
 import type { UserError } from '../../../payment-intent/intent.ts'
 import { SignIn } from '../../../shell/SignIn.tsx'
 import { useConfig } from '../../../api/use-config.ts'
@@ -20,19 +24,25 @@ import { openConnectDialog, useAccounts } from '../../../wallet/state/accounts.t
 import { AmountField } from '../../../payment-flow/form/AmountField.tsx'
 import {
   checkAmount,
+  checkPriorityFee,
   checkRecipient,
   checkResource,
   readAmount,
   readRecipient,
   formatWithSymbol,
 } from '../../../payment-flow/form/fields.ts'
+import { HostedCaps, leftOf } from '../../../payment-flow/form/HostedCaps.tsx'
 import { RecipientField } from '../../../payment-flow/form/RecipientField.tsx'
+import { useFunds, type PayerFunds } from '../../../payment-flow/steps/use-funds.ts'
+import type { RefusedField } from './machine.ts'
 import type { HostedOrder } from './send.ts'
 
-type HostedFields = {
+/** As typed. */
+export type HostedFields = {
   source: string
   recipient: string
   amount: string
+  priorityFee: string
   resource: string
   description: string
   reference: string
@@ -40,55 +50,88 @@ type HostedFields = {
 
 export type HostedFormProps = {
   wallets: readonly HostedWallet[]
+  /** What was typed before: what is refused or changed stays in the form. */
+  start: HostedFields | undefined
+  /** Which of the wallets is chosen at first. */
+  first: number
   userError: UserError | null
-  onPrepare: (order: HostedOrder) => void
+  field: RefusedField | undefined
+  onPrepare: (order: HostedOrder, fields: HostedFields) => void
+}
+
+const EMPTY: HostedFields = {
+  source: '0',
+  recipient: '',
+  amount: '',
+  priorityFee: '',
+  resource: '',
+  description: '',
+  reference: '',
 }
 
 /** The managed wallet to pay from, the recipient, and the amount. */
-export function HostedForm({ wallets, userError, onPrepare }: HostedFormProps) {
+export function HostedForm({
+  wallets,
+  start,
+  first,
+  userError,
+  field,
+  onPrepare,
+}: HostedFormProps) {
   const { t } = useLingui()
   const { networks, sellerWallets } = useConfig()
   const form = useForm<HostedFields>({
-    defaultValues: {
-      source: '0',
-      recipient: '',
-      amount: '',
-      resource: '',
-      description: '',
-      reference: '',
-    },
+    defaultValues: start ?? { ...EMPTY, source: String(first) },
+    // Of an earlier try: the banner above says what to do.
+    ...(field &&
+      userError && {
+        errors: {
+          [field]: { type: 'refused', message: userError.fields?.[field] ?? userError.title },
+        },
+      }),
   })
-  const { register, control, handleSubmit, setValue, formState } = form
+  const { register, control, handleSubmit, setValue, setFocus, formState } = form
+  useEffect(() => {
+    if (field) setFocus(field)
+  }, [field, setFocus])
   const [source, recipient, amount] = useWatch({ control, name: ['source', 'recipient', 'amount'] })
   const accounts = useAccounts()
   const chosen = wallets[Number(source)] ?? wallets[0]
   const network = networks.find((each) => each.network === chosen?.network)
   const asset = network && chosen && findAsset(network, chosen.asset)
+  const funds = useFunds(network, chosen?.wallet, asset)
   if (!chosen || !network || !asset)
     return <Banner tone="bad">{t`No network is configured. Tell the operator.`}</Banner>
   const signer = accounts.find((each) => each.family === familyOf(network.network))
   const { errors } = formState
+  const native = nativeAsset(network)
 
   function submit(fields: HostedFields) {
     const [to, read] = [
       parseAddress(readRecipient(fields.recipient)),
       asset && readAmount(fields.amount, asset),
     ]
+    const native = network && nativeAsset(network)
+    const fee = native && fields.priorityFee.trim() !== '' && readAmount(fields.priorityFee, native)
     if (!network || !asset || !chosen || !signer || !to.ok || !read?.ok) return
     const words = {
       resource: fields.resource.trim(),
       description: fields.description.trim(),
       reference: fields.reference.trim(),
     }
-    onPrepare({
-      network,
-      asset,
-      from: chosen.wallet,
-      to: to.address,
-      amountAtomic: read.atomic,
-      ...words,
-      signer,
-    })
+    onPrepare(
+      {
+        network,
+        asset,
+        from: chosen.wallet,
+        to: to.address,
+        amountAtomic: read.atomic,
+        priorityFee: native && fee && fee.ok ? formatAmount(fee.atomic, native.decimals) : '',
+        ...words,
+        signer,
+      },
+      fields,
+    )
   }
 
   return (
@@ -109,7 +152,11 @@ export function HostedForm({ wallets, userError, onPrepare }: HostedFormProps) {
           })}
           value={amount}
         />
-        <Field hint={<Caps asset={asset} wallet={chosen} />} label={t`From the managed wallet`}>
+        <Field
+          aside={<Held asset={asset} funds={funds} />}
+          hint={<HostedCaps asset={asset} wallet={chosen} />}
+          label={t`From the managed wallet`}
+        >
           <Select {...register('source')}>
             {wallets.map((each, index) => (
               <option key={`${each.wallet} ${each.network} ${each.asset}`} value={String(index)}>
@@ -130,6 +177,7 @@ export function HostedForm({ wallets, userError, onPrepare }: HostedFormProps) {
           sellerWallets={sellerWallets}
           value={recipient}
         />
+        <FeeField error={errors.priorityFee?.message} native={native} register={register} />
         <div className="grid gap-5 sm:grid-cols-2">
           <Field label={t`Description`} optional>
             <Input maxLength={200} {...register('description')} />
@@ -151,12 +199,74 @@ export function HostedForm({ wallets, userError, onPrepare }: HostedFormProps) {
   )
 
   function checkHostedAmount(text: string, of: Asset, wallet: HostedWallet): string | true {
-    const plain = checkAmount(text, of, undefined)
+    const plain = checkAmount(text, of, funds.balances?.asset)
     const read = readAmount(text, of)
-    if (plain !== true || !read.ok || read.atomic <= leftOf(wallet)) return plain
+    if (plain !== true || !read.ok) return plain
+    const limit = of.native ? hostedLimitReason('amount', read.atomic, of) : undefined
+    if (limit) return formatLimit(limit)
+    if (read.atomic <= leftOf(wallet)) return true
     const left = formatWithSymbol(leftOf(wallet), of)
     return t`At most ${left} may be paid from here now.`
   }
+}
+
+/** What a priority fee may be, spelled for the reader. */
+function feeBounds(native: Asset): [string, string] {
+  const spell = (bound: string) => {
+    const parsed = parseAmount(bound, native.decimals)
+    return parsed.ok ? formatWithSymbol(parsed.atomic, native) : bound
+  }
+  const { minimum, maximum } = HOSTED_LIMITS.priorityFee
+  return [spell(minimum), spell(maximum)]
+}
+
+type FeeFieldProps = {
+  native: Asset
+  error: string | undefined
+  register: UseFormRegister<HostedFields>
+}
+
+function FeeField({ native, error, register }: FeeFieldProps) {
+  const [leastFee, mostFee] = feeBounds(native)
+  return (
+    <Field
+      error={error}
+      hint={
+        <Trans>
+          From {leastFee} to {mostFee} for faster inclusion. Leave empty for the usual fee.
+        </Trans>
+      }
+      label={<Trans>Priority fee</Trans>}
+      optional
+    >
+      <Input
+        inputMode="decimal"
+        suffix={native.symbol}
+        {...register('priorityFee', { validate: (text) => checkHostedFee(text, native) })}
+      />
+    </Field>
+  )
+}
+
+function checkHostedFee(text: string, native: Asset): string | true {
+  if (text.trim() === '') return true
+  const plain = checkPriorityFee(text, native)
+  const read = readAmount(text, native)
+  if (plain !== true || !read.ok) return plain
+  const limit = hostedLimitReason('priorityFee', read.atomic, native)
+  return limit === undefined || formatLimit(limit)
+}
+
+/** What the managed wallet holds, read from the chain by this browser. */
+function Held({ asset, funds }: { asset: Asset; funds: PayerFunds }) {
+  if (funds.balances === undefined)
+    return funds.unreadable ? <Trans>Balance unavailable</Trans> : null
+  return (
+    <Trans>
+      Balance{' '}
+      <Amount atomic={funds.balances.asset} decimals={asset.decimals} symbol={asset.symbol} />
+    </Trans>
+  )
 }
 
 /**
@@ -197,28 +307,6 @@ function SubmitOrSign({ network, signer }: { network: Network; signer: string | 
       <Trans>Review payment</Trans>
     </Button>
   )
-}
-
-function Caps({ wallet, asset }: { wallet: HostedWallet; asset: Asset }) {
-  const { decimals, symbol } = asset
-  return (
-    <Trans>
-      Up to <Amount atomic={wallet.maxPerPaymentAtomic} decimals={decimals} symbol={symbol} /> a
-      payment; <Amount atomic={dayLeft(wallet)} decimals={decimals} symbol={symbol} /> of{' '}
-      <Amount atomic={wallet.maxPerDayAtomic} decimals={decimals} symbol={symbol} /> left within 24
-      hours.
-    </Trans>
-  )
-}
-
-function dayLeft({ maxPerDayAtomic, spentAtomic }: HostedWallet): bigint {
-  const left = BigInt(maxPerDayAtomic) - BigInt(spentAtomic)
-  return left < 0n ? 0n : left
-}
-
-function leftOf(wallet: HostedWallet): bigint {
-  const [day, payment] = [dayLeft(wallet), BigInt(wallet.maxPerPaymentAtomic)]
-  return day < payment ? day : payment
 }
 
 function labelOf(

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { intentText, intentTypedData, type HostedIntent } from '#contract/hosted-intent.ts'
-import { familyOf, type Network } from '#contract/network.ts'
+import { familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../../api/clock.ts'
 import type { UserError } from '../../../payment-intent/intent.ts'
 import { useNetwork } from '../../../api/use-config.ts'
@@ -15,6 +15,7 @@ import { Time } from '../../../ui/Time.tsx'
 import { UntrustedLink, UntrustedText } from '../../../ui/UntrustedText.tsx'
 import { useNow } from '../../../ui/use-now.ts'
 import { useAccounts, type ConnectedAccount } from '../../../wallet/state/accounts.ts'
+import { localDecimal } from '../../../payment-flow/form/fields.ts'
 import { StepHeading } from '../../../payment-flow/steps/StepHeading.tsx'
 import { Disclosure } from '../../../ui/Disclosure.tsx'
 
@@ -30,6 +31,7 @@ export type HostedReviewProps = {
 export function HostedReview({ intent, signing, userError, onSign, onChange }: HostedReviewProps) {
   const { t } = useLingui()
   const network = useNetwork(intent.network)
+  const native = network && nativeAsset(network)
   const signer = useAccounts().find((each) => each.family === familyOf(intent.network))
   const late = Math.max(useNow(), serverNow()) >= intent.expiresAt * 1000
   const walletName = signer?.walletName ?? ''
@@ -69,6 +71,13 @@ export function HostedReview({ intent, signing, userError, onSign, onChange }: H
         </Fact>
         <Fact name={t`Network`}>{network?.name ?? intent.network}</Fact>
         <Fact name={t`Currency`}>{intent.symbol}</Fact>
+        <Fact name={t`Priority fee`}>
+          {intent.priorityFee === '' ? (
+            <Trans>Usual fee</Trans>
+          ) : (
+            `${localDecimal(intent.priorityFee)} ${native?.symbol ?? ''}`
+          )}
+        </Fact>
         {intent.description && (
           <Fact name={t`Description`}>
             <UntrustedText text={intent.description} />

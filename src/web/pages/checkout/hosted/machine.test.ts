@@ -11,6 +11,7 @@ const intent: HostedIntent = {
   symbol: 'ETH',
   decimals: 18,
   amountAtomic: '1',
+  priorityFee: '',
   resource: '',
   description: '',
   reference: '',

@@ -1,13 +1,16 @@
 import type { HostedIntent } from '#contract/hosted-intent.ts'
 import type { UserError } from '../../../payment-intent/intent.ts'
 
+export type RefusedField = 'amount' | 'recipient' | 'priorityFee'
+
 /**
  * A payment from a managed wallet, as this page drives it. The operator's wallet signs a text,
  * never a transaction; from the signature on there is at most one payment, and nothing is prepared
  * again until the proxy has reported a definite outcome.
  */
 export type HostedState =
-  | { step: 'form'; userError: UserError | null }
+  /** `field`: what the refusal is about. */
+  | { step: 'form'; userError: UserError | null; field?: RefusedField | undefined }
   | { step: 'preparing' }
   | { step: 'review'; intent: HostedIntent; userError: UserError | null }
   | { step: 'signing'; intent: HostedIntent }
@@ -18,7 +21,7 @@ export type HostedState =
 
 export type HostedEvent =
   | { type: 'prepare' }
-  | { type: 'not_prepared'; userError: UserError }
+  | { type: 'not_prepared'; userError: UserError; field?: RefusedField | undefined }
   | { type: 'prepared'; intent: HostedIntent }
   | { type: 'sign' }
   | { type: 'not_signed'; userError: UserError }
@@ -33,7 +36,9 @@ export function reduceHosted(state: HostedState, event: HostedEvent): HostedStat
     case 'prepare':
       return state.step === 'form' ? { step: 'preparing' } : state
     case 'not_prepared':
-      return state.step === 'preparing' ? { step: 'form', userError: event.userError } : state
+      return state.step === 'preparing'
+        ? { step: 'form', userError: event.userError, field: event.field }
+        : state
     case 'prepared':
       return state.step === 'preparing'
         ? { step: 'review', intent: event.intent, userError: null }

@@ -4,6 +4,7 @@ import { formatAmount } from '#contract/amount.ts'
 import { intentText, intentTypedData, type HostedIntent } from '#contract/hosted-intent.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { familyOf, type Asset, type Network } from '#contract/network.ts'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import { callProxy } from '../../../api/client.ts'
 import { serverNow } from '../../../api/clock.ts'
 import { ApiError } from '../../../api/errors.ts'
@@ -13,7 +14,7 @@ import { describeRefusal, refusalOf } from '../../../errors/refusals.ts'
 import type { UserError } from '../../../payment-intent/intent.ts'
 import { loadWalletAdapter } from '../../../wallet/load-adapter.ts'
 import type { ConnectedAccount } from '../../../wallet/state/accounts.ts'
-import type { HostedEvent } from './machine.ts'
+import type { HostedEvent, RefusedField } from './machine.ts'
 
 /** A request that may have reached the proxy and has no certain answer yet: after a reload the same one is sent again, never another. */
 type OpenSend = { nonce: string; intent: HostedIntent; signature: string }
@@ -54,6 +55,8 @@ export type HostedOrder = {
   from: string
   to: string
   amountAtomic: bigint
+  /** A decimal in the native currency; empty where the service decides. */
+  priorityFee: string
   resource: string
   description: string
   reference: string
@@ -65,7 +68,8 @@ const LONGEST_S = 5 * 60 + 30
 
 /** Has the proxy keep the payment. What will be signed is made here, from what was entered: the proxy adds only its number and its end. */
 export async function prepare(order: HostedOrder): Promise<HostedEvent> {
-  const { network, asset, from, to, amountAtomic, resource, description, reference, signer } = order
+  const { network, asset, from, to, amountAtomic, priorityFee, signer, ...words } = order
+  const { resource, description, reference } = words
   try {
     const body = {
       network: network.network,
@@ -74,6 +78,7 @@ export async function prepare(order: HostedOrder): Promise<HostedEvent> {
       asset: asset.address,
       amount: new LosslessNumber(formatAmount(amountAtomic, asset.decimals)),
       signer: signer.address,
+      ...(priorityFee && { priorityFee: new LosslessNumber(priorityFee) }),
       ...(resource && { resource }),
       ...(description && { description }),
       ...(reference && { reference }),
@@ -82,7 +87,6 @@ export async function prepare(order: HostedOrder): Promise<HostedEvent> {
     if (BigInt(reply.amountAtomic) !== amountAtomic || expiresAt - serverNow() / 1000 > LONGEST_S)
       return { type: 'not_prepared', userError: describeUserError('other_payment') }
     const { symbol, decimals } = asset
-    const words = { resource, description, reference }
     const intent = {
       nonce,
       network: network.network,
@@ -92,13 +96,21 @@ export async function prepare(order: HostedOrder): Promise<HostedEvent> {
       symbol,
       decimals,
       amountAtomic: String(amountAtomic),
+      priorityFee,
       ...words,
       expiresAt,
     }
     return { type: 'prepared', intent }
   } catch (error) {
-    return { type: 'not_prepared', userError: userErrorOf(error) }
+    return { type: 'not_prepared', userError: userErrorOf(error), field: fieldOf(error) }
   }
+}
+
+/** The field of the form that a refusal names. */
+function fieldOf(error: unknown): RefusedField | undefined {
+  if (!(error instanceof ApiError)) return undefined
+  if (error.code === 'INVALID_RECIPIENT' || 'to' in error.details) return 'recipient'
+  return (['amount', 'priorityFee'] as const).find((field) => field in error.details)
 }
 
 /** Asks the operator's wallet for its signature over the payment. It moves nothing until the proxy has it. */
@@ -154,9 +166,8 @@ export async function undelivered(): Promise<OpenSend | undefined> {
  */
 function isCertain(error: unknown): error is ApiError {
   if (!(error instanceof ApiError)) return false
-  const { reason } = error.details
-  if (typeof reason === 'string' && reason.startsWith('hosted_'))
-    return reason !== 'hosted_off' && reason !== 'hosted_intent'
+  const reason = reasonCodeOf(error.details)
+  if (reason?.startsWith('hosted_')) return reason !== 'hosted_off' && reason !== 'hosted_intent'
   return (
     error.code === 'INSUFFICIENT_BALANCE' ||
     error.code === 'SIGNING_REFUSED' ||

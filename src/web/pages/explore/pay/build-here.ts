@@ -11,7 +11,7 @@ import { serverNow } from '../../../api/clock.ts'
 import type { WalletPaymentIntent, UserError } from '../../../payment-intent/intent.ts'
 import type { PaymentService } from '../../../payment-intent/ports.ts'
 import { describeUserError } from '../../../errors/error-messages.ts'
-import { callRpc, RpcError, rpcUrlOf } from '../../../rpc/call.ts'
+import { callNetwork, RpcError } from '../../../rpc/call.ts'
 
 /** How long a built transaction is offered for signing. */
 const VALID_MS = 60_000
@@ -68,12 +68,11 @@ export function explainHere(error: unknown): UserError {
 }
 
 async function onEvm(network: Network, order: WalletPaymentIntent): Promise<Reply> {
-  const url = rpcUrlOf(network)
   const ask = async <S extends v.GenericSchema>(
     schema: S,
     method: string,
     params: readonly unknown[],
-  ) => v.parse(schema, await callRpc(url, method, params))
+  ) => v.parse(schema, await callNetwork(network, method, params))
   const [nonce, height, code, history] = await Promise.all([
     ask(quantity, 'eth_getTransactionCount', [order.sender, 'pending']),
     ask(quantity, 'eth_blockNumber', []),
@@ -81,7 +80,7 @@ async function onEvm(network: Network, order: WalletPaymentIntent): Promise<Repl
     ask(FeeHistory, 'eth_feeHistory', ['0x5', 'latest', [50]]),
   ])
   const allows = order.operation?.kind === 'approve'
-  const gas = code === '0x' && !allows ? MIN_GAS : await estimate(url, order)
+  const gas = code === '0x' && !allows ? MIN_GAS : await estimate(network, order)
   const input = {
     ...order,
     paymentId: order.id,
@@ -100,7 +99,7 @@ async function onEvm(network: Network, order: WalletPaymentIntent): Promise<Repl
 }
 
 /** A payee that is a contract may refuse the money, and the node reports that here. */
-async function estimate(url: string, order: WalletPaymentIntent): Promise<bigint> {
+async function estimate(network: Network, order: WalletPaymentIntent): Promise<bigint> {
   const { sender, recipient, amountAtomic, asset } = order
   try {
     const transaction =
@@ -111,10 +110,11 @@ async function estimate(url: string, order: WalletPaymentIntent): Promise<bigint
             data: encodeApprove({ spender: recipient, amountAtomic }),
           }
         : { from: sender, to: recipient, value: `0x${amountAtomic.toString(16)}` }
-    const gas = (v.parse(quantity, await callRpc(url, 'eth_estimateGas', [transaction])) * 6n) / 5n
+    const gas =
+      (v.parse(quantity, await callNetwork(network, 'eth_estimateGas', [transaction])) * 6n) / 5n
     return gas < MIN_GAS ? MIN_GAS : gas > MAX_GAS ? MAX_GAS : gas
   } catch (error) {
-    if (!(error instanceof RpcError)) throw error
+    if (!(error instanceof RpcError && error.refused)) throw error
     throw new NotBuilt(describeUserError('payee_refuses', '', error.message))
   }
 }
@@ -145,11 +145,10 @@ async function onSolana(
   order: WalletPaymentIntent,
   memo: string | null,
 ): Promise<Reply> {
-  const url = rpcUrlOf(network)
   const [latest, fees, token] = await Promise.all([
-    callRpc(url, 'getLatestBlockhash', [{ commitment: 'confirmed' }]),
-    callRpc(url, 'getRecentPrioritizationFees', [[order.sender, order.recipient]]),
-    order.asset.native ? undefined : readToken(url, order),
+    callNetwork(network, 'getLatestBlockhash', [{ commitment: 'confirmed' }]),
+    callNetwork(network, 'getRecentPrioritizationFees', [[order.sender, order.recipient]]),
+    order.asset.native ? undefined : readToken(network, order),
   ])
   const { blockhash, lastValidBlockHeight } = v.parse(Blockhash, latest).value
   const prices = v
@@ -186,7 +185,7 @@ const Owners = v.object({
  * one.
  */
 async function readToken(
-  url: string,
+  network: Network,
   { asset, recipient }: WalletPaymentIntent,
 ): Promise<{ program: string; opensAccount: boolean }> {
   const [old, newer] = TOKEN_PROGRAMS.map(
@@ -195,7 +194,7 @@ async function readToken(
   const accounts = [asset.address, old, newer]
   const answer = v.parse(
     Owners,
-    await callRpc(url, 'getMultipleAccounts', [
+    await callNetwork(network, 'getMultipleAccounts', [
       accounts,
       { encoding: 'base64', commitment: 'confirmed' },
     ]),

@@ -138,7 +138,7 @@ const waiting = {
 
 async function statesOf(header: string, asset: Asset): Promise<Record<string, string>> {
   const decoded = decodePayload(header)
-  if (!decoded.ok) throw new Error(decoded.problem)
+  if (!decoded.ok) throw new Error(decoded.problem.code)
   const expected = {
     network,
     asset,

@@ -104,7 +104,7 @@ function offerOf(visit: Purchase): unknown {
 
 function authorizationOf(built: Uint8Array, signature: Uint8Array): Record<string, unknown> {
   const decoded = decodeAuthorization(built)
-  if (!decoded.ok) throw new TypeError(decoded.problem)
+  if (!decoded.ok) throw new TypeError(decoded.problem.code)
   const { from, to, value, validAfter, validBefore, nonce } = decoded.authorization.message
   const authorization = {
     from,
@@ -119,7 +119,7 @@ function authorizationOf(built: Uint8Array, signature: Uint8Array): Record<strin
 
 function permitOf(built: Uint8Array, signature: Uint8Array): Record<string, unknown> {
   const decoded = decodePermit(built)
-  if (!decoded.ok) throw new TypeError(decoded.problem)
+  if (!decoded.ok) throw new TypeError(decoded.problem.code)
   const { from, token, amount, spender, nonce, validAfter, deadline, to } = decoded.permit
   const permit2Authorization = {
     from,

@@ -88,7 +88,7 @@ function authorization(terms: Terms): Kind {
     },
     signed: (bytes, signature) => {
       const decoded = decodeAuthorization(bytes)
-      if (!decoded.ok) throw new TypeError(decoded.problem)
+      if (!decoded.ok) throw new TypeError(decoded.problem.code)
       return {
         signer: signerOf(decoded.authorization, signature),
         name: decoded.authorization.message.nonce,
@@ -119,7 +119,7 @@ const permit: Kind = {
   },
   signed: (bytes, signature) => {
     const decoded = decodePermit(bytes)
-    if (!decoded.ok) throw new TypeError(decoded.problem)
+    if (!decoded.ok) throw new TypeError(decoded.problem.code)
     return {
       signer: permitSignerOf(decoded.permit, signature),
       name: `permit:${decoded.permit.nonce}`,

@@ -1,7 +1,7 @@
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { familyOf, findAsset, type Network } from '#contract/network.ts'
 import { parseJson } from '#contract/json.ts'
-import { readOrder, type ClientPayment as Terms } from '#x402/client/order.ts'
+import { readPaymentOption, type ClientPayment as Terms } from '#x402/client/order.ts'
 import { configQuery } from '../../../api/queries.ts'
 import { queryClient } from '../../../api/query-client.ts'
 import { serverNow } from '../../../api/clock.ts'
@@ -27,7 +27,9 @@ const ALLOWANCE = '.allowance.'
 
 /** The terms of a visit, read again from the entry as received. */
 export function termsOf(visit: Pick<Purchase, 'version' | 'entry' | 'resource'>): Terms {
-  return readOrder(visit.version, parseJson(visit.entry), visit.resource)
+  const offer = readPaymentOption(visit.version, parseJson(visit.entry), visit.resource)
+  if (!offer.ok) throw new TypeError(offer.problem.code)
+  return offer.payment
 }
 
 /** The payer signs a message that another account executes. */

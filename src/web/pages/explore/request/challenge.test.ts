@@ -95,7 +95,9 @@ test('an entry that nobody can act on is told with its problem, and the others s
     answerOf([entry({ scheme: 'upto' }), entry()], 'header'),
   )
   expect(offers).toHaveLength(1)
-  expect(unreadable).toEqual([{ version: 2, problem: 'The seller asks for the scheme upto.' }])
+  expect(unreadable).toEqual([
+    { version: 2, problem: { code: 'offer_scheme', params: { scheme: 'upto' } } },
+  ])
 })
 
 test.each<[string, ResourceResponse, unknown]>([

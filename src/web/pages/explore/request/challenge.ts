@@ -1,5 +1,8 @@
+import { fieldProblemOf } from '#contract/explain-issue.ts'
+import { fact } from '#contract/facts.ts'
 import { JsonError, parseJson } from '#contract/json.ts'
-import { ClientPaymentError, readOrder, type ClientPayment as Terms } from '#x402/client/order.ts'
+import type { DecodeProblem } from '#contract/reasons.ts'
+import { readPaymentOption, type ClientPayment as Terms } from '#x402/client/order.ts'
 import { decodeBase64 } from '#x402/header.ts'
 import { ResourceInfo } from '#x402/requirements.ts'
 import * as v from 'valibot'
@@ -20,7 +23,7 @@ export type PaymentOption = {
 }
 
 /** An entry of `accepts` that cannot be used, and why. */
-export type Unreadable = { version: Version; problem: string }
+export type Unreadable = { version: Version; problem: DecodeProblem }
 
 export type PaymentChallenge = {
   versions: readonly Version[]
@@ -35,7 +38,11 @@ export type PaymentChallenge = {
 
 /** Where a 402's terms should be, and what was found instead. */
 export type NoChallenge = {
-  problems: readonly { version: Version; problem: 'absent' | 'unreadable'; detail?: string }[]
+  problems: readonly {
+    version: Version
+    problem: 'absent' | 'unreadable'
+    detail?: DecodeProblem
+  }[]
 }
 
 const MAX_CHALLENGE = 64 * 1024
@@ -51,7 +58,7 @@ const V2 = v.object({
 /** `meant`: it contains a list of offers, so it is meant to be a challenge. */
 type Read =
   | { value: v.InferOutput<typeof V1> | v.InferOutput<typeof V2> }
-  | { problem: 'absent' | 'unreadable'; detail?: string; meant?: boolean }
+  | { problem: 'absent' | 'unreadable'; detail?: DecodeProblem; meant?: boolean }
 
 export function readChallenge(answer: ResourceResponse): PaymentChallenge | NoChallenge {
   const read: Record<Version, Read> = { 2: readHeader(answer), 1: readBody(answer) }
@@ -102,7 +109,7 @@ function readHeader(answer: ResourceResponse): Read {
   const text = headerOf(answer, 'payment-required')
   if (text === undefined) return { problem: 'absent' }
   const bytes = text.length > MAX_CHALLENGE ? undefined : decodeBase64(text)
-  if (!bytes) return { problem: 'unreadable', detail: 'not base64' }
+  if (!bytes) return { problem: 'unreadable', detail: fact('not_base64') }
   return parse(bytes, V2)
 }
 
@@ -118,14 +125,18 @@ function parse(bytes: Uint8Array, schema: typeof V1 | typeof V2): Read {
   try {
     value = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
-    if (error instanceof JsonError) return { problem: 'unreadable', detail: error.message }
-    if (error instanceof TypeError) return { problem: 'unreadable', detail: 'not UTF-8' }
+    if (error instanceof JsonError) return { problem: 'unreadable', detail: error.problem }
+    if (error instanceof TypeError) return { problem: 'unreadable', detail: fact('not_utf8') }
     throw error
   }
   const result = v.safeParse(schema, value)
   if (result.success) return { value: result.output }
   const meant = typeof value === 'object' && value !== null && 'accepts' in value
-  return { problem: 'unreadable', detail: v.getDotPath(result.issues[0]) ?? 'its root', meant }
+  const params = {
+    field: v.getDotPath(result.issues[0]),
+    problem: fieldProblemOf(result.issues[0]),
+  }
+  return { problem: 'unreadable', detail: { code: 'offer_field', params }, meant }
 }
 
 function toProblem(version: Version, read: Read): NoChallenge['problems'] {
@@ -146,15 +157,19 @@ function addOffer(
   { offers, unreadable }: Found,
   { version, entry, resource }: { version: Version; entry: unknown; resource: ResourceInfo | null },
 ): void {
-  try {
-    const terms = readOrder(version, entry, version === 2 ? (resource ?? undefined) : undefined)
-    const known = offers.find((offer) => !(version in offer.entries) && isSame(offer.terms, terms))
-    if (known) known.entries[version] = entry
-    else offers.push({ terms, entries: { [version]: entry } })
-  } catch (error) {
-    if (!(error instanceof ClientPaymentError)) throw error
-    unreadable.push({ version, problem: error.message })
+  const read = readPaymentOption(
+    version,
+    entry,
+    version === 2 ? (resource ?? undefined) : undefined,
+  )
+  if (!read.ok) {
+    unreadable.push({ version, problem: read.problem })
+    return
   }
+  const { payment: terms } = read
+  const known = offers.find((offer) => !(version in offer.entries) && isSame(offer.terms, terms))
+  if (known) known.entries[version] = entry
+  else offers.push({ terms, entries: { [version]: entry } })
 }
 
 /** The same way to pay, expressed in another version. */

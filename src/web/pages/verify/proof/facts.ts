@@ -1,6 +1,9 @@
 import * as v from 'valibot'
 import { parseAddress } from '#contract/address.ts'
+import { fieldProblemOf } from '#contract/explain-issue.ts'
+import { fact } from '#contract/facts.ts'
 import type { NetworkId } from '#contract/network.ts'
+import type { DecodeProblem } from '#contract/reasons.ts'
 import { decodeTransaction as decodeEvm, type EvmFacts } from '#chains/evm/decode.ts'
 import { decodeTransaction, type SolanaFacts } from '#chains/solana/decode.ts'
 import { Eip3009Payload, Permit2Payload } from '#x402/authorization.ts'
@@ -38,7 +41,7 @@ export type Body =
   | { kind: 'evm'; facts: EvmFacts; bytes: Uint8Array }
   | { kind: 'solana'; facts: SolanaFacts; bytes: Uint8Array }
   /** Its payload cannot be read here; `at` is the field. */
-  | { kind: 'unreadable'; at: string; problem: string }
+  | { kind: 'unreadable'; at: string; problem: DecodeProblem }
 
 export function factsOf(payment: PaymentPayload): ProofFacts {
   const body = readBody(payment)
@@ -164,7 +167,7 @@ function readBody(payment: PaymentPayload): Body {
         : { kind: 'unreadable', at: 'payload.transaction', problem: facts.problem }
     })
   }
-  return { kind: 'unreadable', at: 'payload', problem: 'Its kind is not one that this page reads.' }
+  return { kind: 'unreadable', at: 'payload', problem: fact('unknown_payload') }
 }
 
 function read<S extends v.GenericSchema>(
@@ -176,7 +179,11 @@ function read<S extends v.GenericSchema>(
   if (result.success) return then(result.output)
   const [issue] = result.issues
   const path = v.getDotPath(issue)
-  return { kind: 'unreadable', at: path ? `payload.${path}` : 'payload', problem: issue.message }
+  return {
+    kind: 'unreadable',
+    at: path ? `payload.${path}` : 'payload',
+    problem: fieldProblemOf(issue),
+  }
 }
 
 function readEvm(text: string): Body {
@@ -187,7 +194,7 @@ function readEvm(text: string): Body {
   if (!facts.ok)
     return { kind: 'unreadable', at: 'payload.signedTransaction', problem: facts.problem }
   return facts.sender === null
-    ? { kind: 'unreadable', at: 'payload.signedTransaction', problem: 'It carries no signature.' }
+    ? { kind: 'unreadable', at: 'payload.signedTransaction', problem: fact('unsigned') }
     : { kind: 'evm', facts, bytes }
 }
 

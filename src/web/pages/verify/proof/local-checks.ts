@@ -127,13 +127,13 @@ async function checkBody(
       ]
     case 'solana': {
       const { wallet: payTo, amountAtomic, asset, memo } = expected
-      const sponsor = sponsorOf(facts, body.facts.feePayer)
+      const feePayer = otherFeePayer(facts, body.facts.feePayer)
       const rows = asset.native
         ? checkNativeTransfer(body.facts, {
             payTo,
             lamports: amountAtomic,
             memo: memo ?? facts.memo ?? 'a memo',
-            feePayer: sponsor,
+            feePayer,
           })
         : checkTokenPayment(body.facts, {
             payTo,
@@ -142,7 +142,7 @@ async function checkBody(
             decimals: asset.decimals,
             amountAtomic,
             memo,
-            feePayer: sponsor,
+            feePayer,
           })
       return rows.map(({ rule, ok, ...row }) => ({ ...local(rule, ok, RULES[rule]), ...row }))
     }
@@ -231,7 +231,7 @@ function windowCheck(
 }
 
 /** The account that pays the network fee for the payer, according to the transaction itself. */
-function sponsorOf({ payer }: ProofFacts, feePayer: string): string | null {
+function otherFeePayer({ payer }: ProofFacts, feePayer: string): string | null {
   return feePayer === payer ? null : feePayer
 }
 

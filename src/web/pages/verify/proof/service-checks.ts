@@ -4,6 +4,7 @@ import { formatAmount } from '#contract/amount.ts'
 import { CheckFact, fact, textFact } from '#contract/facts.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import type { ProofCheck } from '#contract/proof.ts'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import { EXACT_SCHEME } from '#x402/methods.ts'
 import { methodOf, type PaymentPayload } from '#x402/payload.ts'
 import { toV1, type Requirements } from '#x402/requirements.ts'
@@ -204,8 +205,8 @@ function withRefusal(
 function explain(error: unknown): ServiceView {
   if (!(error instanceof ApiError)) throw error
   if (error.code === 'INVALID_PAYMENT_PROOF') {
-    const { reason, checks } = error.details
-    const word = typeof reason === 'string' ? reason : 'unexpected'
+    const { checks } = error.details
+    const word = reasonCodeOf(error.details) ?? 'unexpected'
     const list = Array.isArray(checks)
       ? checks.flatMap((entry: unknown) => readCheck(entry, word))
       : []

@@ -81,7 +81,7 @@ describe('is not signed by the payee', () => {
 test('what the wallet gives back is the same message, with every signature good', () => {
   const done = signed(proof, payee)
   const decoded = decodeTransaction(done)
-  if (!decoded.ok) throw new Error(decoded.problem)
+  if (!decoded.ok) throw new Error(decoded.problem.code)
   expect(compareCoSigned(proof, done)).toEqual({ ok: true, signature: decoded.signature })
   expect(compareCoSigned(proof, proof)).toEqual({ ok: false, difference: 'signature' })
   // A guard that the wallet adds voids the payer's signature.
@@ -103,7 +103,7 @@ test('once it landed it is the payment that was expected', () => {
       signatures: done.signatures.map((bytes) => bs58.encode(bytes)),
     },
   })
-  if (!landed.ok) throw new Error(landed.problem)
+  if (!landed.ok) throw new Error(landed.problem.code)
   expect(failing(compareLanded(payment, landed))).toEqual([])
 })
 

@@ -18,7 +18,7 @@ import type {
   PaymentWallet,
   TransactionReader,
 } from '../../../payment-intent/ports.ts'
-import { callRpc, rpcUrlOf } from '../../../rpc/call.ts'
+import { callNetwork } from '../../../rpc/call.ts'
 import { intentOf } from '../../../wallet/state/intent.ts'
 import type { WalletAdapter } from '../../../wallet/state/wallet-adapter.ts'
 import type { ProofFacts } from '../proof/facts.ts'
@@ -39,8 +39,8 @@ export function collect(
   /** The payment as its payer would have ordered it. */
   const asPayment = (order: WalletPaymentIntent): WalletPaymentIntent => {
     const { operation: _, ...same } = order
-    const sponsor = sponsorOf(facts)
-    return { ...same, sender: payer, ...(sponsor !== null && { feePayer: sponsor }) }
+    const feePayer = otherFeePayer(facts)
+    return { ...same, sender: payer, ...(feePayer !== null && { feePayer }) }
   }
   const asAttempt = <A extends { paymentId: string }>(attempt: A): A => ({
     ...attempt,
@@ -69,7 +69,7 @@ function payerOf({ payer }: ProofFacts): string {
   return payer
 }
 
-function sponsorOf({ body, payer }: ProofFacts): string | null {
+function otherFeePayer({ body, payer }: ProofFacts): string | null {
   return body.kind === 'solana' && body.facts.feePayer !== payer ? body.facts.feePayer : null
 }
 
@@ -173,7 +173,7 @@ function evmChain(
     simulate: async (order, bytes) =>
       asSeenByPayee(await stack.chain.simulate(asPayment(order), bytes)),
     broadcast: async (_order, bytes) =>
-      void (await callRpc(rpcUrlOf(network), 'eth_sendRawTransaction', [bytesToHex(bytes)])),
+      void (await callNetwork(network, 'eth_sendRawTransaction', [bytesToHex(bytes)])),
     read: (order, built, sent) => stack.chain.read(asPayment(order), built, sent),
   }
 }

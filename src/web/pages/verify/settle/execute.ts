@@ -6,10 +6,11 @@ import { decodeTransaction } from '#chains/evm/decode.ts'
 import { maxFeeAtomic } from '#chains/evm/fee.ts'
 import { describeSettlement, matchSettlement } from '#chains/evm/settlement.ts'
 import { nativeAsset, type Network } from '#contract/network.ts'
+import { formatDecodeProblem } from '../../../payment-intent/fact-values.ts'
 import type { Simulation } from '../../../payment-intent/intent.ts'
 import type { Ports } from '../../../payment-flow/dependencies.ts'
 import type { PaymentChain, TransactionReader } from '../../../payment-intent/ports.ts'
-import { callRpc, RpcError, rpcUrlOf } from '../../../rpc/call.ts'
+import { callNetwork, RpcError } from '../../../rpc/call.ts'
 import { intentOf } from '../../../wallet/state/intent.ts'
 import type { WalletAdapter } from '../../../wallet/state/wallet-adapter.ts'
 import { messageChain } from '../../../payment-flow/message-chain.ts'
@@ -125,16 +126,18 @@ async function simulate(
   network: Network,
   { payee, bytes }: { payee: string; bytes: Uint8Array },
 ): Promise<Simulation> {
-  const url = rpcUrlOf(network)
   const { symbol } = nativeAsset(network)
   try {
-    const held = v.parse(Quantity, await callRpc(url, 'eth_getBalance', [payee, 'latest']))
+    const held = v.parse(Quantity, await callNetwork(network, 'eth_getBalance', [payee, 'latest']))
     if (held === 0n)
       return { state: 'failed', reason: t`${symbol} is missing for the network fee.` }
     const call = decodeTransaction(bytes)
-    if (!call.ok) return { state: 'failed', reason: call.problem }
+    if (!call.ok) return { state: 'failed', reason: formatDecodeProblem(call.problem) }
     const { to, data } = call
-    await callRpc(url, 'eth_call', [{ from: payee, to, data, value: numberToHex(0n) }, 'latest'])
+    await callNetwork(network, 'eth_call', [
+      { from: payee, to, data, value: numberToHex(0n) },
+      'latest',
+    ])
     return { state: 'passed', changes: [] }
   } catch (error) {
     if (error instanceof RpcError && error.refused)

@@ -53,7 +53,7 @@ const header = encodeHeader({
   },
 })
 const decoded = decodePayload(header)
-if (!decoded.ok) throw new Error(decoded.problem)
+if (!decoded.ok) throw new Error(decoded.problem.code)
 const facts = factsOf(decoded.payload)
 const expected = {
   network,

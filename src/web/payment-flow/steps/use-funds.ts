@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { nativeAsset, type Asset, type Network } from '#contract/network.ts'
-import { balancesQuery } from '../../payment-flow/steps/balance.ts'
+import { balancesQuery } from './balance.ts'
 
 export type PayerFunds = {
   held: (asset: string) => bigint | undefined

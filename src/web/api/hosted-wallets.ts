@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { callProxy } from '../../../api/client.ts'
+import { callProxy } from './client.ts'
 
 /** The managed wallets that an operator may pay from here; none where that is off. */
 export const hostedWalletsQuery = queryOptions({

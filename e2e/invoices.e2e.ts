@@ -1,0 +1,89 @@
+import { connectOnLink, expectPaid, signButton } from './checkout.ts'
+import { expectAccessible } from './expect-accessible.ts'
+import { expect, test } from './fixtures.ts'
+import { downloaded, signIn } from './seller.ts'
+import { text } from './text.ts'
+
+/** One pixel. */
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNIc1H6DwADrAHMp2r22QAAAABJRU5ErkJggg=='
+
+test('a seller makes a product and an invoice of it, a buyer pays, and it is paid and printed', async ({
+  seller,
+  buyer,
+}) => {
+  test.slow()
+  const page = await signIn(await seller(), '/products')
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: text('New product') }).click()
+  await dialog.getByLabel(text('Name')).fill('Winter tea')
+  await dialog.getByLabel(text('Currency')).selectOption('ETH')
+  await dialog.getByLabel(text('Price')).fill('0.01')
+  const file = { name: 'tea.png', mimeType: 'image/png', buffer: Buffer.from(PNG, 'base64') }
+  await dialog.getByLabel(text('Picture')).setInputFiles(file)
+  await expect(dialog.getByRole('button', { name: text('Remove picture') })).toBeVisible()
+  await expectAccessible(page, 'products: new one')
+  await dialog.getByRole('button', { name: text('Save product') }).click()
+  const row = page.getByRole('listitem').filter({ hasText: 'Winter tea' })
+  await expect(row).toContainText('0.01 ETH')
+  await expect(row.locator('img')).toHaveAttribute('src', /^data:image\/(webp|png);base64,/)
+  await expectAccessible(page, 'products: list')
+
+  // A link in two activations.
+  await row.getByRole('link', { name: text('Create link') }).click()
+  await dialog.getByRole('button', { name: text('Create link') }).click()
+  const link = await dialog.getByText(/^https?:\/\//).innerText()
+  const visitor = await buyer({ ether: '1' })
+  await visitor.page.goto(link)
+  await expect(visitor.page.locator('[data-item]')).toContainText('1 × 0.01 ETH')
+  await expect(visitor.page.locator('[data-item] img')).toHaveAttribute('src', /^data:image\//)
+  await connectOnLink(visitor.page, 'MetaMask')
+  await expect(visitor.page.locator('[data-item]')).toContainText('Winter tea')
+
+  await page.goto('/invoices')
+  await page.getByRole('button', { name: text('New invoice') }).click()
+  await dialog.getByLabel(text('Customer name')).fill('Ana Q.')
+  await dialog.getByLabel(text('Currency')).selectOption('ETH')
+  await dialog.getByLabel(text('Add a product')).selectOption({ label: 'Winter tea' })
+  await dialog.getByLabel(text('Quantity')).fill('3')
+  await dialog.getByLabel(text('Tax rate')).fill('10')
+  await expectAccessible(page, 'invoices: new one')
+  await dialog.getByRole('button', { name: text('Save draft') }).click()
+  await page.getByRole('button', { name: text('Issue invoice') }).click()
+  await dialog.getByRole('button', { name: text('Issue invoice') }).click()
+  const heading = page.getByRole('heading', { level: 1 })
+  await expect(heading).toHaveText(/INV-[0-9]{4}$/)
+  const number = (await heading.innerText()).replace(/^.* /, '')
+  await expectAccessible(page, 'invoices: open')
+  const address = await page.getByText(/https?:.*\/pay\//).innerText()
+
+  await visitor.page.goto(address.slice(address.indexOf('http')))
+  const shown = visitor.page.locator('[data-invoice]')
+  await expect(shown).toContainText(number)
+  await expect(shown).toContainText('3 × 0.01 ETH')
+  await expect(shown).toContainText('0.033 ETH')
+  await expect(visitor.page.getByText('Ana Q.')).toHaveCount(0)
+  await expectAccessible(visitor.page, 'link: invoice')
+  await visitor.page.getByRole('button', { name: text('Review payment') }).click()
+  await expect(shown).toContainText(number)
+  await signButton(visitor.page, 'MetaMask').click()
+  await expectPaid(visitor.page)
+  await expect(visitor.page.getByText(number).first()).toBeVisible()
+
+  await page.goto('/invoices')
+  await page.getByLabel(text('Search')).fill(number)
+  const listed = page.getByRole('listitem').filter({ hasText: number })
+  await expect(listed.getByText(text('Paid'), { exact: true })).toBeVisible({ timeout: 60_000 })
+  await expectAccessible(page, 'invoices: list')
+  const exported = await downloaded(page, () =>
+    page.getByRole('button', { name: text('Export') }).click(),
+  )
+  expect(exported.text).toContain(`${number},paid,`)
+  expect(exported.text).toContain(',Ana Q.,,ETH,0.03,0.003,0.033,pay_')
+  await listed.getByRole('link').click()
+  await page.emulateMedia({ media: 'print' })
+  await expect(heading).toHaveText(text('Invoice {number}', { number }))
+  await expect(page.getByRole('navigation')).toHaveCount(0)
+  const pdf = await page.pdf({ format: 'A4' })
+  expect(pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
+})

@@ -1,0 +1,70 @@
+import { expectAccessible } from './expect-accessible.ts'
+import { expect, test } from './fixtures.ts'
+import { tabTo } from './keyboard.ts'
+import { createShortLinkByApi, signInByApi } from './seller.ts'
+import { text, textLike } from './text.ts'
+
+test('from any page of the dashboard the keyboard alone finds a payment, a page and what to begin', async ({
+  net,
+  seller,
+}) => {
+  const page = await signInByApi(await seller(), net, '/payments')
+  const row = page
+    .getByRole('table', { name: textLike('Payments') })
+    .getByRole('link')
+    .first()
+  const path = (await row.getAttribute('href')) ?? ''
+  const { keyboard } = page
+  const box = page.getByRole('combobox', { name: text('Page, payment, hash or address') })
+
+  await keyboard.press('Control+k')
+  await expect(box).toBeFocused()
+  await expectAccessible(page, 'palette: open')
+  // A letter like any other here, whatever it does on the page behind.
+  await keyboard.type('/')
+  await expect(box).toHaveValue('/')
+  await keyboard.press('Escape')
+  await expect(box).toHaveCount(0)
+
+  const button = page.getByRole('banner').getByRole('button', { name: text('Search') })
+  await tabTo(button)
+  await keyboard.press('Enter')
+  await expect(box).toBeFocused()
+  await keyboard.press('Escape')
+  await expect(button).toBeFocused()
+
+  await keyboard.press('Control+k')
+  await keyboard.type(path.split('/').at(-1) ?? '')
+  await keyboard.press('Enter')
+  await expect(page).toHaveURL(path)
+
+  await keyboard.press('Control+k')
+  await keyboard.type('status:finalized')
+  await expect(page.getByRole('option')).toHaveCount(6)
+  // Up from the first one is the last one: all that the search finds.
+  await keyboard.press('ArrowUp')
+  await keyboard.press('Enter')
+  await expect(page).toHaveURL('/payments?q=status%3Afinalized')
+
+  await keyboard.press('Control+k')
+  await keyboard.type('settings')
+  await keyboard.press('Enter')
+  await expect(page).toHaveURL('/settings')
+
+  await keyboard.press('Control+k')
+  await keyboard.type('create a payment')
+  await keyboard.press('Enter')
+  const dialog = page.getByRole('dialog')
+  await expect(dialog).toBeVisible()
+  // Nothing covers a dialog.
+  await keyboard.press('Control+k')
+  await expect(dialog).toHaveCount(1)
+  await expect(box).toHaveCount(0)
+
+  // A customer's page has no way into the dashboard.
+  await page.goto(await createShortLinkByApi(page, net, {}))
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  await keyboard.press('Control+k')
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await expect(button).toHaveCount(0)
+})

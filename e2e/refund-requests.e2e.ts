@@ -1,0 +1,68 @@
+import { expectPaid, expectReviewed, pay, signButton } from './checkout.ts'
+import { expectAccessible } from './expect-accessible.ts'
+import { expect, test } from './fixtures.ts'
+import { onEthereum } from './orders.ts'
+import { signIn } from './seller.ts'
+import { text, textLike } from './text.ts'
+
+/** A buyer wants money back: asked with the wallet that paid, decided by the merchant, seen by both without a reload. */
+
+test('a buyer asks for a refund; the seller declines, then refunds it with two activations and a signature', async ({
+  net,
+  chains,
+  buyer,
+  seller,
+}) => {
+  test.slow()
+  const customer = await buyer({ ether: '1' })
+  const receipt = customer.page
+  await pay(receipt, 'MetaMask', onEthereum(net, '0.0423'))
+  await receipt.getByRole('button', { name: text('Ask for a refund') }).click()
+  await receipt.getByLabel(text('Amount')).fill('0.0123')
+  await receipt.getByLabel(textLike('Reason')).fill('One cup is broken.')
+  await expectAccessible(receipt, 'refund request: form')
+  await receipt.getByRole('button', { name: text('Sign the request') }).click()
+  await expect(receipt.getByText(text('Requested'), { exact: true })).toBeVisible()
+
+  const shop = await signIn(await seller(), '/')
+  const asked = shop.getByRole('listitem').filter({ hasText: 'One cup is broken.' })
+  await expect(asked).toContainText('0.0123')
+  await expect(asked).toContainText(text('The customer wrote:'))
+  await expectAccessible(shop, 'refund request: in the inbox')
+
+  await asked.getByRole('button', { name: text('Decline') }).click()
+  const dialog = shop.getByRole('dialog')
+  await dialog.getByLabel(textLike('Note')).fill('Please send it back first.')
+  await dialog.getByRole('button', { name: text('Decline') }).click()
+  await expect(asked).toHaveCount(0)
+  await expect(receipt.getByText(text('Declined'), { exact: true })).toBeVisible()
+  await expect(receipt.getByText('Please send it back first.')).toBeVisible()
+  await expectAccessible(receipt, 'refund request: declined')
+  await shop.getByRole('button', { name: text('Undo') }).click()
+  await expect(receipt.getByText(text('Requested'), { exact: true })).toBeVisible()
+
+  const { address } = customer.ethereum
+  const before = await chains.evm.getBalance({ address })
+  await asked.getByRole('link', { name: text('Refund'), exact: true }).click()
+  await expect(shop.getByLabel(text('Amount'))).toHaveValue('0.0123')
+  await shop.getByRole('button', { name: text('Review payment') }).click()
+  await expectReviewed(shop, 'MetaMask')
+  await signButton(shop, 'MetaMask').click()
+  await expectPaid(shop)
+  expect((await chains.evm.getBalance({ address })) - before).toBe(12_300_000_000_000_000n)
+
+  await expect(receipt.getByText(text('Refunded'), { exact: true })).toBeVisible()
+  await expectAccessible(receipt, 'refund request: refunded')
+  await shop.goto('/?show=refundRequests')
+  await expect(shop.getByText(text('No open requests'))).toBeVisible()
+  await expectAccessible(shop, 'refund requests: none')
+
+  // The rest is asked for on the receipt that opens later.
+  await receipt.getByRole('link', { name: text('Show the payment') }).click()
+  await receipt.getByRole('button', { name: text('Ask for another refund') }).click()
+  await expect(receipt.getByLabel(text('Amount'))).toHaveValue('0.03')
+  await receipt.getByRole('button', { name: text('Sign the request') }).click()
+  await expect(receipt.getByText(text('Requested'), { exact: true })).toBeVisible()
+  await expect(shop.getByRole('heading', { name: '0.03 ETH' })).toBeVisible()
+  await expectAccessible(shop, 'refund requests: open')
+})

@@ -1,0 +1,282 @@
+import {
+  and,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  inArray,
+  isNull,
+  lt,
+  lte,
+  notExists,
+  or,
+  sql,
+} from 'drizzle-orm'
+import type { Database } from '#postgres/open.ts'
+import {
+  filePresenter,
+  filePurchase,
+  fileSale,
+  fileTicket,
+  linkPayment,
+  sessionPayment,
+  type FilePriceRow,
+} from './schema.ts'
+
+export type { FilePriceRow }
+
+export type FileRow = typeof fileSale.$inferSelect
+export type PurchaseRow = typeof filePurchase.$inferSelect
+
+const PAID = ['confirmed', 'finalized']
+
+export async function insertFile(db: Database, row: FileRow): Promise<void> {
+  await db.insert(fileSale).values(row)
+}
+
+const { content: _, ...withoutContent } = getTableColumns(fileSale)
+/** A text is read when it is sent: prices and lists do without. */
+const LIGHT = { ...withoutContent, content: sql<null>`null` }
+
+/** The text of a file whose source is one. */
+export async function findContent(db: Database, id: string): Promise<string | null> {
+  const [row] = await db
+    .select({ content: fileSale.content })
+    .from(fileSale)
+    .where(eq(fileSale.id, id))
+  return row?.content ?? null
+}
+
+/** Newest first; without their texts. */
+export async function listFiles(db: Database, limit: number): Promise<FileRow[]> {
+  return db.select(LIGHT).from(fileSale).orderBy(desc(fileSale.createdAt), fileSale.id).limit(limit)
+}
+
+/** Without its text. */
+export async function findFile(db: Database, id: string): Promise<FileRow | undefined> {
+  return (await db.select(LIGHT).from(fileSale).where(eq(fileSale.id, id)))[0]
+}
+
+/** Without its text. */
+export async function findFileByCode(db: Database, code: string): Promise<FileRow | undefined> {
+  return (await db.select(LIGHT).from(fileSale).where(eq(fileSale.code, code)))[0]
+}
+
+/** What may change of a file. */
+export type FileChange = Partial<Omit<FileRow, 'id' | 'code' | 'prices' | 'memoKey' | 'createdAt'>>
+
+export async function updateFile(
+  db: Database,
+  id: string,
+  change: FileChange,
+): Promise<FileRow | undefined> {
+  return (await db.update(fileSale).set(change).where(eq(fileSale.id, id)).returning(LIGHT))[0]
+}
+
+/** @returns whether it was there and nobody has bought it */
+export async function deleteUnsoldFile(db: Database, id: string): Promise<boolean> {
+  const sold = db.select().from(filePurchase).where(eq(filePurchase.fileId, fileSale.id))
+  const rows = await db
+    .delete(fileSale)
+    .where(and(eq(fileSale.id, id), notExists(sold)))
+    .returning({ id: fileSale.id })
+  return rows.length > 0
+}
+
+export type FileCounts = { sales: number; downloads: number; undelivered: number }
+
+export async function countPurchases(
+  db: Database,
+  fileIds: readonly string[],
+): Promise<Map<string, FileCounts>> {
+  if (fileIds.length === 0) return new Map()
+  const rows = await db
+    .select({
+      fileId: filePurchase.fileId,
+      sales: sql<number>`count(*)::int`,
+      downloads: sql<number>`sum(${filePurchase.downloads})::int`,
+      undelivered: sql<number>`(count(*) filter (where ${filePurchase.deliveredAt} is null))::int`,
+    })
+    .from(filePurchase)
+    .where(inArray(filePurchase.fileId, [...fileIds]))
+    .groupBy(filePurchase.fileId)
+  return new Map(rows.map(({ fileId, ...counts }) => [fileId, counts]))
+}
+
+export type NewPurchase = Pick<PurchaseRow, 'paymentId' | 'fileId' | 'wallet' | 'createdAt'>
+
+/** Records a payment for a file, once. */
+export async function insertPurchase(db: Database, purchase: NewPurchase): Promise<void> {
+  await db
+    .insert(filePurchase)
+    .values({ ...purchase, downloads: 0 })
+    .onConflictDoNothing()
+}
+
+/**
+ * Notes who presented the proof of a payment. @returns who did so first, by the time of their request
+ */
+export async function notePresenter(
+  db: Database,
+  row: typeof filePresenter.$inferInsert,
+): Promise<string | undefined> {
+  const earlier = sql`excluded.presented_at < ${filePresenter.presentedAt}`
+  const [kept] = await db
+    .insert(filePresenter)
+    .values(row)
+    .onConflictDoUpdate({
+      target: filePresenter.paymentId,
+      set: {
+        presenter: sql`case when ${earlier} then excluded.presenter else ${filePresenter.presenter} end`,
+        presentedAt: sql`least(excluded.presented_at, ${filePresenter.presentedAt})`,
+      },
+    })
+    .returning({ presenter: filePresenter.presenter })
+  return kept?.presenter
+}
+
+/** The payments of a file's links that are paid and are no purchase yet, oldest first. */
+export async function unrecordedPayments(
+  db: Database,
+  linkIds: readonly string[],
+  limit: number,
+): Promise<{ paymentId: string; linkId: string }[]> {
+  const recorded = db
+    .select()
+    .from(filePurchase)
+    .where(eq(filePurchase.paymentId, linkPayment.paymentId))
+  const rows = await db
+    .select({ paymentId: linkPayment.paymentId, linkId: linkPayment.linkId })
+    .from(linkPayment)
+    .where(
+      and(
+        inArray(linkPayment.linkId, [...linkIds]),
+        inArray(linkPayment.status, PAID),
+        notExists(recorded),
+      ),
+    )
+    .orderBy(linkPayment.createdAt)
+    .limit(limit)
+  return rows.flatMap(({ paymentId, linkId }) =>
+    paymentId === null ? [] : [{ paymentId, linkId }],
+  )
+}
+
+/** The payments that a session had built through these links, newest first. */
+export async function sessionPurchases(
+  db: Database,
+  sessionId: string,
+  linkIds: readonly string[],
+): Promise<string[]> {
+  const rows = await db
+    .select({ paymentId: sessionPayment.paymentId })
+    .from(sessionPayment)
+    .innerJoin(linkPayment, eq(linkPayment.paymentId, sessionPayment.paymentId))
+    .where(and(eq(sessionPayment.sessionId, sessionId), inArray(linkPayment.linkId, [...linkIds])))
+    .orderBy(desc(linkPayment.createdAt))
+  return rows.map(({ paymentId }) => paymentId)
+}
+
+/**
+ * Begins to send the file for the proof of a payment: of many requests at once one does, and none
+ * after the file was delivered.
+ */
+export async function startSending(
+  db: Database,
+  paymentId: string,
+  { now, until }: { now: Date; until: Date },
+): Promise<boolean> {
+  const free = or(isNull(filePurchase.sendingUntil), lt(filePurchase.sendingUntil, now))
+  const rows = await db
+    .update(filePurchase)
+    .set({ sendingUntil: until })
+    .where(and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.deliveredAt), free))
+    .returning({ paymentId: filePurchase.paymentId })
+  return rows.length > 0
+}
+
+/** @returns whether the service was told before that it could not be delivered */
+export async function noteDelivered(
+  db: Database,
+  paymentId: string,
+  at: Date,
+): Promise<{ reported: boolean }> {
+  const [row] = await db
+    .update(filePurchase)
+    .set({
+      deliveredAt: sql`coalesce(${filePurchase.deliveredAt}, ${at.toISOString()}::timestamptz)`,
+      downloads: sql`${filePurchase.downloads} + 1`,
+      sendingUntil: null,
+    })
+    .where(eq(filePurchase.paymentId, paymentId))
+    .returning({ reportedAt: filePurchase.reportedAt, downloads: filePurchase.downloads })
+  return { reported: row !== undefined && row.reportedAt !== null && row.downloads === 1 }
+}
+
+/** Whether a payment has had no whole delivery, and the service was not told so. */
+export async function isUnreported(db: Database, paymentId: string): Promise<boolean> {
+  const open = and(
+    eq(filePurchase.paymentId, paymentId),
+    isNull(filePurchase.deliveredAt),
+    isNull(filePurchase.reportedAt),
+  )
+  return (await db.$count(filePurchase, open)) > 0
+}
+
+/** Ends sending without a delivery: the next request may begin. */
+export async function endSending(
+  db: Database,
+  paymentId: string,
+  reportedAt: Date | null,
+): Promise<void> {
+  await db
+    .update(filePurchase)
+    .set({ sendingUntil: null, ...(reportedAt && { reportedAt }) })
+    .where(and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.deliveredAt)))
+}
+
+/** Payments whose file was being sent by a process that ended. */
+export async function lostSendings(db: Database, now: Date, limit: number): Promise<string[]> {
+  const rows = await db
+    .select({ paymentId: filePurchase.paymentId })
+    .from(filePurchase)
+    .where(
+      and(
+        lt(filePurchase.sendingUntil, now),
+        isNull(filePurchase.deliveredAt),
+        isNull(filePurchase.reportedAt),
+      ),
+    )
+    .limit(limit)
+  return rows.map(({ paymentId }) => paymentId)
+}
+
+export async function insertTicket(
+  db: Database,
+  ticket: { ticketHash: string; paymentId: string; expiresAt: Date },
+): Promise<void> {
+  await db.insert(fileTicket).values(ticket)
+}
+
+/** Takes a ticket: of two requests with one, one gets it. */
+export async function takeTicket(
+  db: Database,
+  ticketHash: string,
+  now: Date,
+): Promise<{ file: FileRow; paymentId: string } | undefined> {
+  const [taken] = await db
+    .delete(fileTicket)
+    .where(and(eq(fileTicket.ticketHash, ticketHash), gt(fileTicket.expiresAt, now)))
+    .returning({ paymentId: fileTicket.paymentId })
+  if (!taken) return undefined
+  const [row] = await db
+    .select({ file: fileSale, paymentId: filePurchase.paymentId })
+    .from(filePurchase)
+    .innerJoin(fileSale, eq(fileSale.id, filePurchase.fileId))
+    .where(eq(filePurchase.paymentId, taken.paymentId))
+  return row
+}
+
+export async function deleteExpiredTickets(db: Database, now: Date): Promise<void> {
+  await db.delete(fileTicket).where(lte(fileTicket.expiresAt, now))
+}

@@ -1,0 +1,308 @@
+import { and, desc, eq, ilike, inArray, isNull, lt, or, sql, type SQL } from 'drizzle-orm'
+import type { InvoiceState } from '#contract/invoice-state.ts'
+import type { Database } from '#postgres/open.ts'
+import { mayChange, TAKEN, type LinkRow } from './links.ts'
+import { invoice, invoiceCustomer, invoiceNumbering, linkPayment, paymentLink } from './schema.ts'
+
+type InvoiceRow = typeof invoice.$inferSelect
+export type CustomerRow = typeof invoiceCustomer.$inferSelect
+/** What a draft may change. */
+export type DraftFields = Pick<InvoiceRow, 'dueOn' | 'currency' | 'lines' | 'total' | 'note'>
+export type FoundInvoice = {
+  row: InvoiceRow
+  state: InvoiceState
+  customer: CustomerRow | null
+  code: string | null
+}
+type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
+
+/** The state that the payments of its link give an invoice on a day. */
+function stateOn(today: string): SQL<InvoiceState> {
+  const hasPayment = (statuses: readonly string[]) => sql`exists (
+    select 1 from ${linkPayment} where ${linkPayment.linkId} = ${invoice.linkId}
+      and ${inArray(linkPayment.status, [...statuses])})`
+  return sql<InvoiceState>`case
+    when ${invoice.state} <> 'open' then ${invoice.state}
+    when ${hasPayment(['finalized'])} then 'paid'
+    when ${hasPayment(TAKEN)} then 'confirming'
+    when ${invoice.dueOn} < ${today} then 'overdue'
+    else 'open' end`
+}
+
+function selectFound(db: Pick<Database, 'select'>, today: string) {
+  return db
+    .select({
+      row: invoice,
+      state: stateOn(today),
+      customer: invoiceCustomer,
+      code: paymentLink.code,
+    })
+    .from(invoice)
+    .leftJoin(invoiceCustomer, eq(invoiceCustomer.id, invoice.customerId))
+    .leftJoin(paymentLink, eq(paymentLink.id, invoice.linkId))
+}
+
+export type InvoiceSearch = {
+  today: string
+  state: InvoiceState | undefined
+  q: string | undefined
+  /** Whether `q` may find e-mail addresses. */
+  withEmails: boolean
+  before: bigint | undefined
+  limit: number
+}
+
+/** Newest first. */
+export async function listInvoices(
+  db: Database,
+  { today, state, q, withEmails, before, limit }: InvoiceSearch,
+): Promise<FoundInvoice[]> {
+  const part = q === undefined ? undefined : `%${q.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
+  return selectFound(db, today)
+    .where(
+      and(
+        before === undefined ? undefined : lt(invoice.position, before),
+        state === undefined ? undefined : eq(stateOn(today), state),
+        part === undefined
+          ? undefined
+          : or(
+              ilike(invoice.number, part),
+              ilike(invoiceCustomer.name, part),
+              withEmails ? ilike(invoiceCustomer.email, part) : undefined,
+            ),
+      ),
+    )
+    .orderBy(desc(invoice.position))
+    .limit(limit)
+}
+
+export async function findInvoice(
+  db: Database,
+  id: string,
+  today: string,
+): Promise<FoundInvoice | undefined> {
+  return (await selectFound(db, today).where(eq(invoice.id, id)))[0]
+}
+
+/** The links of invoices whose payments may still change; those that were asked for longest ago first. */
+export async function unpaidLinks(
+  db: Database,
+  { now, limit }: { now: Date; limit: number },
+): Promise<string[]> {
+  const rows = await db
+    .select({ linkId: linkPayment.linkId })
+    .from(linkPayment)
+    .innerJoin(invoice, eq(invoice.linkId, linkPayment.linkId))
+    .where(mayChange(now))
+    .groupBy(linkPayment.linkId)
+    .orderBy(sql`min(coalesce(${linkPayment.checkedAt}, 'epoch'))`)
+    .limit(limit)
+  return rows.map(({ linkId }) => linkId)
+}
+
+/** The payments that landed or are on their way, by link: final ones first, in the order of arrival. */
+export async function takenPayments(
+  db: Database,
+  linkIds: readonly string[],
+): Promise<Map<string, { paymentId: string; status: string }[]>> {
+  const byLink = new Map<string, { paymentId: string; status: string }[]>()
+  if (linkIds.length === 0) return byLink
+  const rows = await db
+    .select()
+    .from(linkPayment)
+    .where(and(inArray(linkPayment.linkId, [...linkIds]), inArray(linkPayment.status, [...TAKEN])))
+    .orderBy(
+      sql`${linkPayment.status} = 'finalized' desc`,
+      sql`${linkPayment.arrival} asc nulls last`,
+      linkPayment.createdAt,
+    )
+  for (const { linkId, paymentId, status } of rows)
+    if (paymentId !== null)
+      byLink.set(linkId, [...(byLink.get(linkId) ?? []), { paymentId, status }])
+  return byLink
+}
+
+/** A customer with the same particulars is used again. */
+async function putCustomer(tx: Transaction, row: CustomerRow): Promise<string> {
+  const same = (column: typeof invoiceCustomer.email | typeof invoiceCustomer.address) => {
+    const value = column === invoiceCustomer.email ? row.email : row.address
+    return value === null ? isNull(column) : eq(column, value)
+  }
+  const [known] = await tx
+    .select({ id: invoiceCustomer.id })
+    .from(invoiceCustomer)
+    .where(
+      and(
+        eq(invoiceCustomer.name, row.name),
+        same(invoiceCustomer.email),
+        same(invoiceCustomer.address),
+      ),
+    )
+    .limit(1)
+  // The update locks the row: nobody deletes it before the invoice names it.
+  const used =
+    known &&
+    (await tx
+      .update(invoiceCustomer)
+      .set({ usedAt: row.usedAt })
+      .where(eq(invoiceCustomer.id, known.id))
+      .returning({ id: invoiceCustomer.id }))
+  if (used?.[0]) return used[0].id
+  await tx.insert(invoiceCustomer).values(row)
+  return row.id
+}
+
+type Draft = {
+  id: string
+  fields: DraftFields
+  customer: CustomerRow | null
+  createdBy: string
+  createdAt: Date
+}
+
+export async function insertDraft(db: Database, draft: Draft): Promise<void> {
+  const { id, fields, customer, createdBy, createdAt } = draft
+  await db.transaction(async (tx) => {
+    const customerId = customer && (await putCustomer(tx, customer))
+    await tx
+      .insert(invoice)
+      .values({ id, state: 'draft', ...fields, customerId, createdBy, createdAt })
+  })
+}
+
+/** @returns whether the draft was there */
+export async function replaceDraft(
+  db: Database,
+  { id, fields, customer }: Pick<Draft, 'id' | 'fields' | 'customer'>,
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const draft = and(eq(invoice.id, id), eq(invoice.state, 'draft'))
+    // First: nothing of the customer is kept where the draft is gone.
+    const [found] = await tx.select({ id: invoice.id }).from(invoice).where(draft).for('update')
+    if (!found) return false
+    const customerId = customer && (await putCustomer(tx, customer))
+    await tx
+      .update(invoice)
+      .set({ ...fields, customerId })
+      .where(draft)
+    return true
+  })
+}
+
+/** @returns whether the draft was there */
+export async function deleteDraft(db: Database, id: string): Promise<boolean> {
+  const rows = await db
+    .delete(invoice)
+    .where(and(eq(invoice.id, id), eq(invoice.state, 'draft')))
+    .returning({ id: invoice.id })
+  return rows.length > 0
+}
+
+const FIRST_PREFIX = 'INV-'
+
+export function formatNumber(prefix: string, sequence: number): string {
+  return prefix + String(sequence).padStart(4, '0')
+}
+
+export async function readNumbering(db: Database): Promise<{ prefix: string; next: string }> {
+  const [row] = await db.select().from(invoiceNumbering)
+  const { prefix, last } = row ?? { prefix: FIRST_PREFIX, last: 0 }
+  return { prefix, next: formatNumber(prefix, last + 1) }
+}
+
+export async function setPrefix(db: Database, prefix: string): Promise<void> {
+  await db
+    .insert(invoiceNumbering)
+    .values({ id: 1, prefix, last: 0 })
+    .onConflictDoUpdate({ target: invoiceNumbering.id, set: { prefix } })
+}
+
+/**
+ * Gives a draft its number and its link, all or nothing. Who issues waits for the row of the
+ * numbering: no number is given twice, and one whose invoice is not stored is given again.
+ * @returns whether the draft was there
+ */
+export async function issueInvoice(
+  db: Database,
+  { id, issuedOn }: { id: string; issuedOn: string },
+  linkOf: (row: InvoiceRow, number: string) => LinkRow,
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const [draft] = await tx
+      .select()
+      .from(invoice)
+      .where(and(eq(invoice.id, id), eq(invoice.state, 'draft')))
+      .for('update')
+    if (!draft) return false
+    const [given] = await tx
+      .insert(invoiceNumbering)
+      .values({ id: 1, prefix: FIRST_PREFIX, last: 1 })
+      .onConflictDoUpdate({
+        target: invoiceNumbering.id,
+        set: { last: sql`${invoiceNumbering.last} + 1` },
+      })
+      .returning()
+    if (!given) throw new Error('The numbering of invoices gave no number.')
+    const number = formatNumber(given.prefix, given.last)
+    const link = linkOf(draft, number)
+    await tx.insert(paymentLink).values(link)
+    await tx
+      .update(invoice)
+      .set({ state: 'open', sequence: given.last, number, issuedOn, linkId: link.id })
+      .where(eq(invoice.id, id))
+    return true
+  })
+}
+
+/**
+ * Voids an invoice and closes its link, or reverses both. The row of the link is locked as by a
+ * payer who takes a place: either the payment is seen here, or the payer is refused.
+ * @returns `paid` where a payment landed or is on its way, `gone` where there is no such invoice
+ */
+export async function setVoid(
+  db: Database,
+  { id, voidedAt }: { id: string; voidedAt: Date | null },
+): Promise<'done' | 'paid' | 'gone'> {
+  return db.transaction(async (tx) => {
+    const before = voidedAt === null ? 'void' : 'open'
+    const [found] = await tx
+      .select({ linkId: paymentLink.id })
+      .from(invoice)
+      .innerJoin(paymentLink, eq(paymentLink.id, invoice.linkId))
+      .where(and(eq(invoice.id, id), eq(invoice.state, before)))
+      .for('update')
+    if (!found) return 'gone'
+    const paid = await tx
+      .select({ id: linkPayment.id })
+      .from(linkPayment)
+      .where(and(eq(linkPayment.linkId, found.linkId), inArray(linkPayment.status, [...TAKEN])))
+      .limit(1)
+    if (paid.length > 0) return 'paid'
+    await tx
+      .update(invoice)
+      .set({ state: voidedAt === null ? 'open' : 'void' })
+      .where(eq(invoice.id, id))
+    await tx
+      .update(paymentLink)
+      .set({ withdrawnAt: voidedAt })
+      .where(eq(paymentLink.id, found.linkId))
+    return 'done'
+  })
+}
+
+export async function listCustomers(db: Database, limit: number): Promise<CustomerRow[]> {
+  return db.select().from(invoiceCustomer).orderBy(desc(invoiceCustomer.usedAt)).limit(limit)
+}
+
+/** Deletes a customer, and all rows with the same e-mail address. @returns how many rows */
+export async function deleteCustomer(db: Database, id: string): Promise<number> {
+  const email = db
+    .select({ email: sql`lower(${invoiceCustomer.email})` })
+    .from(invoiceCustomer)
+    .where(eq(invoiceCustomer.id, id))
+  const rows = await db
+    .delete(invoiceCustomer)
+    .where(or(eq(invoiceCustomer.id, id), inArray(sql`lower(${invoiceCustomer.email})`, email)))
+    .returning({ id: invoiceCustomer.id })
+  return rows.length
+}

@@ -1,0 +1,369 @@
+import { createHash } from 'node:crypto'
+import { and, asc, count, eq, gt, inArray, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
+import type { MailKind } from '#contract/mail-endpoints.ts'
+import { createId } from '#contract/id.ts'
+import type { Database } from '#postgres/open.ts'
+import { mailAddress, mailCursor, mailItem, mailMessage, type MailFacts } from './mail-schema.ts'
+
+export type MailAddressRow = typeof mailAddress.$inferSelect
+export type MailMessageRow = typeof mailMessage.$inferSelect
+export type MailItemRow = typeof mailItem.$inferSelect
+/** An event that some people want, before it is known who. */
+export type MailNews = { key: string; kind: MailKind; facts: MailFacts; at?: Date }
+
+/** Messages and the events in them are forgotten after this long. */
+const KEPT_MS = 30 * 24 * 3_600_000
+/** An entry of a list that is older is not written: its item could be forgotten, and made again. */
+const NEWS_MS = 29 * 24 * 3_600_000
+
+export function hashAddress(address: string): string {
+  return createHash('sha256').update(address.toLowerCase()).digest('hex')
+}
+
+export async function findMailAddress(
+  db: Database,
+  wallet: string,
+): Promise<MailAddressRow | undefined> {
+  const rows = await db.select().from(mailAddress).where(eq(mailAddress.wallet, wallet))
+  return rows[0]
+}
+
+/** Writes what a person wants. A new address has a code to confirm it, and the message with the code is queued in the same commit. */
+export async function writeMailAddress(
+  db: Database,
+  row: MailAddressRow,
+  { sendCode, mostCodes, since }: { sendCode: boolean; mostCodes: number; since: Date },
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    if (sendCode) {
+      // Requests at once wait for each other, so that each counts the codes of those before it.
+      for (const name of [`wallet ${row.wallet}`, `address ${hashAddress(row.address)}`].toSorted())
+        await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`mail ${name}`}, 0))`)
+      const { wallet, address } = row
+      if ((await countCodes(tx, { wallet, address, since })) >= mostCodes) return false
+    }
+    const { wallet: _, unsubscribeToken: __, ...changed } = row
+    await tx
+      .insert(mailAddress)
+      .values(row)
+      .onConflictDoUpdate({ target: mailAddress.wallet, set: changed })
+    if (sendCode)
+      await tx.insert(mailMessage).values(newMessage(row, { kind: 'code', at: row.updatedAt }))
+    return true
+  })
+}
+
+/** Codes that were queued since then for this person, or by anybody for this address. */
+async function countCodes(
+  db: Database,
+  { wallet, address, since }: { wallet: string; address: string; since: Date },
+): Promise<number> {
+  const ofEither = or(
+    eq(mailMessage.wallet, wallet),
+    eq(mailMessage.addressHash, hashAddress(address)),
+  )
+  return db.$count(
+    mailMessage,
+    and(eq(mailMessage.kind, 'code'), gt(mailMessage.createdAt, since), ofEither),
+  )
+}
+
+/** Counts an attempt, then compares: each code can be tried so often, however many requests come at once. */
+export async function confirmMailAddress(
+  db: Database,
+  { wallet, code, now }: { wallet: string; code: string; now: Date },
+  mostAttempts: number,
+): Promise<boolean> {
+  const [row] = await db
+    .update(mailAddress)
+    .set({ codeAttempts: sql`${mailAddress.codeAttempts} + 1` })
+    .where(
+      and(
+        eq(mailAddress.wallet, wallet),
+        isNotNull(mailAddress.code),
+        gt(mailAddress.codeExpiresAt, now),
+        lt(mailAddress.codeAttempts, mostAttempts),
+      ),
+    )
+    .returning()
+  if (!row || row.code !== code) return false
+  const confirmed = await db
+    .update(mailAddress)
+    .set({ confirmedAt: now, code: null, codeExpiresAt: null })
+    .where(and(eq(mailAddress.wallet, wallet), eq(mailAddress.code, code)))
+    .returning()
+  return confirmed.length > 0
+}
+
+/** Deletes the address and what waits for it. */
+export async function deleteMailAddress(db: Database, wallet: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.delete(mailAddress).where(eq(mailAddress.wallet, wallet))
+    await tx.delete(mailItem).where(eq(mailItem.wallet, wallet))
+  })
+}
+
+/** Takes no more events from now on. @returns the person, undefined for a token of nobody */
+export async function unsubscribe(
+  db: Database,
+  token: string,
+): Promise<MailAddressRow | undefined> {
+  return db.transaction(async (tx) => {
+    const [row] = await tx
+      .update(mailAddress)
+      .set({ kinds: [] })
+      .where(eq(mailAddress.unsubscribeToken, token))
+      .returning()
+    if (row)
+      await tx
+        .delete(mailItem)
+        .where(and(eq(mailItem.wallet, row.wallet), isNull(mailItem.messageId)))
+    return row
+  })
+}
+
+export async function findByUnsubscribeToken(
+  db: Database,
+  token: string,
+): Promise<MailAddressRow | undefined> {
+  const rows = await db.select().from(mailAddress).where(eq(mailAddress.unsubscribeToken, token))
+  return rows[0]
+}
+
+/** When the newest message to a person was given up, unless one was sent since. */
+export async function findFailure(db: Database, wallet: string): Promise<Date | undefined> {
+  const rows = await db
+    .select()
+    .from(mailMessage)
+    .where(and(eq(mailMessage.wallet, wallet), inArray(mailMessage.state, ['sent', 'dead'])))
+    .orderBy(sql`${mailMessage.createdAt} desc`)
+    .limit(1)
+  return rows[0]?.state === 'dead' ? rows[0].createdAt : undefined
+}
+
+/** The people whose address is confirmed and who want something. */
+export async function findRecipients(db: Database): Promise<MailAddressRow[]> {
+  return db
+    .select()
+    .from(mailAddress)
+    .where(and(isNotNull(mailAddress.confirmedAt), sql`cardinality(${mailAddress.kinds}) > 0`))
+}
+
+/** Where nobody is sent anything. */
+export async function forgetPosition(db: Database): Promise<void> {
+  await db.update(mailCursor).set({ position: null }).where(isNotNull(mailCursor.position))
+}
+
+type Source = 'events' | 'lists'
+
+/** Takes a turn to read, for one of all processes. @returns the position in the events, or undefined where it is another one's turn */
+export async function takeTurn(
+  db: Database,
+  source: Source,
+  { now, everyMs }: { now: Date; everyMs: number },
+): Promise<{ position: bigint | null } | undefined> {
+  const column = source === 'events' ? mailCursor.eventsAt : mailCursor.listsAt
+  const next = new Date(now.getTime() + everyMs)
+  await db
+    .insert(mailCursor)
+    .values({ id: 1, position: null, eventsAt: new Date(0), listsAt: new Date(0) })
+    .onConflictDoNothing()
+  const rows = await db
+    .update(mailCursor)
+    .set(source === 'events' ? { eventsAt: next } : { listsAt: next })
+    // A clock that was far ahead stops nobody for longer than a turn.
+    .where(or(sql`${column} <= ${now.toISOString()}::timestamptz`, gt(column, next)))
+    .returning()
+  return rows[0]
+}
+
+/**
+ * Writes the events of a page for each person who wants them, and moves the position, in one commit.
+ * @returns false where another process has moved it: nothing was written
+ */
+export async function writeNews(
+  db: Database,
+  news: readonly MailNews[],
+  move: { from: bigint | null; to: bigint | null; now: Date },
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const moved = await tx
+      .update(mailCursor)
+      .set({ position: move.to })
+      .where(move.from === null ? isNull(mailCursor.position) : eq(mailCursor.position, move.from))
+      .returning()
+    if (moved.length === 0) return false
+    await insertItems(tx, news, move.now)
+    return true
+  })
+}
+
+/** For each person who wants it. What a person already has an item of is left as it is. */
+export async function insertItems(
+  db: Database,
+  news: readonly MailNews[],
+  now: Date,
+): Promise<void> {
+  if (news.length === 0) return
+  const oldest = new Date(now.getTime() - NEWS_MS)
+  for (const { wallet, kinds, confirmedAt } of await findRecipients(db)) {
+    const since = confirmedAt && confirmedAt > oldest ? confirmedAt : oldest
+    const rows = news
+      .filter(({ kind, at }) => kinds.includes(kind) && (at === undefined || at >= since))
+      .map(({ key, kind, facts }) => ({ wallet, key, kind, facts, createdAt: now }))
+    if (rows.length > 0) await db.insert(mailItem).values(rows).onConflictDoNothing()
+  }
+}
+
+/** So many e-mails with one event each in an interval; beyond, one e-mail has all that waits. */
+export type MailPace = { singles: number; intervalMs: number }
+
+/**
+ * Makes messages of what waits for a person. The person's row is locked meanwhile, so that two
+ * processes do not make two.
+ */
+export async function composeMessages(
+  db: Database,
+  { now, pace }: { now: Date; pace: MailPace },
+): Promise<void> {
+  const waiting = await db
+    .selectDistinct({ wallet: mailItem.wallet })
+    .from(mailItem)
+    .where(isNull(mailItem.messageId))
+  for (const { wallet } of waiting)
+    await db.transaction((tx) => composeFor(tx, wallet, { now, pace }))
+}
+
+async function composeFor(
+  tx: Database,
+  wallet: string,
+  { now, pace }: { now: Date; pace: MailPace },
+): Promise<void> {
+  const [person] = await tx
+    .select()
+    .from(mailAddress)
+    .where(eq(mailAddress.wallet, wallet))
+    .for('update', { skipLocked: true })
+  if (!person) return
+  const items = await tx
+    .select({ key: mailItem.key })
+    .from(mailItem)
+    .where(and(eq(mailItem.wallet, wallet), isNull(mailItem.messageId)))
+    .orderBy(asc(mailItem.createdAt), asc(mailItem.key))
+  const recent = await tx
+    .select({ kind: mailMessage.kind, messages: count() })
+    .from(mailMessage)
+    .where(
+      and(
+        eq(mailMessage.wallet, wallet),
+        gt(mailMessage.createdAt, new Date(now.getTime() - pace.intervalMs)),
+      ),
+    )
+    .groupBy(mailMessage.kind)
+  const made = (kind: MailMessageRow['kind']) =>
+    recent.find((each) => each.kind === kind)?.messages ?? 0
+  const single = items.length <= pace.singles - made('event')
+  if (!single && made('digest') > 0) return
+  const groups = single ? items.map(({ key }) => [key]) : [items.map(({ key }) => key)]
+  for (const keys of groups) {
+    const kind = keys.length > 1 ? 'digest' : single ? 'event' : 'digest'
+    const message = newMessage(person, { kind, at: now })
+    await tx.insert(mailMessage).values(message)
+    // Of a digest it is all that waits: a list of keys could be longer than a statement may be.
+    await tx
+      .update(mailItem)
+      .set({ messageId: message.id })
+      .where(
+        and(
+          eq(mailItem.wallet, wallet),
+          isNull(mailItem.messageId),
+          single ? inArray(mailItem.key, keys) : undefined,
+        ),
+      )
+  }
+}
+
+function newMessage(
+  { wallet, address }: Pick<MailAddressRow, 'wallet' | 'address'>,
+  { kind, at }: { kind: MailMessageRow['kind']; at: Date },
+): MailMessageRow {
+  return {
+    id: createId('mal'),
+    wallet,
+    kind,
+    addressHash: hashAddress(address),
+    state: 'pending',
+    attempts: 0,
+    nextAttemptAt: at,
+    failure: null,
+    createdAt: at,
+  }
+}
+
+/**
+ * Takes the next message that is due, for one of all processes, and notes the attempt before it is
+ * made: until the next one is due, nobody else sends it.
+ */
+export async function takeMessage(
+  db: Database,
+  { now, waitMs }: { now: Date; waitMs: (attempts: number) => number },
+): Promise<MailMessageRow | undefined> {
+  return db.transaction(async (tx) => {
+    const [due] = await tx
+      .select()
+      .from(mailMessage)
+      .where(
+        and(
+          eq(mailMessage.state, 'pending'),
+          sql`${mailMessage.nextAttemptAt} <= ${now.toISOString()}::timestamptz`,
+        ),
+      )
+      .orderBy(asc(mailMessage.nextAttemptAt))
+      .limit(1)
+      .for('update', { skipLocked: true })
+    if (!due) return undefined
+    const attempts = due.attempts + 1
+    const nextAttemptAt = new Date(now.getTime() + waitMs(attempts))
+    await tx.update(mailMessage).set({ attempts, nextAttemptAt }).where(eq(mailMessage.id, due.id))
+    return { ...due, attempts, nextAttemptAt }
+  })
+}
+
+/** What became of an attempt. Only one that is still open changes. */
+export async function writeMailAttempt(
+  db: Database,
+  id: string,
+  result: Partial<Pick<MailMessageRow, 'state' | 'failure'>>,
+): Promise<void> {
+  await db
+    .update(mailMessage)
+    .set(result)
+    .where(and(eq(mailMessage.id, id), eq(mailMessage.state, 'pending')))
+}
+
+/** The first events of a message, and how many it has in all. */
+export async function findItems(
+  db: Database,
+  messageId: string,
+  limit: number,
+): Promise<{ items: MailItemRow[]; total: number }> {
+  const ofMessage = eq(mailItem.messageId, messageId)
+  const [items, total] = [
+    await db
+      .select()
+      .from(mailItem)
+      .where(ofMessage)
+      .orderBy(asc(mailItem.createdAt), asc(mailItem.key))
+      .limit(limit),
+    await db.$count(mailItem, ofMessage),
+  ]
+  return { items, total }
+}
+
+export async function deleteOldMail(db: Database, now: Date): Promise<void> {
+  const before = new Date(now.getTime() - KEPT_MS)
+  await db
+    .delete(mailMessage)
+    .where(and(lt(mailMessage.createdAt, before), sql`${mailMessage.state} <> 'pending'`))
+  await db.delete(mailItem).where(lt(mailItem.createdAt, before))
+}

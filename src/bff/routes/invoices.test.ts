@@ -1,0 +1,403 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { InvoiceBody, InvoiceCustomer } from '#contract/invoice-endpoints.ts'
+import type { OpenedShortLink } from '#contract/link-endpoints.ts'
+import { reasonCodeOf } from '#contract/reasons.ts'
+import { payment } from '#service/db/schema/payment.ts'
+import { Fixture } from '#testing/fixture.ts'
+import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
+import { executeAsOwner } from '#testing/postgres.ts'
+import { evmWallet, type BrowserResponse, type TestBrowser } from '#testing/test-browser.ts'
+
+const seller = evmWallet()
+const DAY = 86_400_000
+let evm: EvmFixture
+let fixture: Fixture
+let shop: TestBrowser
+let buyerAddress = ''
+let offset = 0
+
+beforeAll(async () => {
+  evm = await startEvm({ slotsInEpoch: 1 })
+  fixture = await Fixture.open({
+    plan: 'premium',
+    networks: [evm.network],
+    bff: { sellerWallets: [seller.address], operatorWallets: [seller.address] },
+    overrides: { now: () => new Date(Date.now() + offset) },
+  })
+  buyerAddress = (await evm.wallet(10n ** 20n)).address
+  shop = fixture.browser()
+  await shop.signIn(seller)
+})
+afterAll(async () => {
+  await fixture?.[Symbol.asyncDispose]()
+  await evm?.[Symbol.asyncDispose]()
+})
+
+const dayIn = (days: number) => new Date(Date.now() + days * DAY).toISOString().slice(0, 10)
+const DRAFT = {
+  dueOn: dayIn(14),
+  currency: 'ETH',
+  lines: [
+    { name: 'Tea', quantity: '2', unitPrice: '0.01', taxPercent: '10' },
+    { name: 'Delivery', quantity: '1', unitPrice: '0.003', taxPercent: null },
+  ],
+}
+const ANA = { name: 'Ana Q.', email: 'Ana@post.example', address: '1 Quay' }
+
+const bodyOf = <Body>(answer: BrowserResponse): Body => {
+  if (answer.status !== 200) throw new Error(answer.text)
+  return answer.json as unknown as Body
+}
+const send = async (name: string, body: object, browser = shop): Promise<InvoiceBody> =>
+  bodyOf<{ invoice: InvoiceBody }>(await browser.post(`/api/invoices${name}`, body)).invoice
+const save = (fields: object = {}) => send('', { ...DRAFT, ...fields })
+const issue = async (fields: object = {}) => send('/issue', { id: (await save(fields)).id })
+const read = (id: string) => send('/read', { id })
+type List = { invoices: InvoiceBody[]; next: string | null; numbering: { next: string } }
+const list = async (filter: object = {}): Promise<List> =>
+  bodyOf(await shop.post('/api/invoices/list', filter))
+const reasonOf = (answer: BrowserResponse) => reasonCodeOf(answer.json.error?.details)
+const refusal = async (name: string, id: string) =>
+  reasonOf(await shop.post(`/api/invoices${name}`, { id }))
+const pay = (link: string | null, browser = fixture.browser()) =>
+  browser.post('/api/link/pay', {
+    link,
+    walletAddress: buyerAddress,
+    option: { network: evm.network.network, asset: 'ETH' },
+  })
+const setStatus = async (
+  paymentId: string,
+  status: 'pending' | 'confirmed' | 'finalized' | 'rolled_back',
+) => {
+  await fixture.service.context.db.update(payment).set({ status }).where(eq(payment.id, paymentId))
+  fixture.bff.context.upstream.forgetReads()
+}
+const asOwner = (statement: string) => {
+  const { config, db } = fixture.bff.context
+  return executeAsOwner({ target: config.database, db }, statement)
+}
+
+describe('an invoice', () => {
+  test('is a draft without a number until it is issued, and never changes from then on', async () => {
+    const draft = await save({ customer: ANA, note: 'Thank you.' })
+    expect(draft).toMatchObject({ state: 'draft', number: null, link: null, total: '0.025' })
+    expect(await save({ id: draft.id, note: 'Thanks.' })).toMatchObject({ note: 'Thanks.' })
+    const issued = await send('/issue', { id: draft.id })
+    expect(issued).toMatchObject({ state: 'open', issuedOn: dayIn(0), dueOn: DRAFT.dueOn })
+    expect(issued.number).toMatch(/^INV-[0-9]{4}$/)
+    for (const name of ['', '/issue', '/delete'])
+      expect(
+        reasonOf(
+          await shop.post(`/api/invoices${name}`, {
+            ...(name === '' && DRAFT),
+            id: draft.id,
+          }),
+        ),
+        name,
+      ).toBe('invoice_state')
+    // Nor do those who reach the table.
+    for (const statement of [
+      `update bff.invoice set total = '0.001' where id = '${draft.id}'`,
+      `update bff.invoice set number = 'INV-9999' where id = '${draft.id}'`,
+      `update bff.invoice set lines = '[]' where id = '${draft.id}'`,
+      `update bff.invoice set state = 'draft' where id = '${draft.id}'`,
+      `delete from bff.invoice where id = '${draft.id}'`,
+      `update bff.invoice_numbering set last = 0`,
+      `delete from bff.invoice_numbering`,
+    ])
+      await expect(asOwner(statement), statement).rejects.toThrow(/is a record of a payment/)
+  })
+
+  test('shows a payer its number, its due date and its lines, and nothing of the customer', async () => {
+    const { link, number } = await issue({ customer: ANA })
+    const answer = await fixture.browser().post('/api/link/open', { link })
+    const { terms, state, options } = bodyOf<OpenedShortLink>(answer)
+    expect(state).toBe('open')
+    expect(terms).toMatchObject({
+      reference: number,
+      price: { kind: 'asset', currency: 'ETH', amount: '0.025' },
+      maxPayments: 1,
+      invoice: { number, dueOn: DRAFT.dueOn, lines: DRAFT.lines },
+    })
+    expect(options[0]?.amountAtomic).toBe('25000000000000000')
+    expect(answer.text).not.toMatch(/Ana|post\.example|Quay/)
+  })
+
+  test.each([
+    ['currency', { currency: 'CHF' }],
+    ['lines', { lines: [{ ...DRAFT.lines[0], unitPrice: '0' }] }],
+    ['lines', { lines: [] }],
+    ['dueOn', { dueOn: '2026-02-30' }],
+    ['customer.email', { customer: { name: 'Ana', email: 'ana' } }],
+  ])('with a wrong %s is refused by the name of the field', async (field, fields) => {
+    const answer = await shop.post('/api/invoices', { ...DRAFT, ...fields })
+    expect(answer.status).toBe(400)
+    expect(answer.json.error.details).toHaveProperty([field])
+  })
+})
+
+describe('the numbers of invoices', () => {
+  test('of twenty issued at once are twenty in a row', async () => {
+    const drafts = await Promise.all(Array.from({ length: 20 }, () => save()))
+    const before = Number((await list()).numbering.next.slice(4))
+    const issued = await Promise.all(drafts.map(({ id }) => send('/issue', { id })))
+    const numbers = issued.map(({ number }) => Number(number?.slice(4))).sort((a, b) => a - b)
+    expect(numbers).toEqual(Array.from({ length: 20 }, (_, index) => before + index))
+    expect((await list()).numbering.next).toBe(`INV-${String(before + 20).padStart(4, '0')}`)
+  })
+
+  test('has no gap where twenty issue one draft at once', async () => {
+    const { id } = await save()
+    const before = Number((await list()).numbering.next.slice(4))
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => shop.post('/api/invoices/issue', { id })),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(Number((await list()).numbering.next.slice(4))).toBe(before + 1)
+  })
+
+  test('are not given again after a void, and go on under another prefix', async () => {
+    const first = await issue()
+    await send('/void', { id: first.id })
+    const prefixed = await shop.post('/api/invoices/prefix', { prefix: 'A-2026/' })
+    expect(prefixed.status).toBe(200)
+    const second = await issue()
+    expect(second.number).toBe(
+      `A-2026/${String(Number(first.number?.slice(4)) + 1).padStart(4, '0')}`,
+    )
+    // One that ends in a digit could make a number that another prefix made.
+    expect((await shop.post('/api/invoices/prefix', { prefix: 'A-2026' })).status).toBe(400)
+    await shop.post('/api/invoices/prefix', { prefix: 'INV-' })
+  })
+})
+
+describe('the payment of an invoice', () => {
+  test('is confirming until it is finalized, and then paid', async () => {
+    const { id, link } = await issue()
+    const { paymentId } = (await pay(link)).json
+    expect((await read(id)).state).toBe('open')
+    for (const [status, state] of [
+      ['pending', 'confirming'],
+      ['confirmed', 'confirming'],
+      ['finalized', 'paid'],
+    ] as const) {
+      await setStatus(paymentId, status)
+      expect(await read(id), status).toMatchObject({ state, payment: { paymentId, status } })
+    }
+    expect((await list({ state: 'paid' })).invoices.map((each) => each.id)).toContain(id)
+    expect((await list({ state: 'open' })).invoices.map((each) => each.id)).not.toContain(id)
+    expect(await read(id)).toMatchObject({ payment: { refund: 'none' }, surplus: [] })
+  })
+
+  test('is built for one of ten payers at once, and for nobody once it is on its way', async () => {
+    const { link } = await issue()
+    const answers = await Promise.all(Array.from({ length: 10 }, () => pay(link)))
+    const built = answers.filter(({ status }) => status === 200)
+    expect(built).toHaveLength(1)
+    expect(answers.filter((answer) => reasonOf(answer) === 'link_busy')).toHaveLength(9)
+    await setStatus(built[0]?.json.paymentId ?? '', 'pending')
+    expect(reasonOf(await pay(link))).toBe('link_used')
+  })
+
+  test('that arrives second leaves one invoice paid, and is shown as owed back', async () => {
+    const { id, link } = await issue()
+    const first = (await pay(link)).json.paymentId
+    // Another payer is let in when the first one does not sign for two minutes, but both may.
+    await asOwner(
+      `update bff.link_payment set created_at = now() - interval '121 seconds' where payment_id = '${first}'`,
+    )
+    const second = (await pay(link)).json.paymentId
+    await setStatus(first, 'finalized')
+    expect((await read(id)).state).toBe('paid')
+    await setStatus(second, 'finalized')
+    expect(await read(id)).toMatchObject({
+      state: 'paid',
+      payment: { paymentId: first },
+      surplus: [second],
+    })
+  })
+
+  test('that a reorganization dropped gives way to the one that is final', async () => {
+    const { id, link } = await issue()
+    const first = (await pay(link)).json.paymentId
+    await asOwner(
+      `update bff.link_payment set created_at = now() - interval '121 seconds' where payment_id = '${first}'`,
+    )
+    const second = (await pay(link)).json.paymentId
+    await setStatus(first, 'confirmed')
+    await read(id)
+    await setStatus(first, 'rolled_back')
+    expect((await read(id)).state).toBe('confirming')
+    await setStatus(second, 'finalized')
+    expect(await read(id)).toMatchObject({
+      state: 'paid',
+      payment: { paymentId: second },
+      // Nothing is owed back of a payment that is gone.
+      surplus: [],
+    })
+  })
+
+  test('is known, however many unsigned ones of strangers are older', async () => {
+    const { id, link } = await issue()
+    const { paymentId } = (await pay(link)).json
+    await asOwner(
+      `insert into bff.link_payment (id, link_id, payment_id, status, created_at)
+       select 'old_' || n, link_id, 'pay_old_' || n, 'created', now() - interval '1 hour'
+       from bff.link_payment, generate_series(1, 60) as n where payment_id = '${paymentId}'`,
+    )
+    await setStatus(paymentId, 'finalized')
+    await read(id)
+    expect((await read(id)).state).toBe('paid')
+  })
+
+  test('of another amount is no payment of the invoice', async () => {
+    const { id, link } = await issue()
+    const answer = await fixture.browser().post('/api/link/pay', {
+      link,
+      walletAddress: buyerAddress,
+      option: { network: evm.network.network, asset: 'ETH' },
+      amount: 0.001,
+    })
+    expect(answer.json.error.details).toHaveProperty('amount')
+    // The same recipient and reference, without the link.
+    const own = await fixture.browser().post('/api/transaction/send', {
+      walletAddress: buyerAddress,
+      recipientAddress: seller.address,
+      amount: 0.025,
+      metadata: { referenceId: (await read(id)).number, paymentLink: 'lnk_of_the_invoice' },
+    })
+    await setStatus(own.json.paymentId, 'finalized')
+    expect(await read(id)).toMatchObject({ state: 'open', payment: null })
+  })
+})
+
+describe('a void invoice', () => {
+  test('takes no payment, by its link either, until that is undone', async () => {
+    const { id, link } = await issue()
+    expect((await send('/void', { id })).state).toBe('void')
+    expect(reasonOf(await pay(link))).toBe('link_withdrawn')
+    // The page of links does not have it, so that nobody opens it again there.
+    const links = bodyOf<{ short: { link: string; short: { id: string } }[] }>(
+      await shop.get('/api/links'),
+    ).short
+    expect(links.map((each) => each.link)).not.toContain(link)
+    const opened = bodyOf<OpenedShortLink>(await fixture.browser().post('/api/link/open', { link }))
+    const restore = await shop.post('/api/links/restore', { id: opened.terms.id })
+    expect(restore.status).toBe(404)
+    expect((await send('/unvoid', { id })).state).toBe('open')
+    expect((await pay(link)).status).toBe(200)
+  })
+
+  test('is none once a payment is on its way, and stays one once a payment came', async () => {
+    const paid = await issue()
+    await setStatus((await pay(paid.link)).json.paymentId, 'pending')
+    expect(await refusal('/void', paid.id)).toBe('invoice_paid')
+    const late = await issue()
+    const { paymentId } = (await pay(late.link)).json
+    await send('/void', { id: late.id })
+    await setStatus(paymentId, 'finalized')
+    expect(await read(late.id)).toMatchObject({
+      state: 'void',
+      payment: null,
+      surplus: [paymentId],
+    })
+    expect(await refusal('/unvoid', late.id)).toBe('invoice_paid')
+  })
+
+  test('and its payers: whichever of a void and ten payers is first, no payment is built after it', async () => {
+    const { id, link } = await issue()
+    const [voided, ...answers] = await Promise.all([
+      shop.post('/api/invoices/void', { id }),
+      ...Array.from({ length: 10 }, () => pay(link)),
+    ])
+    expect(voided?.status).toBe(200)
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1)
+    expect(reasonOf(await pay(link))).toBe('link_withdrawn')
+  })
+})
+
+describe('the customers of invoices', () => {
+  test('are found by name and e-mail address, and numbers by a part', async () => {
+    const { id, number } = await issue({ customer: { name: 'Bo 100%', email: 'bo@post.example' } })
+    for (const q of ['bo 100%', 'BO@post', number ?? ''])
+      expect(
+        (await list({ q })).invoices.map((each) => each.id),
+        q,
+      ).toContain(id)
+    for (const q of ['100_', 'nobody', String.raw`\%`])
+      expect(
+        (await list({ q })).invoices.map((each) => each.id),
+        q,
+      ).not.toContain(id)
+  })
+
+  test('are names alone to a viewer, who finds nobody by an e-mail address either', async () => {
+    const { id } = await issue({ customer: { ...ANA, email: 'viewed@post.example' } })
+    const reader = evmWallet()
+    const viewer = fixture.browser()
+    await viewer.signIn(reader)
+    await asOwner(
+      `insert into bff.wallet_role values ('${reader.address}', 'viewer', '${seller.address}', now())`,
+    )
+    expect((await send('/read', { id }, viewer)).customer).toEqual({
+      id: expect.any(String),
+      name: ANA.name,
+      email: null,
+      address: null,
+    })
+    const found = await viewer.post('/api/invoices/list', { q: 'viewed@post' })
+    expect(found.json).toMatchObject({ invoices: [] })
+    expect((await viewer.get('/api/invoices/customers')).status).toBe(403)
+    expect((await list({ q: 'viewed@post' })).invoices).toHaveLength(1)
+  })
+
+  test('are erased with everything personal, while number, amount and payment stay', async () => {
+    const first = await issue({ customer: ANA })
+    const second = await issue({ customer: { ...ANA, email: 'ana@post.example', name: 'Ana' } })
+    await setStatus((await pay(first.link)).json.paymentId, 'finalized')
+    const { deleted } = bodyOf<{ deleted: number }>(
+      await shop.post('/api/invoices/forget-customer', { id: first.customer?.id }),
+    )
+    expect(deleted).toBeGreaterThanOrEqual(2)
+    expect(await read(first.id)).toMatchObject({
+      customer: null,
+      number: first.number,
+      total: '0.025',
+      state: 'paid',
+    })
+    expect((await read(second.id)).customer).toBeNull()
+    const { customers } = bodyOf<{ customers: InvoiceCustomer[] }>(
+      await shop.get('/api/invoices/customers'),
+    )
+    expect(JSON.stringify(customers)).not.toMatch(/ana@/i)
+  })
+
+  test('with the same particulars are one', async () => {
+    const customer = { name: 'Cy' }
+    const [one, other] = [await save({ customer }), await save({ customer })]
+    expect(one.customer?.id).toBe(other.customer?.id)
+  })
+})
+
+test('the list has pages of fifty, and no invoice twice', async () => {
+  for (let index = 0; index < 4; index++)
+    await Promise.all(Array.from({ length: 14 }, () => save()))
+  const first = await list()
+  const second = await list({ before: first.next })
+  expect(first.invoices).toHaveLength(50)
+  const ids = [...first.invoices, ...second.invoices].map(({ id }) => id)
+  expect(new Set(ids).size).toBe(ids.length)
+})
+
+// Last: the clock does not go back.
+test('an invoice is overdue on the day after it was due, and can still be paid', async () => {
+  const { id, link } = await issue({ dueOn: dayIn(0) })
+  expect((await read(id)).state).toBe('open')
+  offset = DAY
+  shop = fixture.browser()
+  await shop.signIn(seller)
+  expect((await read(id)).state).toBe('overdue')
+  expect((await list({ state: 'overdue' })).invoices.map((each) => each.id)).toContain(id)
+  expect((await pay(link)).status).toBe(200)
+})

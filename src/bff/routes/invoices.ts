@@ -1,0 +1,276 @@
+import { createId } from '#contract/id.ts'
+import { fiatDecimals, invoiceTotals } from '#contract/invoice.ts'
+import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { ProxyContext } from '../context/context.ts'
+import {
+  deleteCustomer,
+  deleteDraft,
+  findInvoice,
+  insertDraft,
+  issueInvoice,
+  listCustomers,
+  listInvoices,
+  readNumbering,
+  replaceDraft,
+  setPrefix,
+  setVoid,
+  takenPayments,
+  unpaidLinks,
+  type CustomerRow,
+  type DraftFields,
+  type FoundInvoice,
+} from '../db/invoices.ts'
+import { requireNoProblems } from '../http/parse.ts'
+import { refreshPayments } from '../links/refresh.ts'
+import { assetDecimals, readPrice, shortLinkRow } from '../links/short-link.ts'
+import type { OwnCall, OwnRule } from '../session/own-rule.ts'
+import { may, notFound, requireRole, spender } from '../session/rule.ts'
+import type { Visitor } from '../session/visitor.ts'
+
+const PAGE = 50
+const PAID = ['confirmed', 'finalized']
+const MOST_CUSTOMERS = 500
+
+type Asking = Pick<OwnCall<'invoiceRead'>, 'context' | 'visitor' | 'requestId'>
+
+export const invoiceList: OwnRule<'invoiceList'> = async (call) => {
+  const { context, body } = call
+  const { db } = context
+  // First: a filter by state reads what was last known of the payments.
+  await refreshPayments(context, await unpaidLinks(db, { now: context.now(), limit: PAGE }), call)
+  const rows = await listInvoices(db, {
+    today: todayOf(context),
+    state: body.state,
+    q: body.q,
+    before: body.before === undefined ? undefined : BigInt(body.before),
+    withEmails: readsPersonalData(call.visitor),
+    limit: PAGE + 1,
+  })
+  const page = rows.slice(0, PAGE)
+  const next = rows.length > PAGE ? (page.at(-1)?.row.position.toString() ?? null) : null
+  const [invoices, numbering] = await Promise.all([bodiesOf(call, page), readNumbering(db)])
+  return { value: { invoices, next, numbering } }
+}
+
+export const invoiceRead: OwnRule<'invoiceRead'> = (call) => answerWith(call, call.body.id)
+
+export const invoiceSave: OwnRule<'invoiceSave'> = async (call) => {
+  const { context, visitor, body } = call
+  const fields = readFields(context, body)
+  const customer = body.customer ? customerRow(context, body.customer) : null
+  const id = body.id ?? createId('ivc')
+  if (body.id !== undefined) {
+    if (!(await replaceDraft(context.db, { id, fields, customer }))) throw refuse('invoice_state')
+  } else {
+    const createdBy = requireRole(visitor, 'operator').member.wallet
+    await insertDraft(context.db, { id, fields, customer, createdBy, createdAt: context.now() })
+  }
+  return answerWith(call, id)
+}
+
+export const invoiceDelete: OwnRule<'invoiceDelete'> = async ({ context, body }) => {
+  if (!(await deleteDraft(context.db, body.id))) throw refuse('invoice_state')
+  return { value: { deleted: true } }
+}
+
+export const invoiceIssue: OwnRule<'invoiceIssue'> = async (call) => {
+  const { context, visitor, body } = call
+  const operator = requireRole(visitor, 'operator').member.wallet
+  const issuedOn = todayOf(context)
+  const issued = await issueInvoice(context.db, { id: body.id, issuedOn }, (row, number) => {
+    const { currency, total, lines, dueOn } = row
+    return shortLinkRow(
+      context,
+      {
+        id: createId('lnk'),
+        price: { kind: currency.kind, currency: currency.code, amount: total },
+        item: null,
+        invoice: { number, issuedOn, dueOn, currency, lines },
+        only: null,
+        maxPieces: 1,
+        askEmail: false,
+        resource: null,
+        description: `Invoice ${number}`,
+        reference: number,
+        // An invoice can be paid after it is due.
+        expiresAt: null,
+        maxPayments: 1,
+        returnUrl: null,
+      },
+      operator,
+    )
+  })
+  if (!issued) throw refuse('invoice_state')
+  return answerWith(call, body.id)
+}
+
+export const invoiceVoid: OwnRule<'invoiceVoid'> = (call) => changeVoid(call, call.context.now())
+
+export const invoiceUnvoid: OwnRule<'invoiceUnvoid'> = (call) => changeVoid(call, null)
+
+async function changeVoid(
+  call: Asking & { body: { id: string } },
+  voidedAt: Date | null,
+): Promise<{ value: { invoice: InvoiceBody } }> {
+  const { context, body } = call
+  await refreshOne(call, body.id)
+  const changed = await setVoid(context.db, { id: body.id, voidedAt })
+  if (changed !== 'done') throw refuse(changed === 'paid' ? 'invoice_paid' : 'invoice_state')
+  return answerWith(call, body.id)
+}
+
+export const invoicePrefix: OwnRule<'invoicePrefix'> = async ({ context, body }) => {
+  await setPrefix(context.db, body.prefix)
+  return { value: await readNumbering(context.db) }
+}
+
+export const invoiceCustomers: OwnRule<'invoiceCustomers'> = async ({ context }) => {
+  const rows = await listCustomers(context.db, MOST_CUSTOMERS)
+  return {
+    value: {
+      customers: rows.map(({ id, name, email, address }) => ({ id, name, email, address })),
+    },
+  }
+}
+
+export const invoiceForget: OwnRule<'invoiceForget'> = async ({ context, body }) => {
+  const deleted = await deleteCustomer(context.db, body.id)
+  if (deleted === 0) throw notFound()
+  return { value: { deleted } }
+}
+
+/** E-mail and postal addresses are for operators: a viewer neither reads them nor finds one by a search. */
+function readsPersonalData({ session }: Visitor): boolean {
+  return session !== undefined && may(session, 'operator')
+}
+
+/** Days begin and end in UTC. */
+function todayOf({ now }: Pick<ProxyContext, 'now'>): string {
+  return now().toISOString().slice(0, 10)
+}
+
+/** @throws ProblemError `INVALID_PARAMETERS` that names every field that is wrong */
+function readFields(context: ProxyContext, body: OwnCall<'invoiceSave'>['body']): DraftFields {
+  const { dueOn, lines, note } = body
+  const details: Record<string, string> = {}
+  const { kind } = readPrice(context, { currency: body.currency, amount: '1' }, { details })
+  if (details['price.currency']) requireNoProblems({ currency: details['price.currency'] })
+  const decimals =
+    kind === 'asset' ? assetDecimals(context, body.currency) : fiatDecimals(body.currency)
+  const currency = { kind, code: body.currency, decimals }
+  const { total } = invoiceTotals(lines, currency)
+  if (total === '0') requireNoProblems({ lines: 'Expected a total above 0.' })
+  return { dueOn, currency, lines, total, note: note ?? null }
+}
+
+function customerRow(
+  { now }: ProxyContext,
+  { name, email, address }: NonNullable<OwnCall<'invoiceSave'>['body']['customer']>,
+): CustomerRow {
+  return {
+    id: createId('cus'),
+    name,
+    email: email ?? null,
+    address: address ?? null,
+    usedAt: now(),
+  }
+}
+
+async function refreshOne(call: Asking, id: string): Promise<void> {
+  const found = await findInvoice(call.context.db, id, todayOf(call.context))
+  if (found?.row.linkId) await refreshPayments(call.context, [found.row.linkId], call)
+}
+
+async function answerWith(call: Asking, id: string): Promise<{ value: { invoice: InvoiceBody } }> {
+  await refreshOne(call, id)
+  const found = await findInvoice(call.context.db, id, todayOf(call.context))
+  const [invoice] = found ? await bodiesOf(call, [found]) : []
+  if (!invoice) throw notFound()
+  return { value: { invoice } }
+}
+
+async function bodiesOf(call: Asking, found: readonly FoundInvoice[]): Promise<InvoiceBody[]> {
+  const personal = readsPersonalData(call.visitor)
+  const taken = await takenPayments(
+    call.context.db,
+    found.flatMap(({ row }) => row.linkId ?? []),
+  )
+  return Promise.all(
+    found.map(async ({ row, state, customer, code }) => {
+      const payments = taken.get(row.linkId ?? '') ?? []
+      const paid = payments.filter(({ status }) => PAID.includes(status))
+      const refunds = await refundsOf(call, { state, paid })
+      const kept = paid.filter(({ paymentId }) => refunds.get(paymentId) !== 'full')
+      // What arrives on a void invoice pays nothing: all of it is owed back.
+      const paying = state === 'void' ? undefined : (kept[0] ?? paid[0] ?? payments[0])
+      const owed = kept.filter((each) => each !== paying)
+      return {
+        id: row.id,
+        state,
+        number: row.number,
+        issuedOn: row.issuedOn,
+        dueOn: row.dueOn,
+        customer: customer && {
+          id: customer.id,
+          name: customer.name,
+          email: personal ? customer.email : null,
+          address: personal ? customer.address : null,
+        },
+        currency: row.currency,
+        lines: row.lines,
+        total: row.total,
+        note: row.note,
+        link: code,
+        payment: paying ? { ...paying, refund: refunds.get(paying.paymentId) ?? null } : null,
+        surplus: owed.map(({ paymentId }) => paymentId),
+        createdAt: row.createdAt.getTime(),
+      }
+    }),
+  )
+}
+
+type Refunded = 'none' | 'partial' | 'full' | null
+
+/** What went back of the payments of an invoice; null where nobody could say. */
+async function refundsOf(
+  call: Asking,
+  { state, paid }: { state: string; paid: readonly { paymentId: string }[] },
+): Promise<Map<string, Refunded>> {
+  // One payment that is not final yet is not asked for: it is shown as under way.
+  const asked = state === 'paid' || state === 'void' || paid.length > 1
+  return new Map(
+    await Promise.all(
+      paid.map(
+        async ({ paymentId }) =>
+          [paymentId, asked ? await refundOf(call, paymentId) : 'none'] as const,
+      ),
+    ),
+  )
+}
+
+async function refundOf(
+  { context, visitor, requestId }: Asking,
+  paymentId: string,
+): Promise<Refunded> {
+  try {
+    const { parsed } = await context.upstream.read(
+      'paymentStatus',
+      { params: { paymentId }, requestId },
+      () => context.budgets.spend(spender(visitor), 'tail'),
+    )
+    return parsed.refund.state
+  } catch (error) {
+    if (error instanceof ProblemError) return null
+    throw error
+  }
+}
+
+const WORDS = {
+  invoice_state: 'This invoice changed meanwhile, or it does not exist. Load it again.',
+  invoice_paid: 'A payment of this invoice arrived or is on its way. Refund it instead.',
+} as const
+
+function refuse(reason: keyof typeof WORDS): ProblemError {
+  return new ProblemError('INVALID_PARAMETERS', { message: WORDS[reason], reason })
+}

@@ -1,0 +1,93 @@
+import * as v from 'valibot'
+import type { Call } from './endpoint.ts'
+import { timestamp } from './fields.ts'
+import { INVOICE_STATES } from './invoice-state.ts'
+import { InvoiceCurrency, InvoiceLine } from './invoice.ts'
+
+/** Invoices and the customers on them: the proxy's own endpoints. */
+
+/** Personal data. Deleting a customer leaves the invoices, without the person. */
+export const InvoiceCustomer = v.object({
+  id: v.string(),
+  name: v.string(),
+  email: v.nullable(v.string()),
+  address: v.nullable(v.string()),
+})
+export type InvoiceCustomer = v.InferOutput<typeof InvoiceCustomer>
+
+export const InvoiceBody = v.object({
+  id: v.string(),
+  state: v.picklist(INVOICE_STATES),
+  /** Null: a draft. */
+  number: v.nullable(v.string()),
+  issuedOn: v.nullable(v.string()),
+  dueOn: v.string(),
+  customer: v.nullable(InvoiceCustomer),
+  currency: InvoiceCurrency,
+  lines: v.array(InvoiceLine),
+  /** With tax; `invoiceTotals` gives the parts. */
+  total: v.string(),
+  note: v.nullable(v.string()),
+  /** The code of the payment link: `/pay/<code>`. */
+  link: v.nullable(v.string()),
+  /** The payment that pays it, the first that arrived. */
+  payment: v.nullable(
+    v.object({
+      paymentId: v.string(),
+      status: v.string(),
+      /** Null where the payment service did not answer. */
+      refund: v.nullable(v.picklist(['none', 'partial', 'full'])),
+    }),
+  ),
+  /** Payments that are not owed: after the first one, or on a void invoice. */
+  surplus: v.array(v.string()),
+  createdAt: timestamp,
+})
+export type InvoiceBody = v.InferOutput<typeof InvoiceBody>
+
+const InvoiceAnswer = v.object({ invoice: InvoiceBody })
+const Numbering = v.object({
+  prefix: v.string(),
+  /** The number that the next issued invoice gets. */
+  next: v.string(),
+})
+
+export const invoiceEndpoints = {
+  /** Newest first, 50 at a time. */
+  invoiceList: {
+    method: 'POST',
+    path: '/invoices/list',
+    response: v.object({
+      invoices: v.array(InvoiceBody),
+      next: v.nullable(v.string()),
+      numbering: Numbering,
+    }),
+  },
+  invoiceRead: { method: 'POST', path: '/invoices/read', response: InvoiceAnswer },
+  /** Creates a draft, or replaces one. */
+  invoiceSave: { method: 'POST', path: '/invoices', response: InvoiceAnswer },
+  invoiceDelete: {
+    method: 'POST',
+    path: '/invoices/delete',
+    response: v.object({ deleted: v.literal(true) }),
+  },
+  /** Gives a draft its number, its date and its payment link. From then on it never changes. */
+  invoiceIssue: { method: 'POST', path: '/invoices/issue', response: InvoiceAnswer },
+  invoiceVoid: { method: 'POST', path: '/invoices/void', response: InvoiceAnswer },
+  /** Reverses that, while nothing was paid. */
+  invoiceUnvoid: { method: 'POST', path: '/invoices/unvoid', response: InvoiceAnswer },
+  /** For the numbers of invoices that are issued from now on. The sequence goes on. */
+  invoicePrefix: { method: 'POST', path: '/invoices/prefix', response: Numbering },
+  /** Most recently used first. */
+  invoiceCustomers: {
+    method: 'GET',
+    path: '/invoices/customers',
+    response: v.object({ customers: v.array(InvoiceCustomer) }),
+  },
+  /** Deletes everything personal about a customer: all rows with the same e-mail address. */
+  invoiceForget: {
+    method: 'POST',
+    path: '/invoices/forget-customer',
+    response: v.object({ deleted: v.number() }),
+  },
+} as const satisfies Record<string, Call>

@@ -1,0 +1,45 @@
+import { Trans } from '@lingui/react/macro'
+import { useState } from 'react'
+import { stringifyJson } from '#contract/json.ts'
+import { useNetwork } from '../../api/use-config.ts'
+import { fullReceiptOf, receiptOf } from '../../payment-flow/form/receipt.ts'
+import type { PaymentState } from '../../payment-flow/machine.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+
+/** The receipt on paper and as a file that anyone can check: its signature without a network, its place in the chain with one. */
+export function ReceiptButtons({ state, primary }: { state: PaymentState; primary: boolean }) {
+  const network = useNetwork(state.order.network)
+  const [busy, setBusy] = useState(false)
+  if (!receiptOf(state) || !network) return null
+
+  async function download() {
+    if (!network) return
+    setBusy(true)
+    const receipt = await fullReceiptOf(state, network).finally(() => setBusy(false))
+    if (!receipt) return
+    const url = URL.createObjectURL(
+      new Blob([`${stringifyJson(receipt)}\n`], { type: 'application/json' }),
+    )
+    const link = document.createElement('a')
+    link.href = url
+    link.download = `receipt-${receipt.paymentId}.json`
+    link.click()
+    URL.revokeObjectURL(url)
+  }
+
+  return (
+    <>
+      <Button
+        icon={<Icon name="print" />}
+        onClick={() => window.print()}
+        variant={primary ? 'primary' : 'secondary'}
+      >
+        <Trans>Print receipt</Trans>
+      </Button>
+      <Button busy={busy} icon={<Icon name="download" />} onClick={() => void download()}>
+        <Trans>Receipt as JSON</Trans>
+      </Button>
+    </>
+  )
+}

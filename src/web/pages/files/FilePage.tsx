@@ -1,0 +1,176 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { OpenedFile } from '#contract/file-endpoints.ts'
+import { callProxy } from '../../api/client.ts'
+import { ApiError } from '../../api/errors.ts'
+import { useSession } from '../../api/session.ts'
+import { useConfig } from '../../api/use-config.ts'
+import { describeRefusal } from '../../errors/refusals.ts'
+import { formatPrice } from '../../locales/formats.ts'
+import { Link } from '../../router/Link.tsx'
+import { pathTo } from '../../router/paths.ts'
+import { useParams, useSearch } from '../../router/use-route.ts'
+import { MerchantHeader, PayShell } from '../../shell/PayShell.tsx'
+import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
+import { QueryError } from '../../shell/QueryError.tsx'
+import { SignIn } from '../../shell/SignIn.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
+import { Card } from '../../ui/Card.tsx'
+import { ErrorState } from '../../ui/ErrorState.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Spinner } from '../../ui/Spinner.tsx'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import { fileQuery, formatSize } from './files-query.ts'
+
+/** Where a person buys a file, and reads it again: the public address of the file leads here. */
+export function FilePage() {
+  const { code } = useParams('file')
+  const { payment } = useSearch('file')
+  const { title, networks } = useConfig()
+  const { data, error, refetch, isFetching } = useQuery(fileQuery(code, payment !== undefined))
+  const unknown =
+    error instanceof ApiError && (error.code === 'NOT_FOUND' || error.code === 'INVALID_PARAMETERS')
+  return (
+    <PayShell>
+      <MerchantHeader name={title} testnet={networks.every(({ testnet }) => testnet)} />
+      {data ? (
+        <File code={code} file={data} paying={payment !== undefined} />
+      ) : unknown ? (
+        <Card>
+          <ErrorState
+            body={<Trans>Ask the merchant for the address.</Trans>}
+            title={<Trans>File not found</Trans>}
+          />
+        </Card>
+      ) : error ? (
+        <Card>
+          <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
+        </Card>
+      ) : (
+        <PageSkeleton />
+      )}
+    </PayShell>
+  )
+}
+
+function File({ code, file, paying }: { code: string; file: OpenedFile; paying: boolean }) {
+  return (
+    <Card>
+      <h2 className="text-lg font-semibold">
+        <UntrustedText text={file.name} />
+      </h2>
+      <p className="mt-1 text-sm text-muted">
+        <UntrustedText text={file.fileName} />
+        {file.size !== null && <> · {formatSize(file.size)}</>}
+      </p>
+      <div className="mt-5">
+        {file.paid ? (
+          <Download code={code} />
+        ) : paying ? (
+          <p className="flex items-center gap-2 text-sm text-muted" role="status">
+            <Spinner />
+            <Trans>Waiting for the payment to arrive</Trans>
+          </p>
+        ) : (
+          <Offer file={file} />
+        )}
+      </div>
+    </Card>
+  )
+}
+
+/** Each address is good for one download within a minute, so it is asked for when it is needed. */
+function Download({ code }: { code: string }) {
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<unknown>()
+  const refusal = problem === undefined ? undefined : describeRefusal(problem)
+
+  async function download() {
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      const { url } = await callProxy('fileDownload', { body: { code } })
+      // The answer is an attachment: this page stays.
+      window.location.assign(url)
+    } catch (error) {
+      setProblem(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <div className="grid gap-3">
+      <Button
+        busy={busy}
+        icon={<Icon name="download" />}
+        onClick={() => void download()}
+        size="lg"
+        variant="primary"
+        wide
+      >
+        <Trans>Download</Trans>
+      </Button>
+      <p className="text-sm text-muted">
+        <Trans>You bought this file. To read it again later, sign in with the same wallet.</Trans>
+      </p>
+      {refusal && (
+        <Banner role="alert" title={refusal.title} tone="bad">
+          {refusal.body}
+        </Banner>
+      )}
+    </div>
+  )
+}
+
+function Offer({ file: { prices, withdrawn } }: { file: OpenedFile }) {
+  const { t } = useLingui()
+  const session = useSession()
+  const signedIn = session.kind === 'known' && session.viewer !== null
+  return (
+    <>
+      {withdrawn ? (
+        <Banner tone="warn">
+          <Trans>This file is no longer sold.</Trans>
+        </Banner>
+      ) : (
+        <ul aria-label={t`Prices`} className="grid gap-2">
+          {prices.map(({ currency, amount, link }, index) => {
+            const price = formatPrice(amount, currency)
+            return (
+              <li key={link}>
+                <Link
+                  className={buttonClass({
+                    size: 'lg',
+                    variant: index === 0 ? 'primary' : 'secondary',
+                    wide: true,
+                  })}
+                  to={pathTo('payLink', { params: { link } })}
+                >
+                  <Trans>Buy for {price}</Trans>
+                </Link>
+              </li>
+            )
+          })}
+        </ul>
+      )}
+      <div className="mt-6 border-t border-line pt-4">
+        <p className="text-sm text-muted">
+          {signedIn ? (
+            <Trans>This wallet has not bought the file.</Trans>
+          ) : (
+            <Trans>Bought before? Sign in with the wallet that paid.</Trans>
+          )}
+        </p>
+        {!signedIn && (
+          <div className="mt-3">
+            <SignIn look="secondary" />
+          </div>
+        )}
+      </div>
+    </>
+  )
+}

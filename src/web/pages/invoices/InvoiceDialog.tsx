@@ -1,0 +1,327 @@
+import { t } from '@lingui/core/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { useFieldArray, useForm, useWatch, type UseFormReturn } from 'react-hook-form'
+import { formatAmount } from '#contract/amount.ts'
+import { MOST_LINES } from '#contract/invoice.ts'
+import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
+import { RATE_DECIMALS } from '#contract/quote.ts'
+import { serverNow } from '../../api/clock.ts'
+import { callProxy } from '../../api/client.ts'
+import { productsQuery } from '../../api/products.ts'
+import { useConfig } from '../../api/use-config.ts'
+import { describeError } from '../../errors/codes.ts'
+import { localDecimal, readAmount } from '../../payment-flow/form/fields.ts'
+import { currenciesOf, payableNetworks } from '../../payment-flow/form/start-values.ts'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button, IconButton } from '../../ui/Button.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Input } from '../../ui/Input.tsx'
+import { Select } from '../../ui/Select.tsx'
+import { TextArea } from '../../ui/TextArea.tsx'
+import { cacheInvoice, customersQuery } from './invoice-queries.ts'
+
+type LineForm = { name: string; quantity: string; unitPrice: string; taxPercent: string }
+type InvoiceForm = {
+  name: string
+  email: string
+  address: string
+  dueOn: string
+  currency: string
+  lines: LineForm[]
+  note: string
+}
+type FormProps = { form: UseFormReturn<InvoiceForm> }
+
+const DUE_IN_MS = 14 * 86_400_000
+const EMPTY_LINE: LineForm = { name: '', quantity: '1', unitPrice: '', taxPercent: '' }
+
+/** To write an invoice, or to change a draft. Nothing is issued here. */
+export function InvoiceDialog({
+  draft,
+  onClose,
+  onSaved,
+}: {
+  draft: InvoiceBody | undefined
+  onClose: () => void
+  onSaved: (invoice: InvoiceBody) => void
+}) {
+  const { t } = useLingui()
+  const config = useConfig()
+  const currencies = currenciesOf(payableNetworks(config), config.currencies)
+  const form = useForm<InvoiceForm>({ defaultValues: formOf(draft, currencies[0] ?? '') })
+  const { register, formState, control } = form
+  const [userError, setUserError] = useState<{ title: string; body: string }>()
+  const currency = useWatch({ control, name: 'currency' })
+  const id = useId()
+
+  async function submit(fields: InvoiceForm) {
+    setUserError(undefined)
+    try {
+      const body = { ...requestOf(fields), ...(draft && { id: draft.id }) }
+      const { invoice } = await callProxy('invoiceSave', { body })
+      cacheInvoice(invoice)
+      onSaved(invoice)
+    } catch (error) {
+      setUserError(describeError(error))
+    }
+  }
+
+  return (
+    <Dialog
+      description={t`A draft has no number. It can change until you issue it.`}
+      footer={
+        <>
+          <Button onClick={onClose}>
+            <Trans>Cancel</Trans>
+          </Button>
+          <Button busy={formState.isSubmitting} form={id} type="submit" variant="primary">
+            <Trans>Save draft</Trans>
+          </Button>
+        </>
+      }
+      onClose={onClose}
+      open
+      size="lg"
+      title={draft ? t`Edit draft` : t`New invoice`}
+    >
+      <form
+        className="space-y-5"
+        id={id}
+        noValidate
+        onSubmit={(event) => void form.handleSubmit(submit)(event)}
+      >
+        {userError && (
+          <Banner role="alert" title={userError.title} tone="warn">
+            {userError.body}
+          </Banner>
+        )}
+        <CustomerFields form={form} />
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field error={formState.errors.dueOn?.message} label={t`Due date`}>
+            <Input
+              type="date"
+              {...register('dueOn', { validate: (text) => text !== '' || t`Enter a date.` })}
+            />
+          </Field>
+          <Field label={t`Currency`}>
+            <Select {...register('currency')}>
+              {currencies.map((each) => (
+                <option key={each} value={each}>
+                  {each}
+                </option>
+              ))}
+            </Select>
+          </Field>
+        </div>
+        <Lines currency={currency} form={form} />
+        <Field hint={t`Printed on the invoice`} label={t`Note`} optional>
+          <TextArea maxLength={1000} {...register('note')} />
+        </Field>
+      </form>
+    </Dialog>
+  )
+}
+
+function CustomerFields({ form: { register, setValue, formState } }: FormProps) {
+  const { t } = useLingui()
+  const { data: customers = [] } = useQuery(customersQuery)
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      {customers.length > 0 && (
+        <Field className="sm:col-span-2" label={t`Earlier customer`}>
+          <Select
+            defaultValue=""
+            onChange={({ target }) => {
+              const chosen = customers.find(({ id }) => id === target.value)
+              setValue('name', chosen?.name ?? '')
+              setValue('email', chosen?.email ?? '')
+              setValue('address', chosen?.address ?? '')
+            }}
+          >
+            <option value="">{t`New customer`}</option>
+            {customers.map(({ id, name, email }) => (
+              <option key={id} value={id}>
+                {[name, email].filter(Boolean).join(' · ')}
+              </option>
+            ))}
+          </Select>
+        </Field>
+      )}
+      <Field label={t`Customer name`} optional>
+        <Input maxLength={200} {...register('name')} />
+      </Field>
+      <Field error={formState.errors.email?.message} label={t`Email`} optional>
+        <Input
+          inputMode="email"
+          maxLength={254}
+          {...register('email', {
+            validate: (text, { name }) =>
+              text.trim() === '' || name.trim() !== '' || t`Enter a name too.`,
+          })}
+        />
+      </Field>
+      <Field className="sm:col-span-2" label={t`Address`} optional>
+        <TextArea maxLength={500} {...register('address')} />
+      </Field>
+    </div>
+  )
+}
+
+function Lines({ form, currency }: FormProps & { currency: string }) {
+  const { t } = useLingui()
+  const { control, register, formState } = form
+  const { fields, append, remove } = useFieldArray({ control, name: 'lines' })
+  const { data: products = [] } = useQuery(productsQuery)
+  const offered = products.filter(
+    ({ archivedAt, price }) => archivedAt === null && price.currency === currency,
+  )
+  return (
+    <fieldset className="space-y-4">
+      <legend className="mb-2 text-sm font-medium">
+        <Trans>Lines</Trans>
+      </legend>
+      {fields.map((field, index) => {
+        const errors = formState.errors.lines?.[index]
+        const wrong = [errors?.name, errors?.quantity, errors?.unitPrice, errors?.taxPercent]
+        return (
+          <div className="rounded-lg border border-line p-3" key={field.id}>
+            <div className="grid grid-cols-6 gap-3">
+              <Field className="col-span-6 sm:col-span-6" label={t`Item`}>
+                <Input
+                  maxLength={200}
+                  {...register(`lines.${index}.name`, {
+                    validate: (text) => text.trim() !== '' || t`Enter what is sold.`,
+                  })}
+                />
+              </Field>
+              <Field className="col-span-2" label={t`Quantity`}>
+                <Input
+                  inputMode="decimal"
+                  {...register(`lines.${index}.quantity`, { validate: checkDecimal(3) })}
+                />
+              </Field>
+              <Field className="col-span-4 sm:col-span-2" label={t`Unit price`}>
+                <Input
+                  inputMode="decimal"
+                  suffix={currency}
+                  {...register(`lines.${index}.unitPrice`, {
+                    validate: checkDecimal(RATE_DECIMALS),
+                  })}
+                />
+              </Field>
+              <Field className="col-span-4 sm:col-span-2" label={t`Tax rate`} optional>
+                <Input
+                  inputMode="decimal"
+                  suffix="%"
+                  {...register(`lines.${index}.taxPercent`, {
+                    validate: (text) => /^0?$/.test(text.trim()) || checkDecimal(2)(text),
+                  })}
+                />
+              </Field>
+              {fields.length > 1 && (
+                <IconButton
+                  className="self-end"
+                  icon={<Icon name="cross" />}
+                  label={t`Remove line`}
+                  onClick={() => remove(index)}
+                />
+              )}
+            </div>
+            {wrong.map(
+              (each, place) =>
+                each?.message && (
+                  <p className="mt-2 text-sm text-bad-ink" key={place} role="alert">
+                    {each.message}
+                  </p>
+                ),
+            )}
+          </div>
+        )
+      })}
+      {fields.length < MOST_LINES && (
+        <div className="flex flex-wrap gap-2">
+          <Button onClick={() => append(EMPTY_LINE)} size="sm">
+            <Trans>Add line</Trans>
+          </Button>
+          {offered.length > 0 && (
+            <Select
+              aria-label={t`Add a product`}
+              className="h-8"
+              onChange={({ target }) => {
+                const product = offered.find(({ id }) => id === target.value)
+                if (!product) return
+                const unitPrice = localDecimal(product.price.amount)
+                const line = { ...EMPTY_LINE, name: product.name, unitPrice }
+                const [only] = form.getValues('lines')
+                if (fields.length === 1 && only?.name === '' && only.unitPrice === '') remove(0)
+                append(line)
+              }}
+              value=""
+            >
+              <option value="">{t`Add a product`}</option>
+              {offered.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </Select>
+          )}
+        </div>
+      )}
+    </fieldset>
+  )
+}
+
+function checkDecimal(decimals: number): (text: string) => string | true {
+  return (text) =>
+    readAmount(text, { decimals }).ok ||
+    t`Enter a number above 0 with at most ${decimals} decimals.`
+}
+
+function formOf(draft: InvoiceBody | undefined, currency: string): InvoiceForm {
+  return {
+    name: draft?.customer?.name ?? '',
+    email: draft?.customer?.email ?? '',
+    address: draft?.customer?.address ?? '',
+    dueOn: draft?.dueOn ?? new Date(serverNow() + DUE_IN_MS).toISOString().slice(0, 10),
+    currency: draft?.currency.code ?? currency,
+    lines: draft?.lines.map(({ name, quantity, unitPrice, taxPercent }) => ({
+      name,
+      quantity: localDecimal(quantity),
+      unitPrice: localDecimal(unitPrice),
+      taxPercent: localDecimal(taxPercent ?? ''),
+    })) ?? [EMPTY_LINE],
+    note: draft?.note ?? '',
+  }
+}
+
+/** Typed decimals in the spelling of the API. They were checked before. */
+function plain(text: string, decimals: number): string {
+  const read = readAmount(text, { decimals })
+  return read.ok ? formatAmount(read.atomic, decimals) : '0'
+}
+
+function requestOf({ name, email, address, dueOn, currency, lines, note }: InvoiceForm) {
+  return {
+    dueOn,
+    currency,
+    lines: lines.map((line) => ({
+      name: line.name.trim(),
+      quantity: plain(line.quantity, 3),
+      unitPrice: plain(line.unitPrice, RATE_DECIMALS),
+      taxPercent: line.taxPercent.trim() === '' ? null : plain(line.taxPercent, 2),
+    })),
+    ...(name.trim() && {
+      customer: {
+        name: name.trim(),
+        ...(email.trim() && { email: email.trim() }),
+        ...(address.trim() && { address: address.trim() }),
+      },
+    }),
+    ...(note.trim() && { note: note.trim() }),
+  }
+}
