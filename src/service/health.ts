@@ -3,8 +3,8 @@ import type { HealthCheck, Readiness } from '#http/internal-server.ts'
 import type { Context } from './context/context.ts'
 import type { Chain } from './chains/chain.ts'
 import { checkDisk } from '#postgres/check-disk.ts'
+import { readDatabaseClock } from '#postgres/clock.ts'
 import { countStopped } from './db/wallet-ledger.ts'
-import { readDatabaseClock } from './verification/proof-time.ts'
 
 /** `note`: what an operator should know of a part that works. */
 type ServiceCheck = HealthCheck & { note?: 'chain behind' }

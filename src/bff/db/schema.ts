@@ -244,6 +244,7 @@ export const linkPayment = bff.table(
   },
   (t) => [
     index('link_payment_link').on(t.linkId, t.status),
+    index('link_payment_status').on(t.status, t.createdAt),
     uniqueIndex('link_payment_payment').on(t.paymentId),
   ],
 )

@@ -1,5 +1,6 @@
 import { ProblemError } from '#contract/problem.ts'
 import { reasonCodeOf } from '#contract/reasons.ts'
+import { readDatabaseClock } from '#postgres/clock.ts'
 import { familyOf } from '#contract/network.ts'
 import { TXID_METHOD } from '#x402/methods.ts'
 import { encodeSettlement } from '#x402/settlement.ts'
@@ -26,14 +27,12 @@ type Asked = {
   offers: readonly FilePaymentOption[]
   offer: FilePaymentOption
   question: Record<string, unknown>
-  presentedAt: Date
 }
 
 /** A program asks for a file: it is told the price, or what it sends is settled and the file sent. */
 export async function sell(sale: Sale): Promise<Response> {
   const { c, context, file } = sale
   const requestId = c.get('requestId')
-  const presentedAt = context.now()
   const withdrawn = file.withdrawnAt?.getTime()
   // Both names are of the same thing; the version is inside.
   const header = c.req.header('payment-signature') ?? c.req.header('x-payment')
@@ -52,12 +51,7 @@ export async function sell(sale: Sale): Promise<Response> {
   context.budgets.spend(spender(sale.visitor), 'action')
   const range = await requireSource(sale)
   if (range === 'unsatisfiable') return unsatisfiable(c, file)
-  const settled = await settle(sale, {
-    offers,
-    offer: read.offer,
-    question: read.question,
-    presentedAt,
-  })
+  const settled = await settle(sale, { offers, offer: read.offer, question: read.question })
   return settled instanceof Response ? settled : send(sale, settled, range)
 }
 
@@ -98,12 +92,11 @@ async function requireSource({ c, context, file }: Sale) {
 
 type Settled = { paymentId: string; wallet: string }
 
-async function settle(
-  sale: Sale,
-  { offers, offer, question, presentedAt }: Asked,
-): Promise<Settled | Response> {
+async function settle(sale: Sale, { offers, offer, question }: Asked): Promise<Settled | Response> {
   const { c, context, file, visitor } = sale
   const requestId = c.get('requestId')
+  // Before anything is broadcast, and by the one clock that all replicas share.
+  const presentedAt = await readDatabaseClock(context.db)
   try {
     const { parsed } = await context.upstream.write(
       'paymentReceive',
@@ -158,7 +151,11 @@ async function settle(
  */
 async function presentedFirst(
   { context, file, visitor }: Sale,
-  { paymentId, offer, presentedAt }: Pick<Asked, 'offer' | 'presentedAt'> & { paymentId: string },
+  {
+    paymentId,
+    offer,
+    presentedAt,
+  }: { paymentId: string; offer: FilePaymentOption; presentedAt: Date },
 ): Promise<boolean> {
   if (offer.method === TXID_METHOD) return true
   const presenter = presenterOf(file, visitor.address)

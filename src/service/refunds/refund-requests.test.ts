@@ -125,7 +125,7 @@ const rowsOf = (paymentId: string) =>
 const setStatus = (id: string, status: PaymentStatus) =>
   opened.context.db.update(payment).set({ status }).where(eq(payment.id, id))
 
-/** A refund of the payment with this status, as it stands in the ledger. */
+/** Writes a refund of the payment, with this status, into the ledger. */
 const refund = (refundOf: string, amount: bigint, status: PaymentStatus) =>
   paid({ refundOf, amount, status, sender: payee, recipient: payer.address })
 

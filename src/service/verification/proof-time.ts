@@ -1,8 +1,7 @@
-import { sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProofCheck, ProofReason } from '#contract/proof.ts'
-import type { Database } from '#postgres/open.ts'
+import { readDatabaseClock } from '#postgres/clock.ts'
 import type { Context } from '../context/context.ts'
 import { chainOf } from '../context/network.ts'
 import type { VerificationReport, NewCheck } from './verification-report.ts'
@@ -22,14 +21,6 @@ export async function readProofTime(context: Context, network: NetworkId): Promi
     readDatabaseClock(context.db),
   ])
   return { latest: new Date(Math.max(head.getTime(), ours.getTime())), finalized }
-}
-
-/** The clock that all processes share. */
-export async function readDatabaseClock(db: Database): Promise<Date> {
-  const { rows } = await db.execute<{ ms: string }>(
-    sql`select (extract(epoch from clock_timestamp()) * 1000)::bigint::text as ms`,
-  )
-  return new Date(Number(rows[0]?.ms))
 }
 
 /** The proof is not valid at this moment, and not proven to be over: it is not accepted, and nothing is decided. */

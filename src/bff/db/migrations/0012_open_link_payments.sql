@@ -1,0 +1,1 @@
+CREATE INDEX "link_payment_status" ON "bff"."link_payment" USING btree ("status","created_at");
