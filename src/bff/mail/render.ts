@@ -2,10 +2,10 @@ import type { MailKind, MailLanguage } from '#contract/mail-endpoints.ts'
 import { msg, translate } from '#bff/mail/catalogs.ts'
 import type { MailFacts } from '../db/mail-schema.ts'
 
-/** What an e-mail is made from. */
+/** What an email is made from. */
 type MailContent = MailSubject & {
   language: MailLanguage
-  /** The dashboard, without a slash at the end: the one place that e-mails link to. */
+  /** The dashboard, without a slash at the end: the one place that emails link to. */
   dashboardUrl: string
   unsubscribeUrl: string
 }
@@ -29,25 +29,25 @@ const TITLES: Readonly<Record<MailKind, string>> = {
 }
 const DIGEST = msg({ message: '{total} events' })
 const MORE = msg({ message: 'And {more} more.' })
-const CODE = msg({ message: 'Confirm your e-mail address' })
+const CODE = msg({ message: 'Confirm your email address' })
 const CODE_BODY = msg({
   message: 'Your code is {code}. Enter it in Settings within an hour.',
 })
-const CODE_UNKNOWN = msg({ message: 'Not you? Ignore this e-mail.' })
+const CODE_UNKNOWN = msg({ message: 'Not you? Ignore this email.' })
 const PAYER = msg({ message: 'Payer: {sender}' })
 const NETWORK = msg({ message: 'Network: {network}' })
-const UNSUBSCRIBE = msg({ message: 'Stop these e-mails: {url}' })
+const UNSUBSCRIBE = msg({ message: 'Stop these emails: {url}' })
 
-/** The page that a person opens to stop e-mails, and what it says afterwards. */
+/** The page that a person opens to stop emails, and what it says afterwards. */
 export const UNSUBSCRIBE_WORDS = {
-  question: msg({ message: 'Stop all e-mails?' }),
-  button: msg({ message: 'Stop e-mails' }),
-  done: msg({ message: 'You get no more e-mails.' }),
+  question: msg({ message: 'Stop all emails?' }),
+  button: msg({ message: 'Stop emails' }),
+  done: msg({ message: 'You get no more emails.' }),
 }
 
 /**
- * Subject and plain text. They have no text that a payer typed, and no e-mail address of anybody: a
- * viewer may read them, and nobody can put a link or a request into the merchant's own e-mails.
+ * Subject and plain text. They have no text that a payer typed, and no email address of anybody: a
+ * viewer may read them, and nobody can put a link or a request into the merchant's own emails.
  */
 export function renderMail(content: MailContent): { subject: string; text: string } {
   const { language, dashboardUrl, unsubscribeUrl } = content

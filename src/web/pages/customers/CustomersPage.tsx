@@ -120,7 +120,7 @@ function SearchBox({ text, onSearch }: { text: string; onSearch: (text: string) 
         aria-label={t`Search customers`}
         maxLength={100}
         onChange={(event) => setTyped(event.target.value)}
-        placeholder={t`Name, label, e-mail or address`}
+        placeholder={t`Name, label, email or address`}
         prefix={<Icon name="search" />}
         type="search"
         value={typed}

@@ -81,7 +81,7 @@ function ProfileForm({ wallet, profile }: ProfileCardProps) {
         <Input maxLength={100} onChange={set('name')} value={typed.name} />
       </Field>
       {operator && (
-        <Field error={errorOf('email')} label={<Trans>E-mail</Trans>} optional>
+        <Field error={errorOf('email')} label={<Trans>Email</Trans>} optional>
           <Input inputMode="email" maxLength={254} onChange={set('email')} value={typed.email} />
         </Field>
       )}
@@ -151,7 +151,7 @@ export function DataCard({ wallet }: { wallet: string }) {
   return (
     <ForRole least="operator">
       <Card
-        subtitle={<Trans>Name, e-mail, labels and note, and e-mails typed at checkout.</Trans>}
+        subtitle={<Trans>Name, email, labels and note, and emails typed at checkout.</Trans>}
         title={<Trans>Personal data</Trans>}
       >
         <div className="mt-2 flex flex-wrap gap-2">
@@ -192,7 +192,7 @@ export function DataCard({ wallet }: { wallet: string }) {
           >
             <p className="text-sm">
               <Trans>
-                This deletes name, e-mail, labels and note, and e-mails typed at checkout. It cannot
+                This deletes name, email, labels and note, and emails typed at checkout. It cannot
                 be undone.
               </Trans>
             </p>

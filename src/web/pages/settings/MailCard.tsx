@@ -42,7 +42,7 @@ const mailQuery = queryOptions({
   queryFn: ({ signal }) => callProxy('mailRead', {}, { signal }),
 })
 
-/** For people of the account: where they are sent e-mails, and of what. The proxy keeps it. */
+/** For people of the account: where they are sent emails, and of what. The proxy keeps it. */
 export function MailCard() {
   const state = useSession()
   const role = state.kind === 'known' ? (state.session?.role ?? null) : null
@@ -52,12 +52,12 @@ export function MailCard() {
 function Mail() {
   const { data, error } = useQuery(mailQuery)
   return (
-    <Card title={<Trans>E-mails</Trans>}>
+    <Card title={<Trans>Emails</Trans>}>
       {!data && !error && <Skeleton className="h-40" />}
       {error && <p className="text-sm text-muted">{describeError(error).title}</p>}
       {data && !data.available && (
         <p className="text-sm text-muted">
-          <Trans>This server sends no e-mails.</Trans>
+          <Trans>This server sends no emails.</Trans>
         </p>
       )}
       {data?.available && (
@@ -118,7 +118,7 @@ function CodeForm({ address }: { address: string }) {
           )
         }
         hint={<Trans>Sent to {address}.</Trans>}
-        label={<Trans>Code from the e-mail</Trans>}
+        label={<Trans>Code from the email</Trans>}
       >
         <Input
           autoComplete="one-time-code"
@@ -157,14 +157,14 @@ function MailForm({ settings }: { settings: MailSettings['settings'] }) {
   return (
     <form className="grid gap-4" noValidate onSubmit={(event) => void save(event)}>
       {settings?.failedAt && (
-        <Banner title={<Trans>The last e-mail was not accepted</Trans>} tone="warn">
+        <Banner title={<Trans>The last email was not accepted</Trans>} tone="warn">
           <Time at={settings.failedAt} look="full" />
         </Banner>
       )}
       <Field
         aside={settings && <ConfirmedBadge confirmed={settings.confirmed} />}
         error={invalid ? <Trans>Enter an email address.</Trans> : undefined}
-        label={<Trans>E-mail address</Trans>}
+        label={<Trans>Email address</Trans>}
       >
         <Input
           autoComplete="email"
