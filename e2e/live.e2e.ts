@@ -75,11 +75,17 @@ test('a stream that cannot be opened is told as not live, and the list goes on w
   const shop = await seller()
   // The proxy never answers: no error comes either.
   await shop.context.route('**/api/events*', () => {})
-  await signInByApi(shop, net)
-  await expect(shop.page.getByText(textLike('Not live since <0/>')).first()).toBeVisible({
-    timeout: 30_000,
-  })
-  await shop.page.waitForRequest((request) => new URL(request.url()).pathname === '/api/payments')
+  const page = await signInByApi(shop, net)
+  const desk = page.viewportSize()
+  await page.setViewportSize({ width: 320, height: 640 })
+  const width = () => page.evaluate(() => document.documentElement.scrollWidth)
+  await expect(page.locator('[data-live=connecting]').last()).toBeVisible()
+  expect(await width()).toBeLessThanOrEqual(320)
+  await expect(page.locator('[data-live=stale]').last()).toBeVisible({ timeout: 30_000 })
+  expect(await width()).toBeLessThanOrEqual(320)
+  if (desk) await page.setViewportSize(desk)
+  await expect(page.getByText(textLike('Not live since <0/>')).first()).toBeVisible()
+  await page.waitForRequest((request) => new URL(request.url()).pathname === '/api/payments')
 })
 
 function live(page: Page) {

@@ -198,7 +198,7 @@ function LiveIndicator({ compact }: { compact?: boolean }) {
   return (
     <p
       className={cx(
-        'flex items-center gap-2 text-xs text-muted',
+        'flex min-w-2 items-center gap-2 text-xs text-muted',
         compact && 'leading-tight lg:hidden',
       )}
       data-live={state.kind}
@@ -209,14 +209,18 @@ function LiveIndicator({ compact }: { compact?: boolean }) {
           live ? 'bg-accent' : 'border-2 border-warn-edge',
         )}
       />
-      {live && <Trans>Live</Trans>}
-      {state.kind === 'connecting' && <Trans>Connecting…</Trans>}
-      {state.kind === 'reconnecting' && <Trans>Reconnecting…</Trans>}
-      {state.kind === 'stale' && (
+      {state.kind === 'stale' ? (
         <span>
           <Trans>
             Not live since <Time at={state.since} />
           </Trans>
+        </span>
+      ) : (
+        // A single word does not wrap: on a phone it would widen the page.
+        <span className="truncate">
+          {live && <Trans>Live</Trans>}
+          {state.kind === 'connecting' && <Trans>Connecting…</Trans>}
+          {state.kind === 'reconnecting' && <Trans>Reconnecting…</Trans>}
         </span>
       )}
     </p>

@@ -34,7 +34,7 @@ export function WalletButton() {
     <>
       {accounts.length === 0 ? (
         <Button
-          icon={<Icon name="wallet" />}
+          icon={<Icon className="max-[25rem]:hidden" name="wallet" />}
           onClick={() => openConnectDialog()}
           onFocus={preload}
           onPointerEnter={preload}
