@@ -14,9 +14,11 @@ import {
   networkName,
   paymentId,
   plainNumber,
+  publicText,
   storedText,
   wholeNumber,
 } from './fields.ts'
+import { RefundState } from './payment-body.ts'
 import { DIRECTIONS, PAYMENT_STATUSES } from './payment.ts'
 import { ReceiveInput } from './receive.ts'
 import { refundRequestRows } from './refund-request-rows.ts'
@@ -71,6 +73,9 @@ const listFields = {
   /** A search: text and operators, as `parseSearch` reads them. */
   q: v.optional(v.pipe(boundedText(300), v.minLength(1, 'Expected some text.'))),
 }
+
+/** So many payments one request asks about. */
+export const MOST_STATUSES = 100
 
 const transferId = v.pipe(
   v.string(),
@@ -222,6 +227,33 @@ const rows = {
     audience: 'browser',
     params: v.object({ paymentId }),
     problems: ['NOT_FOUND'],
+  },
+  /** Addition: what became of several payments, for one request. */
+  paymentStatuses: {
+    summary: 'Status and refunds of up to 100 payments',
+    scope: 'payment:read',
+    audience: 'key',
+    /** Payment ids with commas. */
+    query: v.strictObject({
+      paymentIds: v.pipe(
+        v.string(),
+        v.transform((text) => text.split(',')),
+        v.array(paymentId),
+        v.maxLength(MOST_STATUSES, `Expected at most ${MOST_STATUSES} payment ids.`),
+      ),
+    }),
+    /** Payments that are unknown or another account's are left out. */
+    response: v.object({
+      success: v.literal(true),
+      payments: v.array(
+        v.object({
+          paymentId: publicText,
+          status: v.picklist(PAYMENT_STATUSES),
+          refund: RefundState,
+        }),
+      ),
+    }),
+    problems: [],
   },
   paymentHistory: {
     summary: 'Payments a wallet sent and received, newest first',

@@ -61,6 +61,8 @@ export const paymentEndpoints = {
     path: '/payment/status/:paymentId',
     response: PaymentStatusBody,
   },
+  /** Addition: of several payments in one request. */
+  paymentStatuses: { method: 'GET', path: '/payments/statuses' },
   paymentHistory: {
     method: 'GET',
     path: '/payment/history/:walletAddress',

@@ -184,6 +184,14 @@ const MATRIX: Record<string, readonly Cell[]> = {
   'GET /payment/history/:walletAddress': [
     { ...plain('', 'the payee'), request: () => ({ path: `/payment/history/${payout()}` }) },
   ],
+  'GET /payments/statuses': [
+    {
+      ...plain('', 'an order, a paid one and a hosted one'),
+      request: (all) => ({
+        path: `/payments/statuses?paymentIds=${all.order},${all.paid},${all.hosted}`,
+      }),
+    },
+  ],
   'GET /payments': [
     plain('/payments'),
     { ...plain('', 'the payee'), request: () => ({ path: `/payments?wallets=${payout()}` }) },

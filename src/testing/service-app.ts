@@ -38,6 +38,7 @@ export const exampleRoutes: Routes = {
   facilitatorVerify: async () => examples.facilitatorVerify.reply,
   facilitatorSettle: async () => examples.facilitatorSettle.reply,
   paymentStatus: async () => examples.paymentStatus.reply,
+  paymentStatuses: async () => examples.paymentStatuses.reply,
   paymentHistory: async () => examples.paymentHistory.reply,
   paymentList: async () => examples.paymentList.reply,
   paymentSummary: async () => examples.paymentSummary.reply,

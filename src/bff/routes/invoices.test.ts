@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { InvoiceBody, InvoiceCustomer } from '#contract/invoice-endpoints.ts'
 import type { OpenedShortLink } from '#contract/link-endpoints.ts'
+import { createPaymentId } from '#contract/payment.ts'
 import { reasonCodeOf } from '#contract/reasons.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { Fixture } from '#testing/fixture.ts'
@@ -77,6 +78,23 @@ const asOwner = (statement: string) => {
   const { config, db } = fixture.bff.context
   return executeAsOwner({ target: config.database, db }, statement)
 }
+
+/** Another invoice for each of these payments, with a link of its own. */
+const copyInvoice = (id: string, paymentIds: readonly string[]) => `
+  create temp table copied as
+    select payment_id, row_number() over () as n
+    from unnest(array['${paymentIds.join("','")}']) as payment_id;
+  insert into bff.payment_link (id, link, code, short, max_payments, created_by, created_at)
+    select l.id || n, l.link || n, l.code || n, short, max_payments, l.created_by, l.created_at
+    from bff.payment_link l join bff.invoice i on i.link_id = l.id and i.id = '${id}', copied;
+  insert into bff.link_payment (id, link_id, payment_id, status, arrival, created_at)
+    select p.id || n, p.link_id || n, copied.payment_id, status, arrival, p.created_at
+    from bff.link_payment p join bff.invoice i on i.link_id = p.link_id and i.id = '${id}', copied;
+  insert into bff.invoice (id, state, sequence, number, issued_on, due_on, currency, lines, total,
+      link_id, created_by, created_at)
+    select id || n, state, sequence + n, number || n, issued_on, due_on, currency, lines, total,
+      link_id || n, created_by, created_at
+    from bff.invoice, copied where id = '${id}'`
 
 describe('an invoice', () => {
   test('is a draft without a number until it is issued, and never changes from then on', async () => {
@@ -243,12 +261,41 @@ describe('the payment of an invoice', () => {
     const { paymentId } = (await pay(link)).json
     await asOwner(
       `insert into bff.link_payment (id, link_id, payment_id, status, created_at)
-       select 'old_' || n, link_id, 'pay_old_' || n, 'created', now() - interval '1 hour'
-       from bff.link_payment, generate_series(1, 60) as n where payment_id = '${paymentId}'`,
+       select 'old_' || n, link_id, 'pay_' || repeat('1', 19) || translate((100 + n)::text, '0', 'z'), 'created',
+         now() - interval '1 hour'
+       from bff.link_payment, generate_series(1, 160) as n where payment_id = '${paymentId}'`,
     )
     await setStatus(paymentId, 'finalized')
     await read(id)
     expect((await read(id)).state).toBe('paid')
+  })
+
+  test('is known with its refunds for each of 30 invoices in a list, on the smallest plan', async () => {
+    await using small = await Fixture.open({
+      plan: 'standard',
+      networks: [evm.network],
+      bff: { sellerWallets: [seller.address], operatorWallets: [seller.address] },
+    })
+    const own = small.browser()
+    await own.signIn(seller)
+    const { invoice } = bodyOf<{ invoice: InvoiceBody }>(
+      await own.post('/api/invoices/issue', {
+        id: bodyOf<{ invoice: InvoiceBody }>(await own.post('/api/invoices', DRAFT)).invoice.id,
+      }),
+    )
+    const { paymentId } = (await pay(invoice.link, small.browser())).json
+    const { config, db } = small.bff.context
+    const { db: service } = small.service.context
+    await service.update(payment).set({ status: 'finalized' }).where(eq(payment.id, paymentId))
+    await own.post('/api/invoices/read', { id: invoice.id })
+    const [row] = await service.select().from(payment).where(eq(payment.id, paymentId))
+    if (!row) throw new Error('The payment is not there.')
+    const copies = Array.from({ length: 29 }, () => createPaymentId())
+    await service.insert(payment).values(copies.map((id) => ({ ...row, id, fingerprint: id })))
+    await executeAsOwner({ target: config.database, db }, copyInvoice(invoice.id, copies))
+    const { invoices } = bodyOf<List>(await own.post('/api/invoices/list', { state: 'paid' }))
+    expect(invoices).toHaveLength(30)
+    expect(new Set(invoices.map((each) => each.payment?.refund))).toEqual(new Set(['none']))
   })
 
   test('of another amount is no payment of the invoice', async () => {

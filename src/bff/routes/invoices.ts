@@ -22,10 +22,10 @@ import {
   type FoundInvoice,
 } from '../db/invoices.ts'
 import { requireNoProblems } from '../http/parse.ts'
-import { refreshPayments } from '../links/refresh.ts'
+import { readStatuses, refreshPayments } from '../links/refresh.ts'
 import { assetDecimals, readPrice, shortLinkRow } from '../links/short-link.ts'
 import type { OwnCall, OwnRule } from '../session/own-rule.ts'
-import { may, notFound, requireRole, spender } from '../session/rule.ts'
+import { may, notFound, requireRole } from '../session/rule.ts'
 import type { Visitor } from '../session/visitor.ts'
 
 const PAGE = 50
@@ -196,74 +196,52 @@ async function bodiesOf(call: Asking, found: readonly FoundInvoice[]): Promise<I
     call.context.db,
     found.flatMap(({ row }) => row.linkId ?? []),
   )
-  return Promise.all(
-    found.map(async ({ row, state, customer, code }) => {
-      const payments = taken.get(row.linkId ?? '') ?? []
-      const paid = payments.filter(({ status }) => PAID.includes(status))
-      const refunds = await refundsOf(call, { state, paid })
-      const kept = paid.filter(({ paymentId }) => refunds.get(paymentId) !== 'full')
-      // What arrives on a void invoice pays nothing: all of it is owed back.
-      const paying = state === 'void' ? undefined : (kept[0] ?? paid[0] ?? payments[0])
-      const owed = kept.filter((each) => each !== paying)
-      return {
-        id: row.id,
-        state,
-        number: row.number,
-        issuedOn: row.issuedOn,
-        dueOn: row.dueOn,
-        customer: customer && {
-          id: customer.id,
-          name: customer.name,
-          email: personal ? customer.email : null,
-          address: personal ? customer.address : null,
-        },
-        currency: row.currency,
-        lines: row.lines,
-        total: row.total,
-        note: row.note,
-        link: code,
-        payment: paying ? { ...paying, refund: refunds.get(paying.paymentId) ?? null } : null,
-        surplus: owed.map(({ paymentId }) => paymentId),
-        createdAt: row.createdAt.getTime(),
-      }
-    }),
+  const invoices = found.map((each) => {
+    const payments = taken.get(each.row.linkId ?? '') ?? []
+    const paid = payments.filter(({ status }) => PAID.includes(status))
+    return { ...each, payments, paid, asks: asksForRefunds(each.state, paid) }
+  })
+  const statuses = await readStatuses(
+    call,
+    invoices.flatMap(({ asks, paid }) => (asks ? paid.map(({ paymentId }) => paymentId) : [])),
   )
+  // Null where nobody could say.
+  const refundOf = (asks: boolean, paymentId: string) =>
+    asks ? (statuses.get(paymentId)?.refund.state ?? null) : 'none'
+  return invoices.map(({ row, state, customer, code, payments, paid, asks }) => {
+    const kept = paid.filter(({ paymentId }) => refundOf(asks, paymentId) !== 'full')
+    // What arrives on a void invoice pays nothing: all of it is owed back.
+    const paying = state === 'void' ? undefined : (kept[0] ?? paid[0] ?? payments[0])
+    const owed = kept.filter((each) => each !== paying)
+    return {
+      id: row.id,
+      state,
+      number: row.number,
+      issuedOn: row.issuedOn,
+      dueOn: row.dueOn,
+      customer: customer && {
+        id: customer.id,
+        name: customer.name,
+        email: personal ? customer.email : null,
+        address: personal ? customer.address : null,
+      },
+      currency: row.currency,
+      lines: row.lines,
+      total: row.total,
+      note: row.note,
+      link: code,
+      payment: paying
+        ? { ...paying, refund: paid.includes(paying) ? refundOf(asks, paying.paymentId) : null }
+        : null,
+      surplus: owed.map(({ paymentId }) => paymentId),
+      createdAt: row.createdAt.getTime(),
+    }
+  })
 }
 
-type Refunded = 'none' | 'partial' | 'full' | null
-
-/** What went back of the payments of an invoice; null where nobody could say. */
-async function refundsOf(
-  call: Asking,
-  { state, paid }: { state: string; paid: readonly { paymentId: string }[] },
-): Promise<Map<string, Refunded>> {
-  // One payment that is not final yet is not asked for: it is shown as under way.
-  const asked = state === 'paid' || state === 'void' || paid.length > 1
-  return new Map(
-    await Promise.all(
-      paid.map(
-        async ({ paymentId }) =>
-          [paymentId, asked ? await refundOf(call, paymentId) : 'none'] as const,
-      ),
-    ),
-  )
-}
-
-async function refundOf(
-  { context, visitor, requestId }: Asking,
-  paymentId: string,
-): Promise<Refunded> {
-  try {
-    const { parsed } = await context.upstream.read(
-      'paymentStatus',
-      { params: { paymentId }, requestId },
-      () => context.budgets.spend(spender(visitor), 'tail'),
-    )
-    return parsed.refund.state
-  } catch (error) {
-    if (error instanceof ProblemError) return null
-    throw error
-  }
+/** One payment that is not final yet is not asked for: it is shown as under way. */
+function asksForRefunds(state: string, paid: readonly unknown[]): boolean {
+  return paid.length > 0 && (state === 'paid' || state === 'void' || paid.length > 1)
 }
 
 const WORDS = {

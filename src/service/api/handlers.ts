@@ -6,7 +6,7 @@ import { buildTransaction } from '../payments/build.ts'
 import { readCustomers } from '../payments/list/customers.ts'
 import { readHistory, readList } from '../payments/list/history.ts'
 import { readSummary } from '../payments/list/summary.ts'
-import { readStatus } from '../payments/status.ts'
+import { readStatus, readStatuses } from '../payments/status.ts'
 import { readTokenInfo } from '../payments/token-info.ts'
 import { decideUndelivered, readUndelivered } from '../payments/undelivered.ts'
 import { assignUnmatched, unassignUnmatched } from '../payments/unmatched-assign.ts'
@@ -51,6 +51,8 @@ export const routes: Routes = {
   facilitatorVerify: ({ context, actor, input }) => verifyPayment(context, actor, input.body),
   facilitatorSettle: ({ context, actor, input }) => settlePayment(context, actor, input.body),
   paymentStatus: ({ context, actor, input }) => readStatus(context, actor, input.params.paymentId),
+  paymentStatuses: ({ context, actor, input }) =>
+    readStatuses(context, actor, input.query.paymentIds),
   paymentHistory: ({ context, actor, input }) => readHistory(context, actor, input),
   paymentList: ({ context, actor, input }) => readList(context, actor, input.query),
   paymentSummary: ({ context, actor, input }) => readSummary(context, actor, input.query),

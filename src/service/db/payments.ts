@@ -40,6 +40,18 @@ export async function findPayment(db: Database, id: string): Promise<PaymentReco
   return row
 }
 
+/** Status and amount of these payments, as far as they are this account's. */
+export async function findStatuses(
+  db: Database,
+  accountId: string,
+  ids: readonly string[],
+): Promise<Pick<PaymentRecord, 'id' | 'status' | 'amount'>[]> {
+  return db
+    .select({ id: payment.id, status: payment.status, amount: payment.amount })
+    .from(payment)
+    .where(and(eq(payment.accountId, accountId), inArray(payment.id, [...ids])))
+}
+
 /** The hosted payment that a request made under this key. */
 export async function findByIdempotencyKey(
   db: Database,

@@ -261,6 +261,13 @@ export const examples: {
     },
   },
   paymentStatus: { request: { params: { paymentId: PAYMENT } }, reply: status },
+  paymentStatuses: {
+    request: { query: { paymentIds: PAYMENT } },
+    reply: {
+      success: true,
+      payments: [{ paymentId: PAYMENT, status: status.status, refund: status.refund }],
+    },
+  },
   paymentHistory: {
     request: { params: { walletAddress: SELLER }, query: { type: 'received', limit: '50' } },
     reply: { walletAddress: SELLER, ...page },

@@ -7,7 +7,13 @@ import type { Database } from '#postgres/open.ts'
 import type { Head } from '../chains/chain.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { readDeployment } from '../db/deployment.ts'
-import { findPayment, readEvents, type EventRecord, type PaymentRecord } from '../db/payments.ts'
+import {
+  findPayment,
+  findStatuses,
+  readEvents,
+  type EventRecord,
+  type PaymentRecord,
+} from '../db/payments.ts'
 import { readRefunds } from '../db/refunds.ts'
 import { findAssigned, findFitting } from '../db/unmatched.ts'
 import { describeMoney } from './describe-money.ts'
@@ -33,6 +39,26 @@ export async function readStatus(
   id: string,
 ): Promise<EndpointReply<'paymentStatus'>> {
   return toBody(context, await readOwnPayment(context, actor, id))
+}
+
+/** What became of these payments. Those that are unknown or another account's are left out. Two queries. */
+export async function readStatuses(
+  { db }: Context,
+  actor: Actor,
+  ids: readonly string[],
+): Promise<EndpointReply<'paymentStatuses'>> {
+  const [rows, refunds] = await Promise.all([
+    findStatuses(db, actor.accountId, ids),
+    readRefunds(db, ids),
+  ])
+  return {
+    success: true,
+    payments: rows.map(({ id, status, amount }) => ({
+      paymentId: id,
+      status,
+      refund: describeRefund(amount, refunds.get(id)),
+    })),
+  }
 }
 
 /** The status body of any payment: for readers that know whose it is, like the event stream. */

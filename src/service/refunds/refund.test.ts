@@ -17,7 +17,7 @@ import { createWallet } from '../wallets/create-wallet.ts'
 import { pollOnce } from '../monitor/poll.ts'
 import { readList } from '../payments/list/history.ts'
 import { buildRefund, refundPayment } from './refund.ts'
-import { readPaymentBody } from '../payments/status.ts'
+import { readPaymentBody, readStatuses } from '../payments/status.ts'
 
 const ETH = 10n ** 18n
 const PAID = ETH / 100n
@@ -202,6 +202,42 @@ describe('on Postgres', () => {
       sender: other.address,
       amountAtomic: (7n * 10n ** 15n).toString(),
     })
+  })
+
+  test('several payments are asked about in one request, which leaves out those of other accounts', async () => {
+    const recipient = await managed()
+    const [returned, partly, kept] = [
+      await paid({ recipient }),
+      await paid({ recipient }),
+      await paid({ recipient, status: 'rolled_back' }),
+    ]
+    const back = { recipient: returned.sender, sender: recipient }
+    await paid({ ...back, refundOf: returned.id })
+    await paid({ ...back, refundOf: partly.id, amount: 1n })
+    await paid({ ...back, refundOf: kept.id, amount: 2n, status: 'pending' })
+    const ids = [returned.id, partly.id, kept.id]
+    const { payments } = await readStatuses(opened.context, opened.actor, [
+      ...ids,
+      createPaymentId(),
+    ])
+    expect(new Map(payments.map((each) => [each.paymentId, each]))).toEqual(
+      new Map(
+        [
+          ['finalized', 'full', PAID, 0n],
+          ['finalized', 'partial', 1n, 0n],
+          ['rolled_back', 'none', 0n, 2n],
+        ].map(([status, state, refunded, pending], index) => [
+          ids[index],
+          {
+            paymentId: ids[index],
+            status,
+            refund: { state, refundedAtomic: `${refunded}`, pendingAtomic: `${pending}` },
+          },
+        ]),
+      ),
+    )
+    const other = await openAccount(opened.context)
+    expect((await readStatuses(opened.context, other, ids)).payments).toEqual([])
   })
 
   test('ten requests at once for the whole payment make one refund, signed by the service or by the payee', async () => {
