@@ -25,6 +25,7 @@ import { createReadiness } from './health.ts'
 import { createLog } from './config/log.ts'
 import { Mailer } from './mail/mailer.ts'
 import { settleLostDeliveries } from './files/deliver.ts'
+import { refreshOldContacts } from './links/refresh.ts'
 import { toOpenSession } from './session/open-session.ts'
 import { Rates } from './rates/rates.ts'
 import { Exchanger } from './upstream/exchange.ts'
@@ -164,10 +165,12 @@ async function clean(context: ProxyContext): Promise<void> {
     await deleteExpiredInvitations(context.db, context.now())
     await deleteExpiredSessions(context.db, context.now())
     await deleteExpiredIntents(context.db, context.now())
-    await deleteUnpaidContacts(context.db, context.now())
     await deleteExpiredTickets(context.db, context.now())
     await settleLostDeliveries(context)
     await deleteOldMail(context.db, context.now())
+    // Last: it asks the service, which may not answer.
+    await refreshOldContacts(context)
+    await deleteUnpaidContacts(context.db, context.now())
   } catch (error) {
     context.log.warn({ err: error }, 'expired rows could not be removed')
   }

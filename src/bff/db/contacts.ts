@@ -5,6 +5,11 @@ import { linkPayment, paymentContact } from './schema.ts'
 /** An expired payment may still turn out to be paid for this long. */
 const UNPAID_KEPT_MS = 24 * 3_600_000
 
+/** Email addresses from before this time are erased where nothing was paid. */
+export function unpaidBefore(now: Date): Date {
+  return new Date(now.getTime() - UNPAID_KEPT_MS)
+}
+
 /** Keeps what the payer gave; a repeated request keeps the first. */
 export async function insertContact(
   db: Database,
@@ -25,7 +30,7 @@ export async function findEmails(
   return new Map(rows.map(({ paymentId, email, createdAt }) => [paymentId, { email, createdAt }]))
 }
 
-/** Erases the addresses of payments that never came. */
+/** Erases the addresses of payments that never came, by what was last known of them. */
 export async function deleteUnpaidContacts(db: Database, now: Date): Promise<void> {
   const ended = db
     .select({ id: linkPayment.paymentId })
@@ -35,7 +40,7 @@ export async function deleteUnpaidContacts(db: Database, now: Date): Promise<voi
     .delete(paymentContact)
     .where(
       and(
-        lt(paymentContact.createdAt, new Date(now.getTime() - UNPAID_KEPT_MS)),
+        lt(paymentContact.createdAt, unpaidBefore(now)),
         inArray(paymentContact.paymentId, ended),
       ),
     )

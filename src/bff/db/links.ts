@@ -1,6 +1,6 @@
-import { and, desc, eq, gt, inArray, isNull, ne, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNull, lt, ne, or, sql, type SQL } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { invoice, linkKey, linkPayment, paymentLink } from './schema.ts'
+import { invoice, linkKey, linkPayment, paymentContact, paymentLink } from './schema.ts'
 
 export type LinkRow = typeof paymentLink.$inferSelect
 export type LinkKeyRow = typeof linkKey.$inferSelect
@@ -111,20 +111,37 @@ export function mayChange(now: Date) {
   )
 }
 
-/**
- * Payments of links whose status may still change, for the service to be asked. Those that were asked
- * for longest ago come first: however many there are, each has its turn.
- */
+type Limits = { now: Date; most: number }
+
+/** Payments of these links whose status may still change, for the service to be asked. */
 export async function takeUnsettledPayments(
   db: Database,
   linkIds: readonly string[],
-  limits: { now: Date; most: number },
+  limits: Limits,
 ): Promise<LinkPaymentRow[]> {
   if (linkIds.length === 0) return []
+  return takeUnsettled(db, inArray(linkPayment.linkId, [...linkIds]), limits)
+}
+
+/** The same of any link, where the payer left an email address before `before`. */
+export async function takeUnsettledContacts(
+  db: Database,
+  before: Date,
+  limits: Limits,
+): Promise<LinkPaymentRow[]> {
+  const old = db
+    .select({ id: paymentContact.paymentId })
+    .from(paymentContact)
+    .where(lt(paymentContact.createdAt, before))
+  return takeUnsettled(db, inArray(linkPayment.paymentId, old), limits)
+}
+
+/** Those that were asked for longest ago come first: however many there are, each has its turn. */
+async function takeUnsettled(db: Database, which: SQL, limits: Limits): Promise<LinkPaymentRow[]> {
   const rows = await db
     .select()
     .from(linkPayment)
-    .where(and(inArray(linkPayment.linkId, [...linkIds]), mayChange(limits.now)))
+    .where(and(which, mayChange(limits.now)))
     .orderBy(sql`${linkPayment.checkedAt} asc nulls first`, linkPayment.createdAt)
     .limit(limits.most)
   if (rows.length > 0)

@@ -1,7 +1,14 @@
-import { MOST_STATUSES, type EndpointResponse } from '#contract/endpoints.ts'
+import { endpoints, MOST_STATUSES, type EndpointResponse } from '#contract/endpoints.ts'
+import { createId } from '#contract/id.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { setPaymentStatus, takeUnsettledPayments } from '../db/links.ts'
+import { unpaidBefore } from '../db/contacts.ts'
+import {
+  setPaymentStatus,
+  takeUnsettledContacts,
+  takeUnsettledPayments,
+  type LinkPaymentRow,
+} from '../db/links.ts'
 import { spender } from '../session/rule.ts'
 import type { Visitor } from '../session/visitor.ts'
 
@@ -17,14 +24,44 @@ export async function refreshPayments(
   const limits = { now: context.now(), most: MOST_STATUSES }
   const rows = await takeUnsettledPayments(context.db, linkIds, limits)
   const ids = rows.flatMap(({ paymentId }) => paymentId ?? [])
-  const known = await readStatuses({ ...asking, context }, ids)
+  await noteStatuses(context, rows, await readStatuses({ ...asking, context }, ids))
+}
+
+/**
+ * Asks what became of payments whose payer left an email address a day ago or earlier: what never
+ * came is erased whether or not anybody looks at its link. One request, for up to 100.
+ * @throws OperatorError where the service cannot be asked
+ */
+export async function refreshOldContacts(context: ProxyContext): Promise<void> {
+  const now = context.now()
+  const rows = await takeUnsettledContacts(context.db, unpaidBefore(now), {
+    now,
+    most: MOST_STATUSES,
+  })
+  if (rows.length === 0) return
+  const paymentIds = rows.flatMap(({ paymentId }) => paymentId ?? []).join(',')
+  const { payments } = await context.upstream.ask(endpoints.paymentStatuses, {
+    query: { paymentIds },
+    requestId: createId('req'),
+  })
+  await noteStatuses(context, rows, byId(payments))
+}
+
+async function noteStatuses(
+  { db }: ProxyContext,
+  rows: readonly LinkPaymentRow[],
+  known: ReadonlyMap<string, Known>,
+): Promise<void> {
   await Promise.all(
     rows.map(async ({ id, linkId, paymentId, status }) => {
       const now = known.get(paymentId ?? '')?.status
-      if (now !== undefined && now !== status)
-        await setPaymentStatus(context.db, { id, linkId }, now)
+      if (now !== undefined && now !== status) await setPaymentStatus(db, { id, linkId }, now)
     }),
   )
+}
+
+function byId(payments: readonly Known[]): Map<string, Known> {
+  return new Map(payments.map((payment) => [payment.paymentId, payment]))
 }
 
 /** Status and refunds of these payments: one request for each 100. Those that could not be asked are not in the answer. */
@@ -49,5 +86,5 @@ export async function readStatuses(
       }
     }),
   )
-  return new Map(found.flat().map((payment) => [payment.paymentId, payment]))
+  return byId(found.flat())
 }

@@ -17,6 +17,7 @@ import {
   type BrowserResponse,
   type TestBrowser,
 } from '#testing/test-browser.ts'
+import { refreshOldContacts } from './refresh.ts'
 
 const seller = evmWallet()
 const sellerOnSolana = solanaWallet()
@@ -149,6 +150,22 @@ describe('the e-mail address of a payer', () => {
     await deleteUnpaidContacts(db, new Date(Date.now() + 25 * 60 * MINUTE))
     expect(await noted(lost)).toEqual([])
     expect(await noted(arrived)).toHaveLength(1)
+  })
+
+  test('is erased although nobody looked at the link since', async () => {
+    const [lost, late] = [
+      (await paid({ askEmail: true }, { email })).json.paymentId,
+      (await paid({ askEmail: true }, { email })).json.paymentId,
+    ]
+    const { context } = fixture.bff
+    const { db } = fixture.service.context
+    await db.update(payment).set({ status: 'expired' }).where(eq(payment.id, lost))
+    await db.update(payment).set({ status: 'pending' }).where(eq(payment.id, late))
+    const tomorrow = new Date(Date.now() + 25 * 60 * MINUTE)
+    await refreshOldContacts({ ...context, now: () => tomorrow })
+    await deleteUnpaidContacts(context.db, tomorrow)
+    expect(await noted(lost)).toEqual([])
+    expect(await noted(late)).toHaveLength(1)
   })
 })
 
