@@ -2,6 +2,7 @@ import { expect, test as base, type BrowserContext, type Page } from '@playwrigh
 import bs58 from 'bs58'
 import type { Hex } from 'viem'
 import { Devnet } from '#devnet/network.ts'
+import { MailServer } from '#testing/mail-server.ts'
 import { startRelay, type Relay } from '#testing/walletconnect-relay.ts'
 import { fundEthereum, fundSolana, openChains, type Chains } from './chain.ts'
 import { randomKeypair, randomPrivateKey, startRandom } from './random.ts'
@@ -41,7 +42,15 @@ type Fixtures = {
   seller: () => Promise<Person>
 }
 
-export const test = base.extend<Fixtures, { net: Devnet; relay: Relay }>({
+export const test = base.extend<Fixtures, { net: Devnet; relay: Relay; mail: MailServer }>({
+  mail: [
+    async ({}, use) => {
+      await using mail = await MailServer.open()
+      await use(mail)
+    },
+    { scope: 'worker' },
+  ],
+
   relay: [
     async ({}, use) => {
       await using relay = await startRelay()
@@ -51,8 +60,11 @@ export const test = base.extend<Fixtures, { net: Devnet; relay: Relay }>({
   ],
 
   net: [
-    async ({ relay }, use) => {
-      await using net = await Devnet.create({ relayUrl: relay.url })
+    async ({ relay, mail }, use) => {
+      await using net = await Devnet.create({
+        relayUrl: relay.url,
+        smtpUrl: `smtp://127.0.0.1:${mail.port}`,
+      })
       await use(net)
     },
     { scope: 'worker', timeout: 180_000 },

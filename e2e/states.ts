@@ -176,6 +176,8 @@ export const STATES = [
   'settings: all',
   'settings: node that answers',
   'settings: node refused',
+  'settings: email address to confirm',
+  'settings: email address confirmed',
   'settings: address refused',
 
   'shell: nothing here',

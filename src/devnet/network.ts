@@ -46,6 +46,8 @@ export type DevnetOptions = {
   databaseUrl?: string
   /** Offers wallets on other devices through this relay of WalletConnect (`ws://…`). */
   relayUrl?: string
+  /** Sends emails through this server (`smtp://…`); none otherwise. */
+  smtpUrl?: string
   /** Hears what happens, in sentences. */
   say?: (line: string) => void
 }
@@ -150,6 +152,7 @@ export class Devnet implements AsyncDisposable {
       keys,
       databaseUrl: options.databaseUrl,
       relayUrl: options.relayUrl,
+      smtpUrl: options.smtpUrl,
       shop: programs.seller,
       say,
     }

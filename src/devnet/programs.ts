@@ -16,6 +16,7 @@ type Setting = {
   keys: Keys
   databaseUrl: string | undefined
   relayUrl: string | undefined
+  smtpUrl: string | undefined
   shop: boolean
   say: (line: string) => void
 }
@@ -54,6 +55,7 @@ export function startBff({
   keys,
   databaseUrl,
   relayUrl,
+  smtpUrl,
   shop,
   say,
 }: Setting): Promise<Program> {
@@ -78,6 +80,7 @@ export function startBff({
       WALLETCONNECT_PROJECT_ID: '0'.repeat(32),
       WALLETCONNECT_RELAY_URL: relayUrl,
     }),
+    ...(smtpUrl && { SMTP_URL: smtpUrl, MAIL_FROM: 'desk@paydesk.example' }),
     RELAY: 'everyone',
     RELAY_LOOPBACK: '1',
     EXAMPLES: JSON.stringify(

@@ -1,6 +1,6 @@
-import { randomInt } from 'node:crypto'
+import { createHash, randomInt } from 'node:crypto'
 import type { Hono } from 'hono'
-import { html } from 'hono/html'
+import { html, raw } from 'hono/html'
 import { UNSUBSCRIBE_PATH, type MailSettings } from '#contract/mail-endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { clientAddress } from '#http/client-address.ts'
@@ -114,6 +114,7 @@ async function readSettings({ config, db }: ProxyContext, wallet: string): Promi
  * for malware open links.
  */
 export function mountUnsubscribe(app: Hono<HonoEnv>, context: ProxyContext): void {
+  const { title } = context.config
   app.get(UNSUBSCRIBE_PATH, async (c) => {
     const row = await findByUnsubscribeToken(context.db, readToken(c, context))
     if (!row) throw unknownLink()
@@ -123,7 +124,7 @@ export function mountUnsubscribe(app: Hono<HonoEnv>, context: ProxyContext): voi
     </form>`
     return replyPage(
       c,
-      row,
+      { title, language: row.language },
       html`<p>${translate(row.language, question)}</p>
         ${form}`,
     )
@@ -131,7 +132,11 @@ export function mountUnsubscribe(app: Hono<HonoEnv>, context: ProxyContext): voi
   app.post(UNSUBSCRIBE_PATH, async (c) => {
     const row = await unsubscribe(context.db, readToken(c, context))
     if (!row) throw unknownLink()
-    return replyPage(c, row, html`<p>${translate(row.language, UNSUBSCRIBE_WORDS.done)}</p>`)
+    return replyPage(
+      c,
+      { title, language: row.language },
+      html`<p>${translate(row.language, UNSUBSCRIBE_WORDS.done)}</p>`,
+    )
   })
 }
 
@@ -143,22 +148,33 @@ function readToken(c: HttpContext, { budgets, config }: ProxyContext): string {
   return token
 }
 
+const PAGE_STYLE = `
+  :root { color-scheme: light dark; font: 1.125rem/1.5 system-ui, sans-serif }
+  body { display: grid; place-content: center; gap: 1rem; min-height: 90vh; margin: 0; padding: 1rem; text-align: center }
+  p { margin: 0 }
+  button { min-height: 2.75rem; padding: 0 1.25rem; font: inherit }
+`
+const PAGE_POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(PAGE_STYLE).digest('base64')}'`,
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  'sandbox allow-forms',
+].join('; ')
+
 function replyPage(
   c: HttpContext,
-  { language }: MailAddressRow,
+  { title, language }: { title: string; language: string },
   content: ReturnType<typeof html>,
 ): Response | Promise<Response> {
-  c.header(
-    'Content-Security-Policy',
-    "default-src 'none'; form-action 'self'; frame-ancestors 'none'; sandbox allow-forms",
-  )
+  c.header('Content-Security-Policy', PAGE_POLICY)
   return c.html(
     html`<!doctype html>
       <html lang="${language}">
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width" />
-        <title>Paydesk</title>
-        ${content}
+        <title>${title}</title>
+        ${raw(`<style>${PAGE_STYLE}</style>`)} ${content}
       </html>`,
   )
 }
