@@ -66,6 +66,8 @@ export const FileBody = v.object({
   downloads: v.number(),
   /** Paid payments whose payer has not had a whole download yet. */
   undelivered: v.number(),
+  /** Of these, those whose payer came for the file and whose source gave none. */
+  failed: v.number(),
   createdAt: timestamp,
   withdrawnAt: v.nullable(timestamp),
 })

@@ -175,6 +175,7 @@ export const REFUSAL_CODES = [
   'files_off',
   'invoice_state',
   'invoice_paid',
+  'source_unavailable',
 ] as const
 export type RefusalCode = (typeof REFUSAL_CODES)[number]
 
@@ -203,8 +204,7 @@ const OTHER_REFUSAL_CODES = [
   'over_fee',
   'over_payment',
   'over_day',
-  // The source of a file on sale gives none now; the others say why, to its merchant.
-  'source_unavailable',
+  // Why the source of a file on sale gives none, to its merchant.
   'source_address',
   'source_unreachable',
   'source_refused',

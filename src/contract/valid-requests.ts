@@ -22,6 +22,7 @@ export const VALID_REQUESTS: Record<string, string> = {
   'transactionSubmitted body': `{"paymentId":"pay_${'1'.repeat(22)}","signature":"0xabc"}`,
   'transactionReceive body': `{"walletAddress":"${EVM}","paymentProof":"e30=","expectedAmount":0.01,"priorityFee":0.001}`,
   'paymentReceive body': `{"walletAddress":"${EVM}","paymentProof":"e30=","expectedAmount":0.01}`,
+  'paymentStatuses query': `{"paymentIds":"pay_${'1'.repeat(22)}"}`,
   'facilitatorVerify body': '{"x402Version":2,"paymentPayload":{},"paymentRequirements":{}}',
   'facilitatorSettle body': '{"x402Version":2,"paymentPayload":{},"paymentRequirements":{}}',
   'sessionChallenge body': `{"walletAddress":"${EVM}","network":"eip155:1"}`,

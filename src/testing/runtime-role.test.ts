@@ -36,7 +36,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'bff.challenge': 'SID',
   'bff.customer_profile': 'SID email labels name note updated_at updated_by words',
   'bff.file_presenter': 'SI presented_at presenter',
-  'bff.file_purchase': 'SI delivered_at downloads reported_at sending_until',
+  'bff.file_purchase': 'SI delivered_at downloads failed_at reported_at sending_until',
   'bff.file_sale':
     'SID content credential file_name mime_type name ranges size source source_id withdrawn_at',
   'bff.file_ticket': 'SID',

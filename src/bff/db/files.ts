@@ -62,6 +62,12 @@ export async function findFileByCode(db: Database, code: string): Promise<FileRo
   return (await db.select(LIGHT).from(fileSale).where(eq(fileSale.code, code)))[0]
 }
 
+/** The file that is sold by a link; without its text. */
+export async function findFileByLink(db: Database, linkId: string): Promise<FileRow | undefined> {
+  const sold = sql`${fileSale.prices} @> ${JSON.stringify([{ linkId }])}::jsonb`
+  return (await db.select(LIGHT).from(fileSale).where(sold))[0]
+}
+
 /** What may change of a file. */
 export type FileChange = Partial<Omit<FileRow, 'id' | 'code' | 'prices' | 'memoKey' | 'createdAt'>>
 
@@ -83,7 +89,8 @@ export async function deleteUnsoldFile(db: Database, id: string): Promise<boolea
   return rows.length > 0
 }
 
-export type FileCounts = { sales: number; downloads: number; undelivered: number }
+/** `failed`: of the undelivered ones, those that the source failed. */
+export type FileCounts = { sales: number; downloads: number; undelivered: number; failed: number }
 
 export async function countPurchases(
   db: Database,
@@ -96,6 +103,7 @@ export async function countPurchases(
       sales: sql<number>`count(*)::int`,
       downloads: sql<number>`sum(${filePurchase.downloads})::int`,
       undelivered: sql<number>`(count(*) filter (where ${filePurchase.deliveredAt} is null))::int`,
+      failed: sql<number>`count(${filePurchase.failedAt})::int`,
     })
     .from(filePurchase)
     .where(inArray(filePurchase.fileId, [...fileIds]))
@@ -207,6 +215,7 @@ export async function noteDelivered(
       deliveredAt: sql`coalesce(${filePurchase.deliveredAt}, ${at.toISOString()}::timestamptz)`,
       downloads: sql`${filePurchase.downloads} + 1`,
       sendingUntil: null,
+      failedAt: null,
     })
     .where(eq(filePurchase.paymentId, paymentId))
     .returning({ reportedAt: filePurchase.reportedAt, downloads: filePurchase.downloads })
@@ -232,6 +241,14 @@ export async function endSending(
   await db
     .update(filePurchase)
     .set({ sendingUntil: null, ...(reportedAt && { reportedAt }) })
+    .where(and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.deliveredAt)))
+}
+
+/** The source gave no file for a payment, of which nothing was delivered yet. */
+export async function noteFailed(db: Database, paymentId: string, failedAt: Date): Promise<void> {
+  await db
+    .update(filePurchase)
+    .set({ failedAt })
     .where(and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.deliveredAt)))
 }
 

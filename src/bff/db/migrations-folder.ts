@@ -22,7 +22,7 @@ const RIGHTS: RuntimeRights = {
   file_presenter: { insert: true, update: ['presenter', 'presented_at'] },
   file_purchase: {
     insert: true,
-    update: ['sending_until', 'delivered_at', 'reported_at', 'downloads'],
+    update: ['sending_until', 'delivered_at', 'reported_at', 'failed_at', 'downloads'],
   },
   file_sale: {
     insert: true,

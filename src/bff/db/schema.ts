@@ -330,7 +330,11 @@ export const fileSale = bff.table(
     createdAt: at('created_at').notNull(),
     withdrawnAt: at('withdrawn_at'),
   },
-  (t) => [uniqueIndex('file_sale_code').on(t.code), index('file_sale_created').on(t.createdAt)],
+  (t) => [
+    uniqueIndex('file_sale_code').on(t.code),
+    index('file_sale_created').on(t.createdAt),
+    index('file_sale_prices').using('gin', t.prices.op('jsonb_path_ops')),
+  ],
 )
 
 /** A payment for a file. Whether it still stands, or was refunded, the service says. */
@@ -350,6 +354,8 @@ export const filePurchase = bff.table(
     deliveredAt: at('delivered_at'),
     /** When the service was told that the file could not be delivered. */
     reportedAt: at('reported_at'),
+    /** When the source last failed its payer, who has never been sent the file whole. */
+    failedAt: at('failed_at'),
     downloads: integer().notNull(),
   },
   (t) => [
@@ -360,7 +366,6 @@ export const filePurchase = bff.table(
   ],
 )
 
-/** A download that one request may read. Reading it deletes the row. */
 /** Who presented the proof of a payment first: it is public once it is on the chain. */
 export const filePresenter = bff.table('file_presenter', {
   paymentId: text().primaryKey(),
@@ -369,6 +374,7 @@ export const filePresenter = bff.table('file_presenter', {
   presentedAt: at('presented_at').notNull(),
 })
 
+/** A download that one request may read. Reading it deletes the row. */
 export const fileTicket = bff.table(
   'file_ticket',
   {

@@ -15,7 +15,9 @@ import { filePurchase, fileSale, fileTicket } from '#bff/db/schema.ts'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import type { FileBody } from '#contract/file-endpoints.ts'
 import { createPaymentId } from '#contract/payment.ts'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import { insertPayment } from '#service/db/payments.ts'
+import { payment } from '#service/db/schema/payment.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
 import { Fixture } from '#testing/fixture.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
@@ -737,6 +739,40 @@ describe('a wallet that paid', () => {
     // Who withdraws a file takes it from nobody.
     await shop.post('/api/files/withdraw', { id: file.id })
     expect((await fetch(addressIn(await ticketFor(browser, file)))).status).toBe(200)
+  })
+
+  test('is not charged at the checkout while the source is down, and its failed download is told', async () => {
+    const file = await create()
+    const { signedIn, wallet } = await buyer()
+    await evm.client.setBalance({ address: wallet.address as Hex, value: 10n ** 18n })
+    const browser = await signedIn()
+    const link = file.prices.find(({ currency }) => currency === 'ETH')?.link
+    const pay = () =>
+      browser.post('/api/link/pay', {
+        link,
+        walletAddress: wallet.address,
+        option: { network: NETWORK, asset: 'ETH' },
+      })
+    source.answer = (_, response) => void response.writeHead(500).end()
+    const refused = await pay()
+    expect([refused.status, reasonCodeOf(refused.json.error?.details)]).toEqual([
+      503,
+      'source_unavailable',
+    ])
+    source.answer = serveRanges
+    const { paymentId } = (await pay()).json
+    await fixture.service.context.db
+      .update(payment)
+      .set({ status: 'finalized' })
+      .where(eq(payment.id, paymentId))
+    source.answer = (_, response) => void response.writeHead(500).end()
+    const download = async () => fetch(addressIn(await ticketFor(browser, file)))
+    expect((await download()).status).toBe(503)
+    expect(await listed(file)).toMatchObject({ sales: 1, undelivered: 1, failed: 1 })
+    source.answer = serveRanges
+    expect(await (await download()).text()).toBe(CONTENT)
+    await delivered(file)
+    expect(await listed(file)).toMatchObject({ sales: 1, downloads: 1, undelivered: 0, failed: 0 })
   })
 
   test('gets an address that one request may read, within a minute', async () => {

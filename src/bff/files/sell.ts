@@ -12,7 +12,7 @@ import type { Visitor } from '../session/visitor.ts'
 import { deliver, settleDelivery } from './deliver.ts'
 import { challengeOf, offersOf, presenterOf, readProof, type FilePaymentOption } from './offers.ts'
 import { buys, readStatus } from './ownership.ts'
-import { openSource, probeSource, readRange, SourceError, type ByteRange } from './source.ts'
+import { openSource, readRange, requireSource, SourceError, type ByteRange } from './source.ts'
 
 /** How long the service may look for a payment, in seconds: a buyer is waiting. */
 const SETTLE_S = 20
@@ -49,7 +49,8 @@ export async function sell(sale: Sale): Promise<Response> {
   }
   // Here already: the source of the merchant is asked for nobody who sends too much.
   context.budgets.spend(spender(sale.visitor), 'action')
-  const range = await requireSource(sale)
+  const { size, ranges } = await requireSource(context, file)
+  const range = readRange(c.req.header('range'), ranges ? size : null)
   if (range === 'unsatisfiable') return unsatisfiable(c, file)
   const settled = await settle(sale, { offers, offer: read.offer, question: read.question })
   return settled instanceof Response ? settled : send(sale, settled, range)
@@ -69,25 +70,6 @@ function ask(
   const { header, body } = challengeOf(context, file, { offers, error })
   c.header('PAYMENT-REQUIRED', header)
   return c.json(body, 402)
-}
-
-/**
- * Nothing is charged for what cannot be sent: the source is asked first, and so is the range.
- * @throws ProblemError `SERVICE_UNAVAILABLE`
- */
-async function requireSource({ c, context, file }: Sale) {
-  try {
-    const { size, ranges } = await probeSource(context, file)
-    return readRange(c.req.header('range'), ranges ? size : null)
-  } catch (error) {
-    if (!(error instanceof SourceError)) throw error
-    context.log.warn({ err: error, fileId: file.id }, 'a source gives no file')
-    throw new ProblemError('SERVICE_UNAVAILABLE', {
-      message: 'The file cannot be read now. Nothing was charged. Try again with the same payment.',
-      reason: 'source_unavailable',
-      retryAfter: RETRY_AFTER_S,
-    })
-  }
 }
 
 type Settled = { paymentId: string; wallet: string }

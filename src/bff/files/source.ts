@@ -2,6 +2,7 @@ import { AwsV4Signer } from 'aws4fetch'
 import type { FileSource, SourceFacts } from '#contract/file-endpoints.ts'
 import type { FileSourceInput } from '#contract/browser-endpoints.ts'
 import { createId } from '#contract/id.ts'
+import { ProblemError } from '#contract/problem.ts'
 import { EgressError, EgressRefusedError, type ExternalRequest } from '#egress/exchange.ts'
 import { openStream, type ExternalStream } from '#egress/stream.ts'
 import { refuseUrl } from '#egress/refuse-url.ts'
@@ -130,6 +131,27 @@ function ownerOf({ id, source, sourceId }: Pick<FileRow, 'id' | 'source' | 'sour
 /** The database may return the fields in another order. */
 function sorted(source: FileSource): [string, string][] {
   return Object.entries(source).toSorted(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/**
+ * Nothing is charged for what cannot be sent: the source is asked first.
+ * @throws ProblemError `SERVICE_UNAVAILABLE`
+ */
+export async function requireSource(
+  context: SourceContext & Pick<ProxyContext, 'log'>,
+  file: StoredSource,
+): Promise<SourceFacts> {
+  try {
+    return await probeSource(context, file)
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error
+    context.log.warn({ err: error, fileId: file.id }, 'a source gives no file')
+    throw new ProblemError('SERVICE_UNAVAILABLE', {
+      message: 'The file cannot be read now. Nothing was charged. Try again with the same payment.',
+      reason: 'source_unavailable',
+      retryAfter: 5,
+    })
+  }
 }
 
 /** What the source says of its file now. @throws SourceError */

@@ -41,7 +41,7 @@ const TICKET_MS = 60_000
 /** No payment that was begun before can arrive any more. */
 const DELETE_AFTER_MS = 24 * 3_600_000
 
-const UNSOLD: FileCounts = { sales: 0, downloads: 0, undelivered: 0 }
+const UNSOLD: FileCounts = { sales: 0, downloads: 0, undelivered: 0, failed: 0 }
 
 export const fileList: OwnRule<'fileList'> = async ({ context, visitor, requestId }) => {
   const { config, db, vault } = context

@@ -6,6 +6,7 @@ import { isLinkCode, type LinkTerms } from '#contract/payment-link.ts'
 import { requireNoProblems } from '../http/parse.ts'
 import type { ProxyContext } from '../context/context.ts'
 import { insertContact } from '../db/contacts.ts'
+import { findFileByLink } from '../db/files.ts'
 import {
   fillLinkUse,
   findLink,
@@ -15,6 +16,7 @@ import {
   type LinkPaymentRow,
   type NewLinkUse,
 } from '../db/links.ts'
+import { requireSource } from '../files/source.ts'
 import { countsOf, openLink, refuseLink, stateOf, type OpenedLink } from '../links/open-link.ts'
 import { refreshPayments } from '../links/refresh.ts'
 import { chosenTerms, findShort } from '../links/short-link.ts'
@@ -39,7 +41,7 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
   // A request repeated under its key takes no second place, even if the link is no longer open.
   const place =
     (await findLinkUse(context.db, opened.row.id, payer)) ??
-    (await takeOpenPlace(context, opened, payer))
+    (await takeOpenPlace(call, opened, payer))
   const wanted = {
     context,
     visitor,
@@ -96,12 +98,18 @@ function refuseEmail({ email }: OwnCall<'linkPay'>['body']): void {
 }
 
 async function takeOpenPlace(
-  context: ProxyContext,
-  { row }: OpenedLink,
+  { context, visitor }: Pick<OwnCall<'linkPay'>, 'context' | 'visitor'>,
+  { row, terms }: OpenedLink,
   payer: NewLinkUse,
 ): Promise<LinkPaymentRow> {
   const state = stateOf(row, await countsOf(context, row.id), context.now())
   if (state !== 'open') throw refuseLink(`link_${state}`)
+  // The link of a file names the file's address.
+  const file = terms.resource === null ? undefined : await findFileByLink(context.db, row.id)
+  if (file) {
+    context.budgets.spendLink(visitor.address)
+    await requireSource(context, file)
+  }
   const place = await allocateLinkUse(context.db, row, payer)
   if (place) return place
   const now = await findLink(context.db, row.id)

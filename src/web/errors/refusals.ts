@@ -90,6 +90,15 @@ export const refusals = {
     body: msg`Ask for a new link.`,
   },
 
+  source_unavailable: {
+    who: 'time',
+    action: 'retry',
+    retry: 'safe',
+    title: msg`File not available`,
+    unsent: true,
+    body: msg`Try again later.`,
+  },
+
   link_option: {
     ...link,
     title: msg`Currency no longer accepted`,

@@ -125,7 +125,8 @@ function Files({ onSource }: { onSource: (file: FileBody) => void }) {
 }
 
 function FileItem({ file, onSource }: { file: FileBody; onSource: () => void }) {
-  const { sales, downloads, undelivered, size, withdrawnAt } = file
+  const { sales, downloads, undelivered, failed, size, withdrawnAt } = file
+  const unread = undelivered - failed
   return (
     <li className="flex flex-wrap items-center gap-x-6 gap-y-3 px-5 py-4">
       <div className="min-w-52 flex-1">
@@ -152,9 +153,14 @@ function FileItem({ file, onSource }: { file: FileBody; onSource: () => void }) 
         <span className="block text-muted">
           <Plural one="# download" other="# downloads" value={downloads} />
         </span>
-        {undelivered > 0 && (
+        {failed > 0 && (
+          <span className="block text-bad-ink">
+            <Plural one="# failed download" other="# failed downloads" value={failed} />
+          </span>
+        )}
+        {unread > 0 && (
           <span className="block text-warn">
-            <Plural one="# not read yet" other="# not read yet" value={undelivered} />
+            <Plural one="# not read yet" other="# not read yet" value={unread} />
           </span>
         )}
       </p>
