@@ -3,7 +3,7 @@ import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
 import { downloaded, paymentRows, paymentTable, signIn, signInByApi } from './seller.ts'
-import { text } from './text.ts'
+import { text, textLike } from './text.ts'
 
 test('a seller narrows the list, keeps the filters as a view, deletes it and takes that back', async ({
   net,
@@ -255,6 +255,7 @@ test('a payment is refunded through the same review, and never more than was rec
   await expect(page.getByText(/Expected at most 0\.0417 ETH/)).toBeVisible()
   await page.getByRole('button', { name: text('Change the payment') }).click()
   await page.getByLabel(text('Amount')).fill('0.0417')
+  await page.getByLabel(textLike('Reason')).fill('Out of stock.')
   await page.getByRole('button', { name: text('Review payment') }).click()
   await expectReviewed(page, 'MetaMask')
   const { address } = payer.ethereum
@@ -272,4 +273,10 @@ test('a payment is refunded through the same review, and never more than was rec
     page.getByRole('heading', { level: 1 }).getByText(text('Refunded'), { exact: true }),
   ).toBeVisible()
   await expect(page.getByRole('link', { name: text('Refund') })).toHaveCount(0)
+
+  // The refund says why, in words that are the merchant's.
+  await page.getByRole('listitem').filter({ hasText: '0.0417' }).getByRole('link').click()
+  await expect(page.getByRole('term').getByText(text('Reason'), { exact: true })).toBeVisible()
+  await expect(page.getByText('Out of stock.')).toBeVisible()
+  await expect(page.getByText(text('From the customer (unverified)'))).toHaveCount(0)
 })

@@ -32,7 +32,7 @@ export const steps: readonly TestStep[] = [
   {
     name: 'e2e',
     command: ['playwright', 'test', '-c', 'e2e/playwright.config.ts'],
-    limitMinutes: 25,
+    limitMinutes: 35,
     report: 'test-results/e2e.json',
   },
 ]

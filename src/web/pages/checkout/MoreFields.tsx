@@ -1,5 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { FieldErrors, UseFormRegister } from 'react-hook-form'
+import { MOST_REASON } from '#contract/refund-request.ts'
 import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { checkResource, type CheckoutFields } from '../../payment-flow/form/fields.ts'
@@ -8,13 +9,31 @@ import { Disclosure } from '../../ui/Disclosure.tsx'
 export type MoreFieldsProps = {
   errors: FieldErrors<CheckoutFields>
   register: UseFormRegister<CheckoutFields>
+  /** Whether the payment returns another one, which has its reference and resource. */
+  refund: boolean
   /** Set by a link, and shown there. */
   set: { resource: boolean; description: boolean; reference: boolean }
 }
 
 /** What most payments do not need; open when something in it is wrong. */
-export function MoreFields({ errors, register, set }: MoreFieldsProps) {
+export function MoreFields({ errors, register, refund, set }: MoreFieldsProps) {
   const { t } = useLingui()
+  if (refund)
+    return (
+      <Field
+        error={errors.description?.message}
+        hint={t`The customer reads it.`}
+        label={t`Reason`}
+        optional
+      >
+        <Input
+          maxLength={MOST_REASON}
+          {...register('description', {
+            maxLength: { value: MOST_REASON, message: t`At most ${MOST_REASON} characters.` },
+          })}
+        />
+      </Field>
+    )
   if (set.resource && set.description && set.reference) return null
   return (
     <Disclosure

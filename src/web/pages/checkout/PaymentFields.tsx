@@ -157,6 +157,7 @@ export function PaymentFields({
           value={{ fee, priorityFee }}
         />
         <MoreFields
+          refund={refund}
           errors={errors}
           register={register}
           set={{

@@ -23,19 +23,24 @@ const known: Readonly<Record<string, MessageDescriptor>> = {
   pieces: msg`Quantity`,
 }
 
-/** What the payer's side wrote into the payment: always shown as plain text. */
+/** What the payer's side wrote into the payment, or the merchant into a refund: always shown as plain text. */
 export function MetadataCard({
   paymentId,
   metadata,
+  refund,
 }: {
   paymentId: string
   metadata: Record<string, unknown>
+  refund: boolean
 }) {
   const { t } = useLingui()
   // The price has its own line, and is none of the customer's words.
   const shown = Object.entries(metadata).filter(([key]) => key !== 'quote' || !quoteOf(metadata))
   return (
-    <Card subtitle={<Trans>From the customer (unverified)</Trans>} title={<Trans>Details</Trans>}>
+    <Card
+      subtitle={!refund && <Trans>From the customer (unverified)</Trans>}
+      title={<Trans>Details</Trans>}
+    >
       <Facts>
         <Email paymentId={paymentId} />
         {shown.map(([key, value]) => (
@@ -43,7 +48,9 @@ export function MetadataCard({
             long
             key={key}
             name={
-              known[key] ? (
+              key === 'description' && refund ? (
+                <Trans>Reason</Trans>
+              ) : known[key] ? (
                 t(known[key])
               ) : (
                 <UntrustedText className="font-mono text-[13px]" text={key} />

@@ -84,7 +84,11 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_340px]">
         <div className="grid min-w-0 content-start gap-4">
           {Object.keys(details).length > 0 && (
-            <MetadataCard metadata={details} paymentId={payment.paymentId} />
+            <MetadataCard
+              metadata={details}
+              paymentId={payment.paymentId}
+              refund={refundOf !== null}
+            />
           )}
           <PaymentFacts network={network} payment={payment} />
           {network && <OnChainCard network={network} payment={payment} />}
