@@ -17,7 +17,8 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
   await dialog.getByRole('button', { name: text('Create key') }).click()
 
   // The wallet's word is asked for, over these very terms; without it there is no key.
-  await expect(dialog.getByText('May: payment:read')).toBeVisible()
+  // What the server on this page needs is granted without another choice.
+  await expect(dialog.getByText(/May: payment:read, payment:receive(?!,)/)).toBeVisible()
   await expect(dialog.getByText('Name: "Till one"')).toBeVisible()
   await expectAccessible(page, 'developers: key to sign for')
   person.ethereum.signing = 'reject'
@@ -39,10 +40,19 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
   const key = (await dialog.getByLabel(text('The key')).innerText()).trim()
   // Every network of this installation is a test network.
   expect(key).toMatch(/^pk_test_/)
-  const answer = await fetch(`${net.urls.service}/payments?limit=1`, {
-    headers: { Authorization: `Bearer ${key}` },
-  })
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+  const answer = await fetch(`${net.urls.service}/payments?limit=1`, { headers })
   expect(answer.status).toBe(200)
+  const proof = await fetch(`${net.urls.service}/payment/receive`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({
+      walletAddress: net.wallets.seller.evm.address,
+      paymentProof: 'none',
+      expectedAmount: 0.01,
+    }),
+  })
+  expect(await proof.json()).toMatchObject({ error: { code: 'INVALID_PAYMENT_PROOF' } })
   await dialog.getByLabel(text('I have stored it.')).check()
   await dialog.getByRole('button', { name: text('Done') }).click()
 
