@@ -11,6 +11,9 @@ type Environment = {
   key?: string
 }
 
+/** Browsers rename a download whose name begins with a dot. */
+export const ENV_FILE = 'paydesk.env'
+
 /** The variables of the server and the commands below, as an env file. */
 export function environmentOf(
   { testnet }: Pick<Network, 'testnet'>,
@@ -36,11 +39,11 @@ export function payoutWalletOn(
 
 /** How the server is started, and asked for the first time. */
 export const RUN_COMMANDS = `npm install hono @hono/node-server
-node --env-file=.env server.ts
+node --env-file=${ENV_FILE} server.ts
 curl -i http://127.0.0.1:3000/article
 
 # The key alone: the newest payments.
-. ./.env
+. ./${ENV_FILE}
 curl "$PAYDESK_URL/payments?limit=10" -H "Authorization: Bearer $PAYDESK_KEY"
 `
 
