@@ -1,7 +1,7 @@
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
-import { signIn, signInByApi } from './seller.ts'
+import { downloaded, signIn, signInByApi } from './seller.ts'
 import { startingWith, text, textLike } from './text.ts'
 
 test('a key is made, shown once, works, is rotated with a countdown, and deleted by its name', async ({
@@ -17,7 +17,8 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
   await dialog.getByRole('button', { name: text('Create key') }).click()
 
   // The wallet's word is asked for, over these very terms; without it there is no key.
-  await expect(dialog.getByText('May: payment:read')).toBeVisible()
+  // What the server on this page needs is granted without another choice.
+  await expect(dialog.getByText(/May: payment:read, payment:receive(?!,)/)).toBeVisible()
   await expect(dialog.getByText('Name: "Till one"')).toBeVisible()
   await expectAccessible(page, 'developers: key to sign for')
   person.ethereum.signing = 'reject'
@@ -39,10 +40,25 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
   const key = (await dialog.getByLabel(text('The key')).innerText()).trim()
   // Every network of this installation is a test network.
   expect(key).toMatch(/^pk_test_/)
-  const answer = await fetch(`${net.urls.service}/payments?limit=1`, {
-    headers: { Authorization: `Bearer ${key}` },
+  const download = dialog.getByRole('button', {
+    name: text('Download {ENV_FILE}', { ENV_FILE: 'paydesk.env' }),
   })
+  const file = await downloaded(page, () => download.click())
+  expect(file.name).toBe('paydesk.env')
+  expect(file.text).toContain(`PAYDESK_KEY=${key}\n`)
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+  const answer = await fetch(`${net.urls.service}/payments?limit=1`, { headers })
   expect(answer.status).toBe(200)
+  const proof = await fetch(`${net.urls.service}/payment/receive`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({
+      walletAddress: net.wallets.seller.evm.address,
+      paymentProof: 'none',
+      expectedAmount: 0.01,
+    }),
+  })
+  expect(await proof.json()).toMatchObject({ error: { code: 'INVALID_PAYMENT_PROOF' } })
   await dialog.getByLabel(text('I have stored it.')).check()
   await dialog.getByRole('button', { name: text('Done') }).click()
 
@@ -119,15 +135,20 @@ test('the first server is ready to copy, with the network, the service and the w
   const page = await signInByApi(await seller(), net, '/developers')
   const example = page.getByRole('region', { name: text('Example') })
   await expect(example).toContainText("network: 'eip155:31337'")
+  const reference = page.getByRole('link', { name: text('API reference') })
+  const target = await page.request.get((await reference.getAttribute('href')) ?? '')
+  expect(await target.text()).toContain('<title>Paydesk API reference</title>')
   const network = page.getByLabel(text('Network'), { exact: true })
   await network.selectOption({ label: 'Local Solana' })
   await expect(example).toContainText("amount: '10000000'")
-  await page.getByText('.env', { exact: true }).click()
+  await page.getByText('paydesk.env', { exact: true }).click()
   await expect(example).toHaveText(
     `PAYDESK_URL=${net.urls.service.replace('127.0.0.1', 'localhost')} PAYDESK_KEY=pk_test_… PAY_TO=${net.wallets.seller.solana.address} PORT=3000 `,
   )
   await network.selectOption({ label: 'Local Ethereum' })
   await expect(example).toContainText(net.wallets.seller.evm.address)
+  await page.getByText('Shell', { exact: true }).click()
+  await expect(example).toContainText('node --env-file=paydesk.env server.ts')
 })
 
 test('a wallet that is not an operator is told so', async ({ buyer }) => {

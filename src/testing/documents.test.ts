@@ -7,7 +7,13 @@ import { readEnv as readProxyEnv, toConfig as toProxyConfig } from '#bff/config/
 import { PLANS } from '#contract/api-key.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { NetworkConfig } from '#contract/network-config.ts'
-import { NATIVE_ETH, NATIVE_SOL, Network, SOLANA_MAINNET } from '#contract/network.ts'
+import {
+  NATIVE_ETH,
+  NATIVE_SOL,
+  Network,
+  SOLANA_DEVNET,
+  SOLANA_MAINNET,
+} from '#contract/network.ts'
 import { RETRYABLE, type ProblemCode } from '#contract/problem-codes.ts'
 import { problems } from '#contract/problem.ts'
 import { readOptions } from '#devnet/options.ts'
@@ -267,14 +273,14 @@ describe('snippets', () => {
     },
   )
 
-  test('the server of the developers page is the example that a test runs', () => {
-    const local = { network: 'eip155:31337', assets: [NATIVE_ETH] }
-    expect(receiveServer(local)).toBe(read('src/devnet/examples/receive/main.ts'))
-    const lines = receiveServer({ network: SOLANA_MAINNET, assets: [NATIVE_SOL] }).split('\n')
-    expect(lines.filter((line) => !receiveServer(local).includes(line))).toEqual([
-      `const native = '${NATIVE_SOL.address}'`,
+  test('the servers of the developers page are the examples that a test runs', () => {
+    const evm = { network: 'eip155:31337', assets: [NATIVE_ETH] }
+    const solana = { network: SOLANA_DEVNET, assets: [NATIVE_SOL] }
+    expect(receiveServer(evm)).toBe(read('src/devnet/examples/receive/main.ts'))
+    expect(receiveServer(solana)).toBe(read('src/devnet/examples/receive-solana/main.ts'))
+    const lines = receiveServer({ ...solana, network: SOLANA_MAINNET }).split('\n')
+    expect(lines.filter((line) => !receiveServer(solana).includes(line))).toEqual([
       `  network: '${SOLANA_MAINNET}',`,
-      "  amount: '10000000',",
     ])
   })
 

@@ -1,15 +1,22 @@
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { Connection, VersionedTransaction } from '@solana/web3.js'
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { createPublicClient, createWalletClient, http, parseGwei, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buildPayment } from '#chains/solana/build.ts'
+import { NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
 import { eventually } from '#testing/service-context.ts'
 import { createEvmClient } from '#x402/client/evm.ts'
+import type { ClientPayment } from '#x402/client/order.ts'
+import { createSolanaClient } from '#x402/client/solana.ts'
 import { Devnet } from '../network.ts'
+import { solanaKeypair } from '../nodes/wallets.ts'
 import { freePort } from '../ports.ts'
 
 /** The programs and commands of docs/INTEGRATION.md, run as they are: the servers are paid by the official client. */
@@ -59,9 +66,9 @@ function start(name: string, env: Record<string, string>): string[] {
 }
 
 /** Starts a server among the examples, and tells where it serves. */
-async function run(name: string): Promise<string> {
+async function run(name: string, env: Record<string, string> = {}): Promise<string> {
   const port = await freePort()
-  start(name, environment({ PORT: String(port) }))
+  start(name, environment({ ...env, PORT: String(port) }))
   const url = `http://127.0.0.1:${port}/article`
   await eventually(
     () =>
@@ -101,11 +108,77 @@ function buyer() {
   )
 }
 
+/** @param send pays an order, and resolves with the first signature */
+function solanaBuyer(send: (order: ClientPayment) => Promise<string>) {
+  const scheme = createSolanaClient({
+    address: net.wallets.buyer.solana.address,
+    rpcUrl: net.solana.rpcUrl,
+    signPayment: () => Promise.reject(new Error('The example asks for a payment already sent.')),
+    signTransaction: () => Promise.reject(new Error('The example takes no tokens.')),
+    sendPayment: send,
+  })
+  return wrapFetchWithPayment(
+    fetch,
+    new x402Client()
+      .register('solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', scheme)
+      .setSpendControls(false),
+  )
+}
+
+async function sendSol({ payTo, amountAtomic, memo }: ClientPayment): Promise<string> {
+  const solana = new Connection(net.solana.rpcUrl, 'confirmed')
+  const keypair = solanaKeypair(net.wallets.buyer.solana)
+  const { blockhash } = await solana.getLatestBlockhash()
+  const transaction = VersionedTransaction.deserialize(
+    buildPayment({
+      network: SOLANA_DEVNET,
+      asset: NATIVE_SOL,
+      sender: keypair.publicKey.toBase58(),
+      recipient: payTo,
+      amountAtomic,
+      paymentId: memo ?? '',
+      blockhash,
+      // Two equal payments within the life of one blockhash would be one.
+      unitLimit: 20_000 + randomInt(10_000),
+      unitPriceMicroLamports: 1n,
+    }),
+  )
+  transaction.sign([keypair])
+  return solana.sendRawTransaction(transaction.serialize())
+}
+
 test('a separate server hands proofs to the service', { timeout: 120_000 }, async () => {
   const url = await run('receive')
   const response = await buyer()(url)
   expect([response.status, await response.text()]).toEqual([200, 'The article.'])
 })
+
+test(
+  'a separate server is paid in SOL, and takes no payment for another order',
+  { timeout: 120_000 },
+  async () => {
+    const url = await run('receive-solana', { PAY_TO: net.wallets.seller.solana.address })
+    const orders: ClientPayment[] = []
+    const response = await solanaBuyer((order) => {
+      orders.push(order)
+      return sendSol(order)
+    })(url)
+    expect([response.status, await response.text()]).toEqual([200, 'The article.'])
+
+    // Paid in full, but by the memo of the first order.
+    const other = await solanaBuyer((order) => {
+      orders.push(order)
+      return sendSol({ ...order, memo: orders[0]?.memo ?? null })
+    })(url)
+    expect([other.status, await other.json()]).toMatchObject([
+      400,
+      { error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: { code: 'memo_mismatch' } } } },
+    ])
+    expect(new Set(orders.map(({ memo }) => memo)).size).toBe(2)
+    // Who reads a memo on the chain must not learn where its order is collected.
+    for (const { resource, memo } of orders) expect(resource.url).not.toContain(memo)
+  },
+)
 
 test(
   'a server of @x402/hono has the service as its facilitator',

@@ -42,6 +42,9 @@ const POWERFUL: ReadonlySet<Scope> = new Set<Scope>([
   'wallets:manage',
 ])
 
+/** What the server that the page shows needs: it hands in proofs and reads payments. */
+const DEFAULT_SCOPES: readonly Scope[] = ['payment:read', 'payment:receive']
+
 const DAY_MS = 86_400_000
 type KeyTerms = { environment: 'live' | 'test'; plan: Plan; /** 0 for no end. */ days: number }
 
@@ -56,7 +59,7 @@ export function CreateKeyDialog({
 }) {
   const { networks } = useConfig()
   const [name, setName] = useState('')
-  const [scopes, setScopes] = useState<readonly Scope[]>(['payment:read'])
+  const [scopes, setScopes] = useState(DEFAULT_SCOPES)
   const [{ days, ...terms }, setTerms] = useState<KeyTerms>({
     environment: networks.every(({ testnet }) => testnet) ? 'test' : 'live',
     plan: 'standard',

@@ -7,7 +7,7 @@ import { Checkbox } from '../../ui/Checkbox.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { environmentOf, payoutWalletOn } from './receive-server.ts'
+import { ENV_FILE, environmentOf, payoutWalletOn } from './receive-server.ts'
 
 /** A key in the one moment in which it can be seen. It is in no store and no address of this page. */
 export type ShownKey = { name: string; key: string }
@@ -29,7 +29,7 @@ export function NewKeyDialog({ made, onClose }: { made: ShownKey; onClose: () =>
     const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
     const link = document.createElement('a')
     link.href = url
-    link.download = 'paydesk.env'
+    link.download = ENV_FILE
     link.click()
     setTimeout(() => URL.revokeObjectURL(url), 10_000)
   }
@@ -62,7 +62,7 @@ export function NewKeyDialog({ made, onClose }: { made: ShownKey; onClose: () =>
         <div className="flex flex-wrap gap-2">
           <CopyButton label={t`Copy key`} text value={key} />
           <Button icon={<Icon name="download" size={14} />} onClick={save} size="sm">
-            <Trans>Download .env</Trans>
+            <Trans>Download {ENV_FILE}</Trans>
           </Button>
         </div>
         <Banner tone="warn">

@@ -8,9 +8,15 @@ import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
-import { environmentOf, payoutWalletOn, receiveServer, RUN_COMMANDS } from './receive-server.ts'
+import {
+  ENV_FILE,
+  environmentOf,
+  payoutWalletOn,
+  receiveServer,
+  RUN_COMMANDS,
+} from './receive-server.ts'
 
-const FILES = ['server.ts', '.env', 'Shell'] as const
+const FILES = ['server.ts', ENV_FILE, 'Shell'] as const
 type File = (typeof FILES)[number]
 
 /**
@@ -27,7 +33,7 @@ export function TakePaymentCard({ viewer }: { viewer: Viewer }) {
   const text =
     file === 'server.ts'
       ? receiveServer(chosen)
-      : file === '.env'
+      : file === ENV_FILE
         ? environmentOf(chosen, { serviceUrl, payTo })
         : RUN_COMMANDS
   return (
@@ -36,7 +42,7 @@ export function TakePaymentCard({ viewer }: { viewer: Viewer }) {
         serviceUrl && (
           <a
             className="touch-target inline-flex items-center gap-1.5 text-sm text-accent-ink underline underline-offset-4"
-            href={`${serviceUrl}/docs`}
+            href={`${serviceUrl}/docs/reference`}
             rel="noopener noreferrer"
             target="_blank"
           >
@@ -83,7 +89,7 @@ export function TakePaymentCard({ viewer }: { viewer: Viewer }) {
         <CopyButton label={t`Copy`} text value={text} />
         {!serviceUrl && (
           <span className="text-xs text-muted">
-            <Trans>Reference: /docs of the service</Trans>
+            <Trans>Reference: /docs/reference of the service</Trans>
           </span>
         )}
       </div>

@@ -11,6 +11,9 @@ type Environment = {
   key?: string
 }
 
+/** Browsers rename a download whose name begins with a dot. */
+export const ENV_FILE = 'paydesk.env'
+
 /** The variables of the server and the commands below, as an env file. */
 export function environmentOf(
   { testnet }: Pick<Network, 'testnet'>,
@@ -36,19 +39,42 @@ export function payoutWalletOn(
 
 /** How the server is started, and asked for the first time. */
 export const RUN_COMMANDS = `npm install hono @hono/node-server
-node --env-file=.env server.ts
+node --env-file=${ENV_FILE} server.ts
 curl -i http://127.0.0.1:3000/article
 
 # The key alone: the newest payments.
-. ./.env
+. ./${ENV_FILE}
 curl "$PAYDESK_URL/payments?limit=10" -H "Authorization: Bearer $PAYDESK_KEY"
 `
 
+const METHOD = "{ assetTransferMethod: 'txid', paymentFlow: 'upfront' }"
+
+/** What a payer signs after an EVM payment names the order. */
+const EVM = {
+  orders: `const accepts = [{ ...price, extra: ${METHOD} }]
+const orders = new Set<string>()`,
+  newOrder: `    orders.add(resource.url)`,
+  received: '',
+}
+
+/** Nobody signs for an order on Solana: the memo is all that ties a transfer to it. */
+const SOLANA = {
+  orders: `const extra = ${METHOD}
+// The memo of each order. Everybody reads memos on the chain, so none may reveal its order.
+const orders = new Map<string, string>()`,
+  newOrder: `    const memo = crypto.randomUUID()
+    const accepts = [{ ...price, extra: { ...extra, memo } }]
+    orders.set(resource.url, memo)`,
+  received: `
+    memo: orders.get(order),`,
+}
+
 /**
- * A whole server that is paid 0.01 of an asset for each article: the example of
- * docs/INTEGRATION.md with the network and the asset of the reader. A test compares the two.
+ * A whole server that is paid 0.01 of an asset for each article: the examples `receive` and
+ * `receive-solana` with the network and the asset of the reader. A test compares them.
  */
 export function receiveServer({ network, assets: [asset] }: Pick<Network, 'network' | 'assets'>) {
+  const { orders, newOrder, received } = familyOf(network) === 'evm' ? EVM : SOLANA
   return `import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 
@@ -62,8 +88,7 @@ const price = {
   payTo: PAY_TO,
   maxTimeoutSeconds: 300,
 }
-const accepts = [{ ...price, extra: { assetTransferMethod: 'txid', paymentFlow: 'upfront' } }]
-const orders = new Set<string>()
+${orders}
 
 const app = new Hono().get('/article', async (c) => {
   const paymentProof = c.req.header('PAYMENT-SIGNATURE')
@@ -71,7 +96,7 @@ const app = new Hono().get('/article', async (c) => {
   const order = paid.resource?.url
   if (!orders.has(order)) {
     const resource = { url: \`\${c.req.url}?order=\${crypto.randomUUID()}\` }
-    orders.add(resource.url)
+${newOrder}
     c.header(
       'PAYMENT-REQUIRED',
       btoa(JSON.stringify({ x402Version: 2, error: 'Payment required', resource, accepts })),
@@ -83,7 +108,7 @@ const app = new Hono().get('/article', async (c) => {
     walletAddress: PAY_TO,
     paymentProof,
     expectedAmount: 0.01,
-    resource: order,
+    resource: order,${received}
   })
   const answer = await fetch(\`\${PAYDESK_URL}/payment/receive\`, { method: 'POST', headers, body })
   const { verified, status, error } = await answer.json()
