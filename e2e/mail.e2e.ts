@@ -57,7 +57,7 @@ test('a merchant confirms an email address, is told of a payment, and ends the e
   await page.goto(toPayment ?? '')
   await expect(page.getByRole('heading', { level: 1 })).toContainText('0.0363')
 
-  // Without an account: whoever has the email ends the emails, after one press.
+  // Without an account: anybody who has the email ends the emails, after one press.
   const end = links.find((link) => !link.startsWith(net.urls.web))
   const stranger = await buyer()
   await stranger.page.goto(end ?? '')

@@ -80,7 +80,7 @@ export function startBff({
       WALLETCONNECT_PROJECT_ID: '0'.repeat(32),
       WALLETCONNECT_RELAY_URL: relayUrl,
     }),
-    ...(smtpUrl && { SMTP_URL: smtpUrl, MAIL_FROM: 'desk@paydesk.example' }),
+    ...(smtpUrl && { SMTP_URL: smtpUrl, MAIL_FROM: 'mail@paydesk.example' }),
     RELAY: 'everyone',
     RELAY_LOOPBACK: '1',
     EXAMPLES: JSON.stringify(

@@ -79,7 +79,7 @@ const asOwner = (statement: string) => {
   return executeAsOwner({ target: config.database, db }, statement)
 }
 
-/** Another invoice for each of these payments, with a link of its own. */
+/** Another invoice for each of these payments, with a separate link. */
 const copyInvoice = (id: string, paymentIds: readonly string[]) => `
   create temp table copied as
     select payment_id, row_number() over () as n

@@ -29,6 +29,7 @@ const app = new Hono().get('/article', async (c) => {
   }
   const headers = { authorization: `Bearer ${PAYDESK_KEY}`, 'content-type': 'application/json' }
   const body = JSON.stringify({
+    network: price.network,
     walletAddress: PAY_TO,
     paymentProof,
     expectedAmount: 0.01,

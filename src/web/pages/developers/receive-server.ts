@@ -105,6 +105,7 @@ ${newOrder}
   }
   const headers = { authorization: \`Bearer \${PAYDESK_KEY}\`, 'content-type': 'application/json' }
   const body = JSON.stringify({
+    network: price.network,
     walletAddress: PAY_TO,
     paymentProof,
     expectedAmount: 0.01,
