@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { fileURLToPath } from 'node:url'
 import { build, type Rolldown } from 'vite'
 
 /**
  * `npm run size`: builds the web app in memory and says, for every page, how much JavaScript, in how many files, a browser needs before that page works when it is
- * the first one opened. Exits with 1 when a bar is passed, or when wallet code is part of any first load.
+ * the first one opened; and what the pay button costs the page of a shop. Exits with 1 when a bar is passed, or when wallet code is part of any first load.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -13,6 +15,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const BARS: Readonly<Record<string, number>> = { shell: 110_000, OverviewPage: 110_000 }
 /** The largest are those that decode transactions of both chains. */
 const OTHER_BAR = 225_000
+/** Shops load it on pages of their own, whatever else those hold; it is sent as it is in the repository. */
+const BUTTON = { file: 'public/button.js', bar: 6_000 }
 
 /** Connecting, asking and signing. Decoding what will be signed belongs to the review and is not among them. */
 const WALLET_CODE =
@@ -36,6 +40,7 @@ const pages = chunks.filter(
 )
 for (const page of pages.toSorted((a, b) => a.name.localeCompare(b.name)))
   report(page.name, new Set([...shell, ...closure(page)]))
+reportButton()
 process.exitCode = failed ? 1 : 0
 
 function report(name: string, loaded: ReadonlySet<Chunk>): void {
@@ -51,6 +56,12 @@ function report(name: string, loaded: ReadonlySet<Chunk>): void {
     `${name}: ${(size / 1000).toFixed(3)} kB (${bar / 1000} kB), ${loaded.size} files${wallet ? `, holds wallet code: ${wallet.replace(ROOT, '')}` : ''}`,
   )
   if (size > bar || wallet) failed = true
+}
+
+function reportButton(): void {
+  const size = gzipSync(readFileSync(join(ROOT, BUTTON.file)), { level: 9 }).length
+  console.log(`${BUTTON.file}: ${(size / 1000).toFixed(3)} kB (${BUTTON.bar / 1000} kB)`)
+  if (size > BUTTON.bar) failed = true
 }
 
 /** A chunk and everything it imports statically. */

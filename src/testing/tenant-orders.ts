@@ -2,7 +2,7 @@ import { VersionedTransaction, type Keypair } from '@solana/web3.js'
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
-import { NATIVE_ETH } from '#contract/network.ts'
+import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import { refundRequestTypedData } from '#contract/refund-request.ts'
 import { at, succeed, textAt, type ApiReply } from './api-client.ts'
 import {
@@ -200,7 +200,7 @@ export async function untilMonitored(t: Tenants): Promise<void> {
 
 /** What a payer's wallet sends to ask for all that is left of a payment. `reading`: `GET /refund-requests/:paymentId`. */
 export async function signRefundRequest(
-  { evm }: Pick<Tenants, 'evm'>,
+  { evm }: { evm: { network: Pick<Network, 'network'> } },
   payer: PrivateKeyAccount,
   reading: unknown,
 ): Promise<{ paymentId: string; number: number; signature: string }> {

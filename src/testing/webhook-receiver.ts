@@ -1,10 +1,13 @@
+import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { freePort } from '#devnet/ports.ts'
 
 /** What a receiver took, in the order of its arrival. */
 export type ReceivedWebhook = {
   id: string
+  /** What its endpoint's URL says after the host. */
+  path: string
   headers: IncomingHttpHeaders
   body: string
   type: string
@@ -18,15 +21,16 @@ export type ReceivedWebhook = {
 /** `hang`: takes a request and never answers. */
 export type ReceiverMode = number | 'hang'
 
-/** A merchant's server on this machine, which a test has fail, hang, and recover. */
+/** A merchant's server on this machine, which a test has fail, hang, go, and come back at its port. */
 export class WebhookReceiver implements AsyncDisposable {
   readonly received: ReceivedWebhook[] = []
   /** Decides each answer. */
   answer: (webhook: Omit<ReceivedWebhook, 'status'>) => ReceiverMode = () => 200
   /** Called when a request has come. */
   onReceived: () => void = () => {}
+  #port = 0
   readonly #server = createServer((request, response) => {
-    void text(request).then((body) => {
+    const take = (body: string) => {
       const message: {
         type: string
         cursor: string | null
@@ -35,6 +39,7 @@ export class WebhookReceiver implements AsyncDisposable {
       } = JSON.parse(body)
       const webhook = {
         id: String(request.headers['webhook-id']),
+        path: String(request.url),
         headers: request.headers,
         body,
         type: message.type,
@@ -46,17 +51,34 @@ export class WebhookReceiver implements AsyncDisposable {
       this.received.push({ ...webhook, status: mode === 'hang' ? 0 : mode })
       if (mode !== 'hang') response.writeHead(mode).end(`answered ${mode}`)
       this.onReceived()
-    })
+    }
+    // A sender that dies, or a server that goes, ends a request before its end.
+    void text(request).then(take, () => {})
   })
 
   static async start(): Promise<WebhookReceiver> {
     const receiver = new WebhookReceiver()
-    await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve))
+    // Nobody else gets it while the receiver is away.
+    receiver.#port = await freePort()
+    await receiver.open()
     return receiver
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/webhooks`
+    return `http://127.0.0.1:${this.#port}/webhooks`
+  }
+
+  /** Listens, where it did before. */
+  async open(): Promise<void> {
+    this.#server.listen(this.#port, '127.0.0.1')
+    await once(this.#server, 'listening')
+  }
+
+  /** Refuses connections, and ends those that are open. */
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve))
+    this.#server.closeAllConnections()
+    await closed
   }
 
   /** What it took and answered with 2xx. */
@@ -65,7 +87,6 @@ export class WebhookReceiver implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections()
-    await new Promise((resolve) => this.#server.close(resolve))
+    await this.close()
   }
 }

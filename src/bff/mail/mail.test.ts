@@ -1,18 +1,23 @@
 import { eq, isNull } from 'drizzle-orm'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { MAIL_KINDS, type MailKind, type MailSettings } from '#contract/mail-endpoints.ts'
 import type { Role } from '#contract/role.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { createId } from '#contract/id.ts'
+import { GRANTED } from '#service/db/claims.ts'
 import { event } from '#service/db/schema/payment.ts'
+import { claim } from '#service/db/schema/proof.ts'
 import { unmatchedTransfer } from '#service/db/schema/unmatched.ts'
 import { webhookDelivery, webhookEndpoint } from '#service/db/schema/webhook.ts'
 import { lastEventId } from '#service/events/read.ts'
 import { examples } from '#service/openapi/examples.ts'
+import { ApiClient, succeed } from '#testing/api-client.ts'
 import { Fixture } from '#testing/fixture.ts'
 import { MailServer, type ReceivedMail } from '#testing/mail-server.ts'
 import { executeAsOwner } from '#testing/postgres.ts'
 import { insertTestPayment } from '#testing/service-app.ts'
+import { signRefundRequest } from '#testing/tenant-orders.ts'
 import { evmWallet, type TestBrowser, type TestWallet } from '#testing/test-browser.ts'
 import { createBff, type RunningBff } from '../bff.ts'
 import { insertContact } from '../db/contacts.ts'
@@ -308,7 +313,7 @@ describe('an event', () => {
     expect(newsTo(lost.address)).toEqual([])
   })
 
-  test('of the inbox is sent too: refund requests, failed refunds, unmatched money, webhooks', async () => {
+  test('of the inbox is sent too: failed refunds, unmatched money, webhooks', async () => {
     const { service } = fixture
     const { db } = service.context
     const person = await subscriber(['unmatched', 'refund_failed', 'webhook_dead'])
@@ -372,6 +377,74 @@ describe('an event', () => {
     await pay()
     await expect.poll(() => newsTo(barrier.address), PATIENT).toHaveLength(1)
     expect(newsTo(person.address)).toHaveLength(3)
+  })
+
+  test('of a payer who asks for a refund is sent, and of a payment that nobody was told of after two minutes', async () => {
+    const { service, accountId } = fixture
+    const { db } = service.context
+    const person = await subscriber(['undelivered', 'refund_request'])
+    const other = await subscriber(
+      MAIL_KINDS.filter((kind) => kind !== 'undelivered' && kind !== 'refund_request'),
+    )
+    const payer = privateKeyToAccount(generatePrivateKey())
+    const network = 'eip155:31337' as const
+    const paid = async () => {
+      const id = createPaymentId()
+      const facts = { network, sender: payer.address, recipient, createdAt: now() }
+      await insertTestPayment(db, { id, accountId, ...facts })
+      await fixture.move(id, 'created')
+      await fixture.move(id, 'confirmed')
+      return id
+    }
+    const [asked, undelivered, told] = [await paid(), await paid(), await paid()]
+    // As settlements leave them: of one the caller had gone, of the other one was told.
+    for (const [paymentId, attempt] of [
+      [undelivered, crypto.randomUUID()],
+      [told, GRANTED],
+    ] as const)
+      await db.insert(claim).values({
+        scope: accountId,
+        accountId,
+        exclusive: false,
+        network,
+        key: `txid:${paymentId}`,
+        fingerprint: '',
+        attempt,
+        paymentId,
+        checks: '[]',
+        leaseUntil: new Date(),
+        consumedAt: new Date(),
+      })
+    const api = new ApiClient(service.url, fixture.key)
+    const { body } = succeed(await api.get(`/refund-requests/${asked}`))
+    const signed = await signRefundRequest({ evm: { network: { network } } }, payer, body)
+    succeed(await api.post('/refund-requests', signed))
+    // The service's clock is not ahead.
+    await executeAsOwner(
+      { target: service.context.config.database, db },
+      `update service.refund_request set created_at = '${now().toISOString()}' where payment_id = '${asked}'`,
+    )
+
+    ahead += 61_000
+    await expect
+      .poll(() => subjectsTo(person.address), PATIENT)
+      .toEqual(['Refund requested: 0.01 ETH'])
+    ahead += 61_000
+    await expect
+      .poll(() => subjectsTo(person.address), PATIENT)
+      .toEqual(['Refund requested: 0.01 ETH', 'Paid, not delivered: 0.01 ETH'])
+    for (const [index, paymentId] of [asked, undelivered].entries()) {
+      const text = newsTo(person.address)[index]?.mail.text
+      expect(text).toContain(`https://pay.example.com/payments/${paymentId}`)
+      expect(text).toContain(`Payer: ${payer.address}`)
+      expect(text).toContain('Network: Local Ethereum')
+    }
+    // The lists are read again: what is still in them was sent.
+    ahead += 61_000
+    await pay()
+    await untilSent()
+    expect(newsTo(person.address)).toHaveLength(2)
+    expect(subjectsTo(other.address)).toEqual(Array.from({ length: 4 }, () => '0.01 ETH received'))
   })
 })
 

@@ -1,9 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SCOPES } from '#contract/api-key.ts'
 import { createTestDatabase, executeAsOwner, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { routes } from '../api/handlers.ts'
 import { createRequestLog, MOST_A_MINUTE, MOST_WAITING_ROWS } from '../context/request-log.ts'
+import { createKey } from '../keys/create-key.ts'
 import { examples } from '../openapi/examples.ts'
 import { sweep } from '../service.ts'
 
@@ -98,6 +100,30 @@ test('an account reads no requests of another account, and reading is not record
   expect(pathsOf(await read(one.key))).toEqual(['GET /payments'])
   expect(pathsOf(await read(two.key, '?requestId=shared-id'))).toEqual(['GET /api-keys'])
   expect((await read(two.key, `?keyId=${one.id}`)).requests).toEqual([])
+})
+
+test('a filter by key shows what each key of an account asked, whichever of them reads', async () => {
+  const { db } = app.context
+  const first = await createTestKey(db)
+  const { accountId } = first
+  const second = await createKey(db, {
+    accountId,
+    name: 'second',
+    scopes: SCOPES,
+    plan: 'premium',
+    environment: 'test',
+    expiresAt: undefined,
+  })
+  await ask(first.key, '/payments')
+  await ask(second.key, '/api-keys')
+  await ask(second.key, '/usage')
+  for (const { key } of [first, second]) {
+    expect(pathsOf(await read(key, `?keyId=${first.id}`))).toEqual(['GET /payments'])
+    expect(pathsOf(await read(key, `?keyId=${second.id}`))).toEqual(['GET /usage', 'GET /api-keys'])
+    expect(pathsOf(await read(key))).toHaveLength(3)
+  }
+  const both = `?keyId=${second.id}&path=/usage`
+  expect(pathsOf(await read(first.key, both))).toEqual(['GET /usage'])
 })
 
 test('a key without payment:read reads no log', async () => {
