@@ -13,12 +13,12 @@ import {
   logged,
   networkName,
   paymentId,
+  paymentIdList,
   plainNumber,
-  publicText,
   storedText,
   wholeNumber,
 } from './fields.ts'
-import { RefundState } from './payment-body.ts'
+import { PaymentStatuses } from './payment-body.ts'
 import { DIRECTIONS, PAYMENT_STATUSES } from './payment.ts'
 import { ReceiveInput } from './receive.ts'
 import { refundRequestRows } from './refund-request-rows.ts'
@@ -73,9 +73,6 @@ const listFields = {
   /** A search: text and operators, as `parseSearch` reads them. */
   q: v.optional(v.pipe(boundedText(300), v.minLength(1, 'Expected some text.'))),
 }
-
-/** So many payments one request asks about. */
-export const MOST_STATUSES = 100
 
 const transferId = v.pipe(
   v.string(),
@@ -233,26 +230,8 @@ const rows = {
     summary: 'Status and refunds of up to 100 payments',
     scope: 'payment:read',
     audience: 'key',
-    /** Payment ids with commas. */
-    query: v.strictObject({
-      paymentIds: v.pipe(
-        v.string(),
-        v.transform((text) => text.split(',')),
-        v.array(paymentId),
-        v.maxLength(MOST_STATUSES, `Expected at most ${MOST_STATUSES} payment ids.`),
-      ),
-    }),
-    /** Payments that are unknown or another account's are left out. */
-    response: v.object({
-      success: v.literal(true),
-      payments: v.array(
-        v.object({
-          paymentId: publicText,
-          status: v.picklist(PAYMENT_STATUSES),
-          refund: RefundState,
-        }),
-      ),
-    }),
+    query: v.strictObject({ paymentIds: paymentIdList }),
+    response: PaymentStatuses,
     problems: [],
   },
   paymentHistory: {

@@ -97,6 +97,17 @@ export const paymentId = v.pipe(
   logged(),
 )
 
+/** So many payments one request asks about. */
+export const MOST_PAYMENT_IDS = 100
+
+/** Ids with commas. */
+export const paymentIdList = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(',')),
+  v.array(paymentId),
+  v.maxLength(MOST_PAYMENT_IDS, `Expected at most ${MOST_PAYMENT_IDS} payment ids.`),
+)
+
 /** Unix milliseconds. */
 export const timestamp = v.pipe(v.number(), v.integer())
 

@@ -64,6 +64,18 @@ export const RefundState = v.object({
 })
 export type RefundState = v.InferOutput<typeof RefundState>
 
+/** What became of several payments. Those that are unknown or another account's are left out. */
+export const PaymentStatuses = v.object({
+  success: v.literal(true),
+  payments: v.array(
+    v.object({
+      paymentId: publicText,
+      status: v.picklist(PAYMENT_STATUSES),
+      refund: RefundState,
+    }),
+  ),
+})
+
 /** When its block was made, by the chain's clock; null before it landed, and where the chain does not say. */
 const blockTime = v.nullable(timestamp)
 

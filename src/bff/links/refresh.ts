@@ -1,4 +1,5 @@
-import { endpoints, MOST_STATUSES, type EndpointResponse } from '#contract/endpoints.ts'
+import { endpoints, type EndpointResponse } from '#contract/endpoints.ts'
+import { MOST_PAYMENT_IDS } from '#contract/fields.ts'
 import { createId } from '#contract/id.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
@@ -21,7 +22,7 @@ export async function refreshPayments(
   linkIds: readonly string[],
   asking: Omit<Asking, 'context'>,
 ): Promise<void> {
-  const limits = { now: context.now(), most: MOST_STATUSES }
+  const limits = { now: context.now(), most: MOST_PAYMENT_IDS }
   const rows = await takeUnsettledPayments(context.db, linkIds, limits)
   const ids = rows.flatMap(({ paymentId }) => paymentId ?? [])
   await noteStatuses(context, rows, await readStatuses({ ...asking, context }, ids))
@@ -36,7 +37,7 @@ export async function refreshOldContacts(context: ProxyContext): Promise<void> {
   const now = context.now()
   const rows = await takeUnsettledContacts(context.db, unpaidBefore(now), {
     now,
-    most: MOST_STATUSES,
+    most: MOST_PAYMENT_IDS,
   })
   if (rows.length === 0) return
   const paymentIds = rows.flatMap(({ paymentId }) => paymentId ?? []).join(',')
@@ -69,8 +70,8 @@ export async function readStatuses(
   { context, visitor, requestId }: Asking,
   paymentIds: readonly string[],
 ): Promise<Map<string, Known>> {
-  const parts = Array.from({ length: Math.ceil(paymentIds.length / MOST_STATUSES) }, (_, part) =>
-    paymentIds.slice(part * MOST_STATUSES, (part + 1) * MOST_STATUSES),
+  const parts = Array.from({ length: Math.ceil(paymentIds.length / MOST_PAYMENT_IDS) }, (_, part) =>
+    paymentIds.slice(part * MOST_PAYMENT_IDS, (part + 1) * MOST_PAYMENT_IDS),
   )
   const found = await Promise.all(
     parts.map(async (ids) => {
