@@ -1,10 +1,11 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { isAwsSigned, sha256 } from './aws-signature.ts'
 
 /**
  * A peer that speaks the wire format of AWS KMS as its API reference gives it (JSON 1.1 over POST /, the operation in X-Amz-Target, Signature
- * Version 4), with one symmetric key. The signature is computed here from the documents, not by the client's own library.
+ * Version 4), with one symmetric key.
  */
 export type KmsServer = {
   url: string
@@ -48,7 +49,10 @@ export async function startKms(options: Options): Promise<KmsServer> {
     ) {
       throw new KmsError('UnknownOperationException')
     }
-    if (!isSigned(request, text, options)) throw new KmsError('InvalidSignatureException')
+    const signed = { service: 'kms', path: '/', payload: sha256(text) }
+    const region = options.keyArn.split(':')[3] ?? ''
+    if (!isAwsSigned(request, signed, { ...options, region }))
+      throw new KmsError('InvalidSignatureException')
     const operation = String(request.headers['x-amz-target']).replace('TrentService.', '')
     const body = JSON.parse(text) as Body
     if (body.KeyId !== options.keyArn) throw new KmsError('NotFoundException')
@@ -121,40 +125,4 @@ function decrypt(key: Buffer, context: Buffer, { CiphertextBlob }: Body): object
   } catch {
     throw new KmsError('InvalidCiphertextException')
   }
-}
-
-/** AWS Signature Version 4: canonical request, string to sign, derived key. */
-function isSigned(
-  request: IncomingMessage,
-  body: string,
-  { accessKeyId, secretAccessKey, keyArn }: Options,
-): boolean {
-  const parts =
-    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/kms\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
-      request.headers.authorization ?? '',
-    )
-  if (!parts) return false
-  const [, id, day = '', region = '', names = '', signature] = parts
-  if (id !== accessKeyId || region !== keyArn.split(':')[3]) return false
-  const headers = names
-    .split(';')
-    .map((name) => `${name}:${String(request.headers[name]).trim()}\n`)
-  const canonical = ['POST', '/', '', headers.join(''), names, sha256(body)].join('\n')
-  const scope = `${day}/${region}/kms/aws4_request`
-  const text = ['AWS4-HMAC-SHA256', request.headers['x-amz-date'], scope, sha256(canonical)].join(
-    '\n',
-  )
-  const signingKey = [day, region, 'kms', 'aws4_request'].reduce<string | Buffer>(
-    (key, part) => hmac(key, part),
-    `AWS4${secretAccessKey}`,
-  )
-  return hmac(signingKey, text).toString('hex') === signature
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
-}
-
-function hmac(key: string | Buffer, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest()
 }
