@@ -83,7 +83,7 @@ async function read(stored: Awaited<ReturnType<typeof store>>, range?: ByteRange
   return { range: opened.range, text: Buffer.concat(chunks).toString() }
 }
 
-test('a file in a bucket is read whole and in part, each request signed anew', async () => {
+test('a file in a bucket is read whole and in part, each request with its own signature', async () => {
   const stored = await store()
   expect(await probeSource(fixture.bff.context, stored)).toEqual({
     size: CONTENT.length,
