@@ -8,6 +8,7 @@ import {
   atomic,
   decimal,
   metadata,
+  MOST_PAYMENT_IDS,
   paymentId,
   plainNumber,
   resource,
@@ -73,6 +74,10 @@ export const queryParameters: Readonly<
     schema: { type: 'string', default: 'all' },
     description:
       'Direction, as seen from the wallets that are named; from the wallets of the account otherwise. `internal`: both parties are among them; `external`: neither is.',
+  },
+  paymentIds: {
+    schema: { type: 'string' },
+    description: `1 to ${MOST_PAYMENT_IDS} payment ids with commas.`,
   },
   limit: {
     schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
