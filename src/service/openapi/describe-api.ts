@@ -163,14 +163,14 @@ function describeParameters(
   example: object = {},
 ): FieldSchema[] {
   if (!schema) return []
-  const { properties = {} } = wireSchema(schema)
+  const { properties = {}, required = [] } = wireSchema(schema)
   return Object.entries(properties as Record<string, FieldSchema>).map(([name, own]) => {
     const known = place === 'query' ? queryParameters[name] : undefined
     const value: unknown = Object.entries(example).find(([key]) => key === name)?.[1]
     return {
       name,
       in: place,
-      required: place === 'path',
+      required: place === 'path' || (required as string[]).includes(name),
       schema: known ? { ...known.schema, ...('enum' in own && { enum: own.enum }) } : own,
       ...(known && { description: known.description }),
       ...(value !== undefined && {

@@ -19,7 +19,7 @@ import { queryParameters } from './field-schemas.ts'
 
 type Operation = {
   operationId: string
-  parameters: { name: string; in: string }[]
+  parameters: { name: string; in: string; required: boolean }[]
   requestBody?: { content: Record<string, object> }
   responses: Record<
     string,
@@ -97,6 +97,8 @@ describe.each(rows)('%s', (name, endpoint) => {
     for (const [parameter, schema] of Object.entries(entries)) {
       const known = queryParameters[parameter]?.schema
       expect(known, parameter).toBeDefined()
+      const described = operationOf(endpoint).parameters?.find(({ name }) => name === parameter)
+      expect(described?.required, parameter).toBe(!v.safeParse(schema, undefined).success)
       const accepts = (value: number) => v.safeParse(schema, String(value)).success
       const { minimum, maximum, default: preset } = known ?? {}
       if (typeof minimum === 'number' && typeof maximum === 'number') {
