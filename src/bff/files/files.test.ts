@@ -1,5 +1,4 @@
-import { createServer, request, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { request } from 'node:http'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +18,14 @@ import { reasonCodeOf } from '#contract/reasons.ts'
 import { insertPayment } from '#service/db/payments.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
+import {
+  afterProbe,
+  CONTENT,
+  KEY,
+  openSource,
+  serveRanges,
+  type Source,
+} from '#testing/file-source.ts'
 import { Fixture } from '#testing/fixture.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { eventually } from '#testing/service-context.ts'
@@ -39,8 +46,6 @@ import { settleLostDeliveries } from './deliver.ts'
 const NETWORK = 'eip155:84532'
 const PUBLIC_URL = 'https://files.example'
 const PAGE = 'http://localhost:4173/file'
-const CONTENT = 'The first page of the guide. The second page of the guide.'
-const KEY = 'a stored key'
 const PRICE = 1_500_000n
 
 const seller = { ...evmWallet(), network: NETWORK }
@@ -104,53 +109,6 @@ beforeEach(async () => {
 
 const mineAgain = () =>
   void (miner = setInterval(() => void evm.mine().catch(() => undefined), 100))
-
-type Answer = (range: string | undefined, response: ServerResponse) => void
-
-type Source = AsyncDisposable & {
-  url: string
-  answer: Answer
-  /** The header Range of each request. */
-  asked: (string | undefined)[]
-}
-
-/** A merchant's server that wants a key. `answer` is what it does now. */
-async function openSource(): Promise<Source> {
-  const server: Server = createServer((request, response) => {
-    state.asked.push(request.headers.range)
-    const basic = `Basic ${Buffer.from('shop:pass word').toString('base64')}`
-    if (request.headers['x-key'] !== KEY && request.headers.authorization !== basic)
-      return void response.writeHead(401).end()
-    state.answer(request.headers.range, response)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const state: Source = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/files/The%20guide.pdf`,
-    answer: serveRanges,
-    asked: [],
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-  return state
-}
-
-function serveRanges(range: string | undefined, response: ServerResponse): void {
-  const bytes = Buffer.from(CONTENT)
-  const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? []
-  response.setHeader('content-type', 'application/pdf')
-  if (start === undefined) return void response.end(bytes)
-  const part = bytes.subarray(Number(start), Number(end) + 1)
-  const last = Number(start) + part.length - 1
-  response.writeHead(206, { 'content-range': `bytes ${start}-${last}/${bytes.length}` }).end(part)
-}
-
-/** Until a payment is settled the source works; then it does this. */
-function afterProbe(then: Answer): Answer {
-  return (range, response) =>
-    range === 'bytes=0-0' ? serveRanges(range, response) : then(range, response)
-}
 
 const withKey = () => ({
   kind: 'https',

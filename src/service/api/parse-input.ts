@@ -30,8 +30,8 @@ export function parseInput(
     if (result.success) input[part] = result.output
     else
       for (const issue of result.issues)
-        details[fieldOf(issue, part) ?? part] ??= explain(issue, schema)
-    Object.assign(details, unknownFields(schema, value))
+        details[keyOf(fieldOf(issue, part) ?? part, part)] ??= explain(issue, schema)
+    for (const [name, problem] of unknownFields(schema, value)) details[keyOf(name, part)] = problem
   }
   const fields = Object.keys(details)
   if (fields.length === 0) return input
@@ -46,22 +46,25 @@ export function parseInput(
 /** Valibot reports only the first unknown field; the sender gets all of them, up to this many. */
 const MOST_UNKNOWN_FIELDS = 20
 
-function unknownFields(schema: v.GenericSchema, value: object): Record<string, string> {
-  if (!isStrictObject(schema)) return {}
+function unknownFields(schema: v.GenericSchema, value: object): [string, string][] {
+  if (!isStrictObject(schema)) return []
   const known = Object.keys(schema.entries)
   const unknown = Object.keys(value).filter((name) => !Object.hasOwn(schema.entries, name))
-  return Object.fromEntries(
-    unknown.slice(0, MOST_UNKNOWN_FIELDS).map((name) => {
-      if (known.length === 0) return [name.slice(0, 100), 'Unknown field. There are none here.']
-      const near = nearestName(name, known)
-      return [
-        name.slice(0, 100),
-        near
-          ? `Unknown field. Did you mean ${near}?`
-          : `Unknown field. Known are ${known.join(', ')}.`,
-      ]
-    }),
-  )
+  return unknown.slice(0, MOST_UNKNOWN_FIELDS).map((name) => {
+    if (known.length === 0) return [name.slice(0, 100), 'Unknown field. There are none here.']
+    const near = nearestName(name, known)
+    return [
+      name.slice(0, 100),
+      near
+        ? `Unknown field. Did you mean ${near}?`
+        : `Unknown field. Known are ${known.join(', ')}.`,
+    ]
+  })
+}
+
+/** `details.reason` is always the reason of a refusal: a field of that name is told with its part. */
+function keyOf(field: string, part: Parts): string {
+  return field === 'reason' ? `${part}.reason` : field
 }
 
 /** Query parameters are strings, even where they are parsed into something else. */

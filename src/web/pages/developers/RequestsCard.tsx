@@ -161,7 +161,7 @@ function RequestItem({
       <Disclosure
         className="mt-1"
         label={
-          <span>
+          <span className="min-w-0 [overflow-wrap:anywhere]">
             {code !== null && <span className="font-mono text-xs">{code} · </span>}
             <Trans>{durationMs} ms</Trans>
           </span>

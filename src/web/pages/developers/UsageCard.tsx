@@ -51,7 +51,7 @@ export function UsageCard() {
         />
         <Select
           aria-label={t`Key`}
-          className="min-w-44"
+          className="min-w-44 max-w-full"
           onChange={(event) => go({ key: event.target.value || undefined })}
           value={search.key ?? ''}
         >

@@ -1,0 +1,52 @@
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export const CONTENT = 'The first page of the guide. The second page of the guide.'
+export const KEY = 'a stored key'
+
+type Answer = (range: string | undefined, response: ServerResponse) => void
+
+export type Source = AsyncDisposable & {
+  url: string
+  answer: Answer
+  /** The header Range of each request. */
+  asked: (string | undefined)[]
+}
+
+/** A merchant's server that wants a key. `answer` is what it does now. */
+export async function openSource(): Promise<Source> {
+  const server: Server = createServer((request, response) => {
+    state.asked.push(request.headers.range)
+    const basic = `Basic ${Buffer.from('shop:pass word').toString('base64')}`
+    if (request.headers['x-key'] !== KEY && request.headers.authorization !== basic)
+      return void response.writeHead(401).end()
+    state.answer(request.headers.range, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const state: Source = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/files/The%20guide.pdf`,
+    answer: serveRanges,
+    asked: [],
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  return state
+}
+
+export function serveRanges(range: string | undefined, response: ServerResponse): void {
+  const bytes = Buffer.from(CONTENT)
+  const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? []
+  response.setHeader('content-type', 'application/pdf')
+  if (start === undefined) return void response.end(bytes)
+  const part = bytes.subarray(Number(start), Number(end) + 1)
+  const last = Number(start) + part.length - 1
+  response.writeHead(206, { 'content-range': `bytes ${start}-${last}/${bytes.length}` }).end(part)
+}
+
+/** Until a payment is settled the source works; then it does this. */
+export function afterProbe(then: Answer): Answer {
+  return (range, response) =>
+    range === 'bytes=0-0' ? serveRanges(range, response) : then(range, response)
+}
