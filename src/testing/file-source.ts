@@ -4,17 +4,17 @@ import type { AddressInfo } from 'node:net'
 export const CONTENT = 'The first page of the guide. The second page of the guide.'
 export const KEY = 'a stored key'
 
-type Answer = (range: string | undefined, response: ServerResponse) => void
+export type SourceAnswer = (range: string | undefined, response: ServerResponse) => void
 
-export type Source = AsyncDisposable & {
+export type FileServer = AsyncDisposable & {
   url: string
-  answer: Answer
+  answer: SourceAnswer
   /** The header Range of each request. */
   asked: (string | undefined)[]
 }
 
 /** A merchant's server that wants a key. `answer` is what it does now. */
-export async function openSource(): Promise<Source> {
+export async function openSource(): Promise<FileServer> {
   const server: Server = createServer((request, response) => {
     state.asked.push(request.headers.range)
     const basic = `Basic ${Buffer.from('shop:pass word').toString('base64')}`
@@ -23,7 +23,7 @@ export async function openSource(): Promise<Source> {
     state.answer(request.headers.range, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const state: Source = {
+  const state: FileServer = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/files/The%20guide.pdf`,
     answer: serveRanges,
     asked: [],
@@ -46,7 +46,7 @@ export function serveRanges(range: string | undefined, response: ServerResponse)
 }
 
 /** Until a payment is settled the source works; then it does this. */
-export function afterProbe(then: Answer): Answer {
+export function afterProbe(then: SourceAnswer): SourceAnswer {
   return (range, response) =>
     range === 'bytes=0-0' ? serveRanges(range, response) : then(range, response)
 }

@@ -24,7 +24,8 @@ import {
   KEY,
   openSource,
   serveRanges,
-  type Source,
+  type FileServer,
+  type SourceAnswer,
 } from '#testing/file-source.ts'
 import { Fixture } from '#testing/fixture.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
@@ -54,7 +55,7 @@ let evm: EvmFixture
 let tokens: EvmTokens
 let fixture: Fixture
 let shop: TestBrowser
-let source: Source
+let source: FileServer
 let miner: NodeJS.Timeout | undefined
 let ahead = 0
 
@@ -373,7 +374,7 @@ describe('a source', () => {
     })
   })
 
-  test.each<[string, Answer, string]>([
+  test.each<[string, SourceAnswer, string]>([
     ['refuses', (_, response) => void response.writeHead(403).end(), 'source_refused'],
     ['has nothing', (_, response) => void response.writeHead(404).end(), 'source_missing'],
     [
@@ -620,7 +621,7 @@ describe('a program', () => {
     expect(await inbox()).not.toContain(row?.paymentId)
   })
 
-  test.each<[string, Answer]>([
+  test.each<[string, SourceAnswer]>([
     [
       'that lies about its length',
       (_, response) => {
