@@ -80,3 +80,8 @@ function shortJson(value: unknown): string {
   if (typeof value === 'object' && value !== null) return '{…}'
   return describe(value).replace(UNPRINTABLE, '').slice(0, 100)
 }
+
+/** The name of a field in `details` of a refusal. `details.reason` is always the reason: a field of that name is told with its part. */
+export function detailKey(field: string, part: 'params' | 'query' | 'body'): string {
+  return field === 'reason' ? `${part}.reason` : field
+}

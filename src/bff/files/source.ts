@@ -147,7 +147,8 @@ export async function requireSource(
     if (!(error instanceof SourceError)) throw error
     context.log.warn({ err: error, fileId: file.id }, 'a source gives no file')
     throw new ProblemError('SERVICE_UNAVAILABLE', {
-      message: 'The file cannot be read now. Nothing was charged. Try again with the same payment.',
+      message:
+        'The file cannot be read now. Nothing was charged. Try again later, with the same payment if you have sent one.',
       reason: 'source_unavailable',
       retryAfter: 5,
     })

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { detailKey } from '#contract/explain-issue.ts'
 import { isForbiddenKey } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
 
@@ -27,7 +28,7 @@ export function parseInput(schemas: InputSchemas, raw: RawInput): Record<Part, u
     const result = v.safeParse(schema, raw[part])
     if (result.success) return result.output
     for (const issue of result.issues)
-      details[keyOf(v.getDotPath(issue) ?? part, part)] ??= unknownField(issue) ?? issue.message
+      details[detailKey(v.getDotPath(issue) ?? part, part)] ??= unknownField(issue) ?? issue.message
     return undefined
   }
   const input = { params: read('params'), query: read('query'), body: read('body') }
@@ -40,11 +41,6 @@ export function requireNoProblems(details: Record<string, string>): void {
   const [first] = Object.entries(details)
   if (first)
     throw new ProblemError('INVALID_PARAMETERS', { message: `${first[0]}: ${first[1]}`, details })
-}
-
-/** `details.reason` is always the reason of a refusal: a field of that name is told with its part. */
-function keyOf(field: string, part: Part): string {
-  return field === 'reason' ? `${part}.reason` : field
 }
 
 function unknownField(issue: v.BaseIssue<unknown>): string | undefined {

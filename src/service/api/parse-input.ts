@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { explainIssue } from '#contract/explain-issue.ts'
+import { detailKey, explainIssue } from '#contract/explain-issue.ts'
 import { describe } from '#contract/fields.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
@@ -30,8 +30,9 @@ export function parseInput(
     if (result.success) input[part] = result.output
     else
       for (const issue of result.issues)
-        details[keyOf(fieldOf(issue, part) ?? part, part)] ??= explain(issue, schema)
-    for (const [name, problem] of unknownFields(schema, value)) details[keyOf(name, part)] = problem
+        details[detailKey(fieldOf(issue, part) ?? part, part)] ??= explain(issue, schema)
+    for (const [name, problem] of unknownFields(schema, value))
+      details[detailKey(name, part)] = problem
   }
   const fields = Object.keys(details)
   if (fields.length === 0) return input
@@ -60,11 +61,6 @@ function unknownFields(schema: v.GenericSchema, value: object): [string, string]
         : `Unknown field. Known are ${known.join(', ')}.`,
     ]
   })
-}
-
-/** `details.reason` is always the reason of a refusal: a field of that name is told with its part. */
-function keyOf(field: string, part: Parts): string {
-  return field === 'reason' ? `${part}.reason` : field
 }
 
 /** Query parameters are strings, even where they are parsed into something else. */
