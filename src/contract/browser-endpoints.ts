@@ -23,6 +23,7 @@ import { mailRows } from './mail-rows.ts'
 import { MOST_IMAGES } from './product-endpoints.ts'
 import { ROLES } from './role.ts'
 import { decimalText, MOST_PIECES } from './quote.ts'
+import { MOST_REASON } from './refund-request.ts'
 import { RelayInput } from './relay.ts'
 import { BalanceAlertInput } from './wallet.ts'
 
@@ -377,8 +378,10 @@ const rows = {
       /** In the native currency; the service decides without it. */
       priorityFee: v.optional(decimal),
       resource: v.optional(resource),
-      description: v.optional(text(200)),
+      description: v.optional(text(MOST_REASON)),
       reference: v.optional(text(100)),
+      /** The payment that this one refunds: it decides `to`, `network`, `asset` and the reference, and `description` is the reason. */
+      refundOf: v.optional(paymentId),
       /** The operator's wallet that will sign; of the network's family. */
       signer: address,
     }),

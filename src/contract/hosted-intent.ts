@@ -50,6 +50,8 @@ export type HostedIntent = {
   resource: string
   description: string
   reference: string
+  /** The payment that this one refunds; empty for any other. */
+  refundOf: string
   /** Unix seconds; at most five minutes after creation. */
   expiresAt: number
 }
@@ -64,6 +66,7 @@ const FIELDS = [
   { name: 'resource', type: 'string' },
   { name: 'description', type: 'string' },
   { name: 'reference', type: 'string' },
+  { name: 'refundOf', type: 'string' },
   { name: 'nonce', type: 'string' },
   { name: 'expiresAt', type: 'uint256' },
 ] as const
@@ -80,6 +83,7 @@ export function intentTypedData(intent: HostedIntent) {
     resource,
     description,
     reference,
+    refundOf,
     nonce,
     expiresAt,
   } = intent
@@ -101,6 +105,7 @@ export function intentTypedData(intent: HostedIntent) {
       resource,
       description,
       reference,
+      refundOf,
       nonce,
       expiresAt: String(expiresAt),
     },
@@ -124,6 +129,7 @@ export function intentText(intent: HostedIntent): string {
     resource,
     description,
     reference,
+    refundOf,
     nonce,
     expiresAt,
   } = intent
@@ -140,6 +146,7 @@ export function intentText(intent: HostedIntent): string {
     ...Object.entries(words).flatMap(([name, text]) =>
       text === '' ? [] : [`${name}: ${JSON.stringify(text)}`],
     ),
+    ...(refundOf === '' ? [] : [`Refund of: ${refundOf}`]),
     `Nonce: ${nonce}`,
     `Expires: ${new Date(expiresAt * 1000).toISOString()}`,
   ].join('\n')

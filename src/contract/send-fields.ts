@@ -38,4 +38,6 @@ export const refundFields = {
   reason: v.optional(storedText(300)),
   note: v.optional(storedText(1_000)),
   priorityFee: v.optional(decimal),
+  /** Kept with the refund. Its `referenceId` is the original's. */
+  metadata: v.optional(metadata),
 }

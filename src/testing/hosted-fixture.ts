@@ -109,7 +109,7 @@ export class HostedFixture {
 
   /** What is to be signed, as a page builds it. */
   async prepared(
-    more: Partial<Pick<HostedIntent, 'resource' | 'description' | 'reference'>> & {
+    more: Partial<Pick<HostedIntent, 'resource' | 'description' | 'reference' | 'refundOf'>> & {
       amount?: number
       priorityFee?: number
     } = {},
@@ -117,9 +117,9 @@ export class HostedFixture {
     const answer = await this.prepare(more)
     if (answer.status !== 200) throw new Error(answer.text)
     const { nonce, amountAtomic, expiresAt } = hostedJson(answer)
-    const { resource = '', description = '', reference = '' } = more
+    const { resource = '', description = '', reference = '', refundOf = '' } = more
     const asset = this.evm.network.assets[0]?.address ?? ''
-    const words = { resource, description, reference }
+    const words = { resource, description, reference, refundOf }
     const priorityFee = more.priorityFee === undefined ? '' : String(more.priorityFee)
     return {
       nonce,

@@ -469,6 +469,8 @@ export const hostedIntent = bff.table(
     resource: text(),
     description: text(),
     reference: text(),
+    /** The payment that this one refunds. */
+    refundOf: text(),
     createdAt: at('created_at').notNull(),
     expiresAt: at('expires_at').notNull(),
     /** `open`, `sending` from the signature on, then `sent` or `refused`. */

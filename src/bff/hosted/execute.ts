@@ -63,10 +63,14 @@ async function send(
     prefer: 'respond-async',
     once: true,
   }
-  const { parsed } = await context.upstream.write('paymentSend', request, () => {
-    context.budgets.spend(spender(visitor), 'action')
-    onAsked?.()
-  })
+  const { parsed } = await context.upstream.write(
+    row.refundOf === null ? 'paymentSend' : 'paymentRefund',
+    request,
+    () => {
+      context.budgets.spend(spender(visitor), 'action')
+      onAsked?.()
+    },
+  )
   await setSent(context.db, row.id, parsed.paymentId)
   return { state: 'sent', paymentId: parsed.paymentId }
 }
@@ -128,6 +132,17 @@ async function findMade(
 }
 
 function requestOf(row: HostedRow, { asset }: HostedRule): Record<string, unknown> {
+  const amount = new LosslessNumber(formatAmount(row.amount, asset.decimals))
+  const fee = row.priorityFee !== null && { priorityFee: new LosslessNumber(row.priorityFee) }
+  if (row.refundOf !== null)
+    return {
+      paymentId: row.refundOf,
+      walletAddress: row.sender,
+      amount,
+      ...(row.description !== null && { reason: row.description }),
+      ...fee,
+      metadata: { hostedIntent: row.id },
+    }
   const metadata = {
     ...(row.description !== null && { description: row.description }),
     ...(row.reference !== null && { referenceId: row.reference }),
@@ -136,10 +151,10 @@ function requestOf(row: HostedRow, { asset }: HostedRule): Record<string, unknow
   return {
     walletAddress: row.sender,
     recipientAddress: row.recipient,
-    amount: new LosslessNumber(formatAmount(row.amount, asset.decimals)),
+    amount,
     network: row.network,
     ...(!asset.native && { asset: asset.address }),
-    ...(row.priorityFee !== null && { priorityFee: new LosslessNumber(row.priorityFee) }),
+    ...fee,
     ...(row.resource !== null && { resource: row.resource }),
     metadata,
   }

@@ -1,8 +1,10 @@
 import { eq } from 'drizzle-orm'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createPaymentId } from '#contract/payment.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { evmWallet } from '#testing/test-browser.ts'
+import { hostedIntent } from '../db/schema.ts'
 import { ETH, HostedFixture, hostedJson, reasonOf } from '#testing/hosted-fixture.ts'
 
 const stranger = evmWallet()
@@ -239,4 +241,95 @@ test('a payment that the signer refuses is told with its limit, stays unpaid on 
   } finally {
     hosted.fixture.signer.setPolicy({ rules: [{ wallet: '*' }] })
   }
+})
+
+/** A customer's payment to the managed wallet, as the ledger has it. */
+async function received(facts: Partial<typeof payment.$inferInsert> = {}): Promise<string> {
+  const { db } = hosted.fixture.service.context
+  const [asset] = hosted.evm.network.assets
+  if (!asset) throw new Error('no asset')
+  const id = createPaymentId()
+  await db.insert(payment).values({
+    id,
+    accountId: hosted.fixture.accountId,
+    mode: 'local',
+    status: 'finalized',
+    direction: 'received',
+    network: hosted.evm.network.network,
+    asset: asset.address,
+    symbol: asset.symbol,
+    decimals: asset.decimals,
+    amount: ETH / 2n,
+    sender: hosted.payee,
+    recipient: hosted.managed,
+    metadata: JSON.stringify({ referenceId: 'INV-7' }),
+    ...facts,
+  })
+  return id
+}
+
+test('a refund from a managed wallet is the payment that its operator signed: linked to the original, with its reference and the reason', async () => {
+  const refundOf = await received()
+  const intent = await hosted.prepared({ refundOf, amount: 0.2, description: 'One cup broke.' })
+  // A signature that leaves the original out is a payment to anybody.
+  const without = await hosted.sign({ ...intent, refundOf: '' })
+  expect(reasonOf(await hosted.send(intent.nonce, without))).toBe('hosted_signature')
+  const sent = await hosted.send(intent.nonce, await hosted.sign(intent))
+  expect(sent.status, sent.text).toBe(200)
+  const refund = await hosted.browser.get(`/api/payment/status/${sent.json.paymentId}`)
+  expect(refund.json).toMatchObject({
+    refundOf,
+    refundReason: 'One cup broke.',
+    sender: hosted.managed,
+    recipient: hosted.payee,
+    amountAtomic: (ETH / 5n).toString(),
+    metadata: { referenceId: 'INV-7' },
+  })
+  const original = await hosted.browser.get(`/api/payment/status/${refundOf}`)
+  expect(original.json.refund).toMatchObject({ pendingAtomic: (ETH / 5n).toString() })
+})
+
+test('refunds of one payment from a managed wallet never exceed it, however many are signed at once', async () => {
+  hosted.allow({ maxPerDay: 100n * ETH })
+  const refundOf = await received()
+  const intents = []
+  for (let index = 0; index < 10; index++)
+    intents.push(await hosted.prepared({ refundOf, amount: 0.5 }))
+  const answers = await Promise.all(
+    intents.map(async (intent) => hosted.send(intent.nonce, await hosted.sign(intent))),
+  )
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+  expect(await hosted.paidOut()).toBe(1)
+  expect((await hosted.prepare({ refundOf, amount: 0.5 })).json.error.details).toEqual({
+    amount: 'Expected at most 0 ETH, what is left of the payment to refund, received 0.5.',
+  })
+  // What was refused took nothing of the wallet's day.
+  expect(await hosted.spent()).toBe((ETH / 2n).toString())
+})
+
+test.each([
+  ['to somebody else than the payer', {}, { to: stranger.address }, 'to'],
+  ['of a payment that has not arrived', { status: 'pending' }, {}, 'refundOf'],
+  ['of another asset', { asset: stranger.address }, {}, 'asset'],
+  ['of another network', { network: 'eip155:1' }, {}, 'network'],
+  ['with a reference', {}, { reference: 'x' }, 'reference'],
+  ['for a resource', {}, { resource: 'https://a.example' }, 'resource'],
+] as const)('a refund from a managed wallet is not prepared %s', async (_, facts, more, field) => {
+  const refundOf = await received(facts)
+  const answer = await hosted.prepare({ refundOf, ...more })
+  expect([answer.status, Object.keys(answer.json.error.details ?? {})]).toEqual([400, [field]])
+})
+
+test('a refund from a managed wallet whose answer got lost is found again after its time', async () => {
+  const refundOf = await received()
+  const intent = await hosted.prepared({ refundOf })
+  const signature = await hosted.sign(intent)
+  const sent = await hosted.send(intent.nonce, signature)
+  await hosted.fixture.bff.context.db
+    .update(hostedIntent)
+    .set({ state: 'sending', paymentId: null })
+    .where(eq(hostedIntent.id, intent.nonce))
+  hosted.pass(6 * 60_000)
+  expect(hostedJson(await hosted.send(intent.nonce, signature))).toEqual(hostedJson(sent))
+  expect(await hosted.paidOut()).toBe(1)
 })

@@ -17,6 +17,7 @@ export function intentOf(row: HostedRow, { asset }: HostedRule): HostedIntent {
     resource: row.resource ?? '',
     description: row.description ?? '',
     reference: row.reference ?? '',
+    refundOf: row.refundOf ?? '',
     expiresAt: Math.floor(row.expiresAt.getTime() / 1000),
   }
 }

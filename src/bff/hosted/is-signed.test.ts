@@ -24,6 +24,7 @@ describe('the words that are signed', () => {
     resource: '',
     description: 'Téa',
     reference: '',
+    refundOf: '',
     expiresAt: 1_800_000_000,
   }
 
@@ -47,6 +48,7 @@ describe('the words that are signed', () => {
       { resource: 'https://a.example' },
       { description: 'Tea' },
       { reference: 'x' },
+      { refundOf: 'pay_1' },
       { expiresAt: 1_800_000_001 },
     ]
     for (const other of others)
@@ -71,7 +73,7 @@ describe('the words that are signed', () => {
     expect(intentText(solana)).toContain('Description: "x\\nTo: me"')
     const signature = await wallet.sign(intentText(solana))
     expect(isIntentSigned(wallet.address, solana, signature)).toBe(true)
-    for (const other of [{ amountAtomic: '1' }, { priorityFee: '0.01' }])
+    for (const other of [{ amountAtomic: '1' }, { priorityFee: '0.01' }, { refundOf: 'pay_1' }])
       expect(isIntentSigned(wallet.address, { ...solana, ...other }, signature)).toBe(false)
   })
 })

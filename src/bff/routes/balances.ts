@@ -3,12 +3,12 @@ import { describeAmountProblem, parseAmount } from '#contract/amount.ts'
 import type { BalanceWallet } from '#contract/balance-endpoints.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { familyOf, nativeAsset } from '#contract/network.ts'
-import { ProblemError } from '#contract/problem.ts'
 import type { BffConfig } from '../config/config.ts'
 import { listAlerts, removeAlert, setAlert, type BalanceAlertRow } from '../db/balances.ts'
 import type { OwnCall, OwnRule } from '../session/own-rule.ts'
 import { requireRole, spender } from '../session/rule.ts'
 import { OperatorError } from '../upstream/problem.ts'
+import { refuseField } from './own-fields.ts'
 
 /**
  * Which wallets the account has, and below which balance people are warned. No chain is asked here:
@@ -46,11 +46,12 @@ export const balanceAlert: OwnRule<'balanceAlert'> = async (call) => {
   const { context, visitor, body } = call
   const { wallet: setBy } = requireRole(visitor, 'operator').member
   const network = context.config.networks.find((each) => each.network === body.network)
-  if (!network) throw invalid('network', `Expected a configured network, received ${body.network}.`)
+  if (!network)
+    throw refuseField('network', `Expected a configured network, received ${body.network}.`)
   const { wallets } = await readWallets(call)
   const wallet = wallets.find((each) => each.managed && each.wallet === body.walletAddress)
   if (!wallet || wallet.family !== familyOf(network.network))
-    throw invalid(
+    throw refuseField(
       'walletAddress',
       `Expected a managed wallet of this account on ${network.name}, received ${body.walletAddress}.`,
     )
@@ -62,7 +63,7 @@ export const balanceAlert: OwnRule<'balanceAlert'> = async (call) => {
   const { decimals } = nativeAsset(network)
   const parsed = parseAmount(body.threshold, decimals)
   if (!parsed.ok)
-    throw invalid('threshold', describeAmountProblem(parsed.problem, body.threshold, decimals))
+    throw refuseField('threshold', describeAmountProblem(parsed.problem, body.threshold, decimals))
   const row = {
     ...key,
     name: wallet.name ?? '',
@@ -146,11 +147,4 @@ function isConfigured({ networks }: Pick<BffConfig, 'networks'>, alert: BalanceA
 
 function alertBody({ wallet, network, threshold }: BalanceAlertRow) {
   return { wallet, network, thresholdAtomic: threshold.toString() }
-}
-
-function invalid(field: string, problem: string): ProblemError {
-  return new ProblemError('INVALID_PARAMETERS', {
-    message: `${field}: ${problem}`,
-    details: { [field]: problem },
-  })
 }

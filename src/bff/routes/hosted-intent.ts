@@ -3,9 +3,9 @@ import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amou
 import { hostedLimitReason } from '#contract/hosted-intent.ts'
 import { familyOf, findAsset, nativeAsset } from '#contract/network.ts'
 import { hasRole } from '#contract/role.ts'
-import { ProblemError } from '#contract/problem.ts'
 import { limitProblem, recipientProblem } from '#contract/reason-problems.ts'
 import { readRecipient } from '#contract/recipient.ts'
+import type { OpenSession } from '../db/sessions.ts'
 import { insertIntent, outflowToday } from '../db/hosted.ts'
 import { refuseHosted, refuseOverLimit } from '../hosted/refuse.ts'
 import { findRule, type HostedRule } from '../config/hosted-rules.ts'
@@ -13,11 +13,14 @@ import { roleOf } from '../session/open-session.ts'
 import { createNonce } from '../session/random.ts'
 import type { OwnCall, OwnRule } from '../session/own-rule.ts'
 import { requireRole } from '../session/rule.ts'
+import { refuseField } from './own-fields.ts'
+import { readRefundable, requireSameTerms } from './refund.ts'
 
 /** Long enough to read and sign it, short enough that a signature found later is worth nothing. */
 const VALID_MS = 5 * 60_000
 
-export const hostedIntent: OwnRule<'hostedIntent'> = async ({ context, visitor, body }) => {
+export const hostedIntent: OwnRule<'hostedIntent'> = async (call) => {
+  const { context, visitor, body } = call
   const session = requireRole(visitor, 'operator')
   context.budgets.spendSignIn(visitor.address)
   const rule = ruleOf(context.config.hosted, body)
@@ -28,6 +31,7 @@ export const hostedIntent: OwnRule<'hostedIntent'> = async ({ context, visitor, 
     throw refuseHosted('hosted_signer')
   const amount = readAmount(body, rule)
   const priorityFee = readPriorityFee(body, rule)
+  if (body.refundOf !== undefined) await requireRefund(call, session, amount)
   const now = context.now()
   // Looked at again when it is signed; here so that nobody signs in vain.
   const left =
@@ -51,6 +55,7 @@ export const hostedIntent: OwnRule<'hostedIntent'> = async ({ context, visitor, 
     resource: body.resource ?? null,
     description: body.description ?? null,
     reference: body.reference ?? null,
+    refundOf: body.refundOf ?? null,
     createdAt: now,
     // Whole seconds: what is signed names it in seconds.
     expiresAt: new Date(Math.floor((now.getTime() + VALID_MS) / 1000) * 1000),
@@ -67,6 +72,36 @@ export const hostedIntent: OwnRule<'hostedIntent'> = async ({ context, visitor, 
       expiresAt: row.expiresAt.getTime() / 1000,
     },
   }
+}
+
+/** Before anybody signs; the service looks at all of it again, with the original locked. */
+async function requireRefund(
+  { context, visitor, body, requestId }: OwnCall<'hostedIntent'>,
+  session: OpenSession,
+  amount: bigint,
+): Promise<void> {
+  const { refundOf = '', to, network, asset, resource, reference } = body
+  if (reference !== undefined)
+    throw refuseField('reference', 'Expected none: a refund has the reference of its payment.')
+  const original = await readRefundable(
+    { context, visitor, session, requestId },
+    refundOf,
+    'refundOf',
+  )
+  requireSameTerms(context, original, {
+    recipientAddress: to,
+    field: 'to',
+    network,
+    asset,
+    resource,
+  })
+  const { refundedAtomic, pendingAtomic } = original.refund
+  const left = BigInt(original.amountAtomic) - BigInt(refundedAtomic) - BigInt(pendingAtomic)
+  if (amount > left)
+    throw refuseField(
+      'amount',
+      `Expected at most ${formatAmount(left > 0n ? left : 0n, original.decimals)} ${original.symbol}, what is left of the payment to refund, received ${formatAmount(amount, original.decimals)}.`,
+    )
 }
 
 type Body = OwnCall<'hostedIntent'>['body']
@@ -88,10 +123,7 @@ function readPriorityFee({ priorityFee }: Body, { network }: HostedRule): string
   const parsed = parseAmount(priorityFee, native.decimals)
   if (!parsed.ok && parsed.problem !== 'not_positive') {
     const problem = describeAmountProblem(parsed.problem, priorityFee, native.decimals)
-    throw new ProblemError('INVALID_PARAMETERS', {
-      message: `priorityFee: ${problem}`,
-      details: { priorityFee: problem },
-    })
+    throw refuseField('priorityFee', problem)
   }
   const atomic = parsed.ok ? parsed.atomic : 0n
   const limit = hostedLimitReason('priorityFee', atomic, native)
@@ -103,11 +135,7 @@ function readPriorityFee({ priorityFee }: Body, { network }: HostedRule): string
 function readAmount(body: Body, { asset, maxPerPayment }: HostedRule): bigint {
   const parsed = parseAmount(body.amount, asset.decimals)
   if (!parsed.ok) {
-    const amount = describeAmountProblem(parsed.problem, body.amount, asset.decimals)
-    throw new ProblemError('INVALID_PARAMETERS', {
-      message: `amount: ${amount}`,
-      details: { amount },
-    })
+    throw refuseField('amount', describeAmountProblem(parsed.problem, body.amount, asset.decimals))
   }
   if (parsed.atomic > maxPerPayment)
     throw refuseOverLimit('hosted_over_payment', maxPerPayment, asset)

@@ -4,10 +4,7 @@ import { ProblemError } from '#contract/problem.ts'
 export function refuseSenderVerified(body: { senderVerified?: boolean | undefined }): void {
   if (body.senderVerified === undefined) return
   const senderVerified = `Expected this field to be absent: it follows from the wallets of the session. Received ${body.senderVerified}.`
-  throw new ProblemError('INVALID_PARAMETERS', {
-    message: `senderVerified: ${senderVerified}`,
-    details: { senderVerified },
-  })
+  throw refuseField('senderVerified', senderVerified)
 }
 
 /** The fields of a JSON object that the schema of its endpoint has accepted. */
@@ -22,9 +19,16 @@ const OF_LINKS = ['paymentLink', 'pieces', 'quote'] as const
 export function refuseLinkMetadata(metadata: Record<string, unknown> | undefined): void {
   const found = OF_LINKS.find((name) => metadata !== undefined && Object.hasOwn(metadata, name))
   if (found === undefined) return
-  const expected = 'Expected this field to be absent: only paying a link writes it.'
-  throw new ProblemError('INVALID_PARAMETERS', {
-    message: `metadata.${found}: ${expected}`,
-    details: { [`metadata.${found}`]: expected },
+  throw refuseField(
+    `metadata.${found}`,
+    'Expected this field to be absent: only paying a link writes it.',
+  )
+}
+
+/** The refusal of one field of a request: what was expected. */
+export function refuseField(field: string, message: string): ProblemError {
+  return new ProblemError('INVALID_PARAMETERS', {
+    message: `${field}: ${message}`,
+    details: { [field]: message },
   })
 }

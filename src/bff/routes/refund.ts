@@ -3,9 +3,12 @@ import type { EndpointResponse } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { findAsset, nativeAsset } from '#contract/network.ts'
 import { isPaid, isPaymentId } from '#contract/payment.ts'
-import { ProblemError } from '#contract/problem.ts'
+import type { OpenSession } from '../db/sessions.ts'
 import type { UpstreamRequest } from '../upstream/upstream.ts'
+import { refuseField } from './own-fields.ts'
 import { readPayment } from './read-payment.ts'
+import type { Visitor } from '../session/visitor.ts'
+import type { ProxyContext } from '../context/context.ts'
 import { may, requireWallet, type ProxyCall } from '../session/rule.ts'
 
 type Original = EndpointResponse<'paymentStatus'>
@@ -22,18 +25,16 @@ export async function refundRequest(
   const { metadata, walletAddress, amount, priorityFee } = input.body
   const named = metadata?.['refundOf']
   if (named === undefined) return undefined
+  const field = 'metadata.refundOf'
   if (typeof named !== 'string' || !isPaymentId(named))
-    throw refuse('metadata.refundOf', 'Expected the id of a payment.')
+    throw refuseField(field, 'Expected the id of a payment.')
   const session = requireWallet(visitor)
-  const original = (await readPayment({ context, visitor, session, paymentId: named, requestId }))
-    .parsed
-  if (!isPaid(original.status))
-    throw refuse('metadata.refundOf', 'Expected a payment that has arrived.')
+  const original = await readRefundable({ context, visitor, session, requestId }, named, field)
   const proven = session.wallets.includes(walletAddress)
   if (original.recipient !== walletAddress || !(may(session, 'operator') || proven)) {
-    throw refuse('walletAddress', 'Expected the wallet that received the payment.')
+    throw refuseField('walletAddress', 'Expected the wallet that received the payment.')
   }
-  requireSameTerms(call, original)
+  requireSameTerms(context, original, { ...input.body, field: 'recipientAddress' })
   const { description } = metadata ?? {}
   const body = {
     paymentId: named,
@@ -46,26 +47,51 @@ export async function refundRequest(
   return { body, requestId, idempotencyKey }
 }
 
-function requireSameTerms(
-  { context, input }: ProxyCall<'transactionSend'>,
-  original: Original,
-): void {
-  const { recipientAddress, asset: name, network: id, resource } = input.body
-  const recipient = parseAddress(recipientAddress)
-  if (!recipient.ok || recipient.address !== original.sender)
-    throw refuse('recipientAddress', 'Expected the payer of the payment.')
-  if (resource !== undefined)
-    throw refuse('resource', 'Expected none: a refund is for no resource.')
-  const network = context.config.networks.find((each) => each.network === original.network)
-  const asset = network && (name === undefined ? nativeAsset(network) : findAsset(network, name))
-  if (!network || (id !== undefined && id !== original.network))
-    throw refuse('network', 'Expected the network of the payment.')
-  if (asset?.address !== original.asset) throw refuse('asset', 'Expected the asset of the payment.')
+type Reading = {
+  context: ProxyContext
+  visitor: Visitor
+  session: OpenSession
+  requestId: string
 }
 
-function refuse(field: string, message: string): ProblemError {
-  return new ProblemError('INVALID_PARAMETERS', {
-    message: `${field}: ${message}`,
-    details: { [field]: message },
-  })
+/**
+ * A payment that the session may see, and that has arrived.
+ * @throws ProblemError `INVALID_PARAMETERS` for the field that names it, `NOT_FOUND`
+ */
+export async function readRefundable(
+  reading: Reading,
+  paymentId: string,
+  field: string,
+): Promise<Original> {
+  const { parsed } = await readPayment({ ...reading, paymentId })
+  if (!isPaid(parsed.status)) throw refuseField(field, 'Expected a payment that has arrived.')
+  return parsed
+}
+
+type RefundTerms = {
+  recipientAddress: string
+  /** The one that names the recipient. */
+  field: string
+  asset?: string | undefined
+  network?: string | undefined
+  resource?: string | undefined
+}
+
+/** @throws ProblemError `INVALID_PARAMETERS` unless it goes to the payer, in the asset of the original, and for no resource */
+export function requireSameTerms(
+  { config }: ProxyContext,
+  original: Original,
+  { recipientAddress, field, asset: name, network: id, resource }: RefundTerms,
+): void {
+  const recipient = parseAddress(recipientAddress)
+  if (!recipient.ok || recipient.address !== original.sender)
+    throw refuseField(field, 'Expected the payer of the payment.')
+  if (resource !== undefined)
+    throw refuseField('resource', 'Expected none: a refund is for no resource.')
+  const network = config.networks.find((each) => each.network === original.network)
+  const asset = network && (name === undefined ? nativeAsset(network) : findAsset(network, name))
+  if (!network || (id !== undefined && id !== original.network))
+    throw refuseField('network', 'Expected the network of the payment.')
+  if (asset?.address !== original.asset)
+    throw refuseField('asset', 'Expected the asset of the payment.')
 }

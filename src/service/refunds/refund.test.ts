@@ -108,6 +108,7 @@ describe('on Postgres', () => {
       amount: '0.004',
       reason: 'Out of stock.',
       note: 'box 7',
+      metadata: { ticket: 12, referenceId: 'another order' },
     })
     expect(part).toMatchObject({
       mode: 'hosted',
@@ -119,7 +120,7 @@ describe('on Postgres', () => {
       refundOf: order.id,
       refundReason: 'Out of stock.',
       refundNote: 'box 7',
-      metadata: { referenceId: 'order-7' },
+      metadata: { ticket: 12, referenceId: 'order-7' },
       resource: null,
     })
     expect(await refundOf(order.id)).toEqual({

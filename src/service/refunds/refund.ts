@@ -54,7 +54,7 @@ export async function buildRefund(
 async function readRefund(
   context: Context,
   actor: Actor,
-  { paymentId, walletAddress, amount, reason, note, priorityFee }: Body,
+  { paymentId, walletAddress, amount, reason, note, priorityFee, metadata }: Body,
 ) {
   const original = await readOwnPayment(context, actor, paymentId)
   await requireReceived(context.db, actor, original)
@@ -71,6 +71,8 @@ async function readRefund(
   const amountAtomic = amount === undefined ? left : readAmount(amount, original)
   requireLeft(original, { amountAtomic, left })
   const reference = readMetadata(original.metadata)?.['referenceId']
+  const { referenceId: _, ...own } = metadata ?? {}
+  const kept = { ...own, ...(reference !== undefined && { referenceId: reference }) }
   return {
     refund: { refundOf: original.id, refundReason: reason ?? null, refundNote: note ?? null },
     body: {
@@ -79,7 +81,7 @@ async function readRefund(
       amount: formatAmount(amountAtomic, original.decimals),
       network: original.network,
       asset: original.asset,
-      ...(reference !== undefined && { metadata: { referenceId: reference } }),
+      ...(Object.keys(kept).length > 0 && { metadata: kept }),
       ...(priorityFee !== undefined && { priorityFee }),
     },
   }

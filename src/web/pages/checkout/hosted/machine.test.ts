@@ -15,6 +15,7 @@ const intent: HostedIntent = {
   resource: '',
   description: '',
   reference: '',
+  refundOf: '',
   expiresAt: 1,
 }
 const userError = { code: 'X', title: 'x', body: 'y' }

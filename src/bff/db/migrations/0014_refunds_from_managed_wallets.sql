@@ -1,0 +1,1 @@
+ALTER TABLE "bff"."hosted_intent" ADD COLUMN "refund_of" text;
