@@ -1,10 +1,12 @@
 import { privateKeyToAddress } from 'viem/accounts'
 import { parseEther } from 'viem'
 import { until } from './chain.ts'
-import { connect } from './checkout.ts'
+import { connect, pay } from './checkout.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { expectAccessible } from './expect-accessible.ts'
+import { onEthereum } from './orders.ts'
 import { randomPrivateKey } from './random.ts'
+import { paymentRows, signIn } from './seller.ts'
 import { oneOf, text, textLike } from './text.ts'
 
 async function openManaged({ page }: Person): Promise<void> {
@@ -58,9 +60,7 @@ test('an operator pays from a managed wallet with one signature over exactly tha
       name: text('Sign and pay with {walletName}', { walletName: 'MetaMask' }),
     })
     .click()
-  await expect(
-    page.getByRole('heading', { name: text('The payment service has it') }),
-  ).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Payment sent') })).toBeVisible()
   await until(
     async () => (await chains.evm.getBalance({ address: payee })) === parseEther('0.0171'),
     'the payee’s money',
@@ -71,6 +71,47 @@ test('an operator pays from a managed wallet with one signature over exactly tha
   await expectAccessible(page, 'managed wallet: sent')
   // The operator's own wallet signed words and sent nothing.
   expect(ethereum.sent).toEqual([])
+})
+
+test('an operator refunds a payment from a managed wallet with two activations and a signature, and the payment says so', async ({
+  net,
+  chains,
+  buyer,
+  seller,
+}) => {
+  test.slow()
+  const customer = await buyer({ ether: '1' })
+  await pay(customer.page, 'MetaMask', onEthereum(net, '0.0189'))
+  const shop = await seller()
+  const page = await signIn(shop)
+  await paymentRows(page).filter({ hasText: '0.0189' }).getByRole('link').first().click()
+  await page.getByLabel(text('Amount')).fill('0.0121')
+  await page.getByLabel(textLike('Reason')).fill('One cup is broken.')
+  const till = page.getByLabel(text('Pay from')).getByRole('option').last()
+  await page.getByLabel(text('Pay from')).selectOption((await till.getAttribute('value')) ?? '')
+  const { address } = customer.ethereum
+  const before = await chains.evm.getBalance({ address })
+  await page.getByRole('button', { name: text('Review refund') }).click()
+  await expect(page.getByText(text('The managed wallet refunds'))).toBeVisible()
+  const review = page.getByRole('main')
+  await expect(review).toContainText('One cup is broken.')
+  await expect(review.getByRole('term').getByText(text('Balance'))).toBeVisible()
+  await expect(review.getByRole('term').getByText(text('Network fee'))).toBeVisible()
+  await expectAccessible(page, 'refund: from a managed wallet')
+  await page
+    .getByRole('button', {
+      name: text('Sign and pay with {walletName}', { walletName: 'MetaMask' }),
+    })
+    .click()
+  await expect(page.getByRole('heading', { name: text('Refund sent') })).toBeVisible()
+  await until(
+    async () => (await chains.evm.getBalance({ address })) - before === parseEther('0.0121'),
+    'the refund',
+  )
+  expect(shop.ethereum.sent).toEqual([])
+  await page.goto('/payments?type=received')
+  const row = paymentRows(page).filter({ hasText: '0.0189' })
+  await expect(row.getByText(text('Partly refunded'), { exact: true })).toBeVisible()
 })
 
 test('an answer that got lost is not a second payment: after a reload the same request goes on', async ({
@@ -101,9 +142,9 @@ test('an answer that got lost is not a second payment: after a reload the same r
   await page.unroute('**/api/hosted/send')
   await page.reload()
   await page.getByText(text('Managed wallet'), { exact: true }).click()
-  await expect(page.getByRole('heading', { name: text('The payment service has it') })).toBeVisible(
-    { timeout: 30_000 },
-  )
+  await expect(page.getByRole('heading', { name: text('Payment sent') })).toBeVisible({
+    timeout: 30_000,
+  })
   await until(
     async () => (await chains.evm.getBalance({ address: payee })) > 0n,
     'the payee’s money',

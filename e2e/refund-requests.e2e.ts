@@ -2,7 +2,7 @@ import { expectPaid, expectReviewed, pay, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
-import { signIn } from './seller.ts'
+import { paymentRows, signIn } from './seller.ts'
 import { text, textLike } from './text.ts'
 
 /** A buyer wants money back: asked with the wallet that paid, decided by the merchant, seen by both without a reload. */
@@ -44,9 +44,8 @@ test('a buyer asks for a refund; the seller declines, then refunds it with two a
   const { address } = customer.ethereum
   const before = await chains.evm.getBalance({ address })
   await asked.getByRole('link', { name: text('Refund'), exact: true }).click()
-  await expect(shop.getByLabel(text('Amount'))).toHaveValue('0.0123')
-  await shop.getByRole('button', { name: text('Review payment') }).click()
   await expectReviewed(shop, 'MetaMask')
+  await expectAccessible(shop, 'refund: review')
   await signButton(shop, 'MetaMask').click()
   await expectPaid(shop)
   expect((await chains.evm.getBalance({ address })) - before).toBe(12_300_000_000_000_000n)
@@ -65,4 +64,20 @@ test('a buyer asks for a refund; the seller declines, then refunds it with two a
   await expect(receipt.getByText(text('Requested'), { exact: true })).toBeVisible()
   await expect(shop.getByRole('heading', { name: '0.03 ETH' })).toBeVisible()
   await expectAccessible(shop, 'refund requests: open')
+})
+
+test('a refund that is left holds its amount until it expires', async ({ net, buyer, seller }) => {
+  const customer = await buyer({ ether: '1' })
+  await pay(customer.page, 'MetaMask', onEthereum(net, '0.0431'))
+  const shop = await seller()
+  const page = await signIn(shop)
+  await page.goto('/payments?type=received')
+  await paymentRows(page).filter({ hasText: '0.0431' }).getByRole('link').first().click()
+  await page.getByRole('button', { name: text('Review refund') }).click()
+  await expectReviewed(page, 'MetaMask')
+  await page.getByRole('button', { name: text('Change'), exact: true }).click()
+  await expect(page.getByLabel(text('Amount'))).toHaveValue('0.0431')
+  await expect(page.getByText(textLike('The refund that you left expires at <0/>.'))).toBeVisible()
+  await expect(page.getByRole('button', { name: text('Review refund') })).toBeDisabled()
+  await expectAccessible(page, 'refund: left')
 })

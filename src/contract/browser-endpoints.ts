@@ -19,11 +19,11 @@ import { isEmail, isLinkCode, returnUrl } from './payment-link.ts'
 import { MOST_IMAGE_BYTES } from './image.ts'
 import { INVOICE_STATES } from './invoice-state.ts'
 import { day, InvoiceLine, MOST_LINES } from './invoice.ts'
+import { hostedRows } from './hosted-rows.ts'
 import { mailRows } from './mail-rows.ts'
 import { MOST_IMAGES } from './product-endpoints.ts'
 import { ROLES } from './role.ts'
 import { decimalText, MOST_PIECES } from './quote.ts'
-import { MOST_REASON } from './refund-request.ts'
 import { RelayInput } from './relay.ts'
 import { BalanceAlertInput } from './wallet.ts'
 
@@ -151,11 +151,6 @@ const customerId = v.pipe(
 )
 const ofInvoice = { body: v.strictObject({ id: invoiceId }) }
 const productFields = { name: text(120), description: v.optional(text(500)), price }
-
-const intentNonce = v.pipe(
-  v.string(),
-  v.regex(/^[0-9a-f]{32}$/, 'Expected the nonce of a payment to sign.'),
-)
 
 const invitationId = v.pipe(
   v.string(),
@@ -368,26 +363,8 @@ const rows = {
       email: v.optional(emailAddress),
     }),
   },
-  hostedIntent: {
-    body: v.strictObject({
-      network: networkName,
-      from: address,
-      to: address,
-      asset: assetName,
-      amount: decimal,
-      /** In the native currency; the service decides without it. */
-      priorityFee: v.optional(decimal),
-      resource: v.optional(resource),
-      description: v.optional(text(MOST_REASON)),
-      reference: v.optional(text(100)),
-      /** The payment that this one refunds: it decides `to`, `network`, `asset` and the reference, and `description` is the reason. */
-      refundOf: v.optional(paymentId),
-      /** The operator's wallet that will sign; of the network's family. */
-      signer: address,
-    }),
-  },
   balanceAlert: { body: BalanceAlertInput },
-  hostedSend: { body: v.strictObject({ nonce: intentNonce, signature: boundedText(200) }) },
+  ...hostedRows,
   approval: {
     body: v.strictObject({
       /** An owner's wallet that will sign. */

@@ -286,7 +286,7 @@ test('a refund from a managed wallet is the payment that its operator signed: li
     metadata: { referenceId: 'INV-7' },
   })
   const original = await hosted.browser.get(`/api/payment/status/${refundOf}`)
-  expect(original.json.refund).toMatchObject({ pendingAtomic: (ETH / 5n).toString() })
+  expect(original.json).toMatchObject({ refund: { pendingAtomic: (ETH / 5n).toString() } })
 })
 
 test('refunds of one payment from a managed wallet never exceed it, however many are signed at once', async () => {

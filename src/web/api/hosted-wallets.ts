@@ -1,5 +1,8 @@
-import { queryOptions } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import type { HostedWallet } from '#contract/hosted-endpoints.ts'
+import { hasRole } from '#contract/role.ts'
 import { callProxy } from './client.ts'
+import { useRole } from './session.ts'
 
 /** The managed wallets that an operator may pay from here; none where that is off. */
 export const hostedWalletsQuery = queryOptions({
@@ -7,3 +10,17 @@ export const hostedWalletsQuery = queryOptions({
   queryFn: async ({ signal }) => (await callProxy('hostedWallets', {}, { signal })).wallets,
   staleTime: 5_000,
 })
+
+/** Those that a payment can be refunded from: of its asset, on its network. Undefined until they are known. */
+export function useRefundWallets({
+  network,
+  asset,
+}: {
+  network: string
+  asset: string
+}): readonly HostedWallet[] | undefined {
+  const operator = hasRole(useRole(), 'operator')
+  const { data, isLoading } = useQuery({ ...hostedWalletsQuery, enabled: operator })
+  if (isLoading) return undefined
+  return (data ?? []).filter((each) => each.network === network && each.asset === asset)
+}

@@ -38,6 +38,8 @@ const loaders: Readonly<Record<RouteName, () => Promise<{ default: ComponentType
     })),
   payment: () =>
     import('../pages/payment/PaymentPage.tsx').then((module) => ({ default: module.PaymentPage })),
+  refund: () =>
+    import('../pages/checkout/RefundPage.tsx').then((module) => ({ default: module.RefundPage })),
   customers: () =>
     import('../pages/customers/CustomersPage.tsx').then((module) => ({
       default: module.CustomersPage,
@@ -81,6 +83,7 @@ export const CATALOGS: Readonly<Record<RouteName, readonly string[]>> = {
   invoice: ['invoices', 'paying'],
   payments: ['payments', 'payment-view'],
   payment: ['payment', 'payment-view', 'paying'],
+  refund: ['checkout', 'paying'],
   customers: ['customers'],
   customer: ['customers', 'payment-view'],
   balances: ['balances', 'paying'],

@@ -19,10 +19,18 @@ export function customerOf({
   return type === 'received' ? sender : null
 }
 
+/** What this browser's address book calls a customer where the account's people have no name for them. */
+export function useCustomerName(
+  wallet: string | null,
+  name: string | undefined,
+): string | undefined {
+  const entry = useAddressBook().find(({ address }) => address === wallet)
+  return name || entry?.name
+}
+
 /** As the account's people call them, or this browser's address book; otherwise the address. */
 export function CustomerName({ wallet, name }: { wallet: string; name: string | undefined }) {
-  const entry = useAddressBook().find(({ address }) => address === wallet)
-  const known = name || entry?.name
+  const known = useCustomerName(wallet, name)
   if (!known) return <Address value={wallet} />
   return (
     <span title={wallet}>

@@ -21,19 +21,16 @@ import { buttonClass } from '../ui/button-class.ts'
 /** What people of the account decide about a request: a refund through the same review as any payment, or a note that declines it. */
 export function RefundRequestActions({ request }: { request: RefundRequest }) {
   const [declining, setDeclining] = useState(false)
-  const { paymentId, payer, network, asset, amountAtomic, decimals, reason } = request
+  const { paymentId, amountAtomic, decimals, reason } = request
   return (
     <>
       <Link
         className={buttonClass({ size: 'sm' })}
-        to={pathTo('checkout', {
+        to={pathTo('refund', {
+          params: { paymentId },
           search: {
-            to: payer,
-            network,
-            asset,
             amount: formatAmount(BigInt(amountAtomic), decimals),
-            description: reason ?? undefined,
-            refundOf: paymentId,
+            reason: reason ?? undefined,
           },
         })}
       >

@@ -16,6 +16,7 @@ export const pagePaths = {
   invoice: '/invoices/:invoiceId',
   payments: '/payments',
   payment: '/payments/:paymentId',
+  refund: '/payments/:paymentId/refund',
   customers: '/customers',
   customer: '/customers/:walletAddress',
   balances: '/balances',

@@ -41,10 +41,8 @@ export const routes = {
       amount: text(80),
       network: text(64),
       resource: text(2048),
-      description: text(300),
+      description: text(200),
       reference: text(100),
-      /** The payment that this one sends back. */
-      refundOf: spelled(/^pay_[1-9A-HJ-NP-Za-km-z]{22}$/),
       /** An address or a configured symbol; native otherwise. */
       asset: text(64),
       /** For operators: the managed wallet that pays. */
@@ -98,6 +96,18 @@ export const routes = {
     }),
   },
   payment: { title: msg`Payment`, search: v.object({}) },
+  refund: {
+    title: msg`Refund`,
+    search: v.object({
+      /** With it the review comes first; all that is left otherwise. */
+      amount: text(80),
+      reason: text(300),
+      /** The managed wallet that pays. */
+      from: text(64),
+      /** The refund already begun in this browser. */
+      payment: text(40),
+    }),
+  },
   customers: {
     title: msg`Customers`,
     search: v.object({ q: text(100), sort: choice(['last', 'first', 'payments']) }),

@@ -26,7 +26,7 @@ const items: readonly {
     to: pathTo('payments', {}),
     label: msg`Payments`,
     icon: 'payments',
-    pages: ['payments', 'payment'],
+    pages: ['payments', 'payment', 'refund'],
   },
   {
     to: pathTo('customers', {}),

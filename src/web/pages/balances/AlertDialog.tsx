@@ -95,7 +95,7 @@ export function AlertDialog({ network, wallet, alert, onClose }: AlertDialogProp
             inputMode="decimal"
             suffix={native.symbol}
             {...register('threshold', {
-              validate: (text) => text.trim() === '' || checkAmount(text, native, undefined),
+              validate: (text) => text.trim() === '' || checkAmount(text, native),
             })}
           />
         </Field>

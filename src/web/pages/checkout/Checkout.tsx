@@ -38,7 +38,13 @@ import { ProgressStep } from './ProgressStep.tsx'
 type View =
   | { name: 'opening' }
   /** `previous`: the inputs of a payment that was given up or refused, to be changed. */
-  | { name: 'details'; previous?: WalletPaymentIntent; network?: string; notice?: string }
+  | {
+      name: 'details'
+      previous?: WalletPaymentIntent
+      network?: string
+      notice?: string
+      heldUntil?: number | undefined
+    }
   /** Another tab has it. A form with its values here would invite to pay twice. */
   | { name: 'held' }
   | { name: 'payment'; run: PaymentRun }
@@ -46,6 +52,8 @@ type View =
 export type CheckoutProps = {
   asked: CheckoutPrefill
   link?: OpenLink
+  /** Prepares at once what is asked for, where it is complete. */
+  begin?: boolean
   /** The payment that the address names. */
   wanted: string | undefined
   /** The page's own address, with a payment or without; `network` is that of the payment before. */
@@ -67,6 +75,7 @@ export type CheckoutProps = {
 export function Checkout({
   asked,
   link,
+  begin = false,
   wanted,
   addressOf,
   closed,
@@ -109,7 +118,8 @@ export function Checkout({
       // A reference names one order: paying again is another one.
       const previous =
         'after' in from ? undefined : 'again' in from ? { ...order, reference: undefined } : order
-      setView({ name: 'details', network: order.network, previous })
+      const heldUntil = 'change' in from ? from.heldUntil : undefined
+      setView({ name: 'details', network: order.network, previous, heldUntil })
       navigate(addressOf('after' in from ? { network: order.network } : {}), { replace: true })
       if ('change' in from && from.renew) onRenew?.()
     },
@@ -141,6 +151,8 @@ export function Checkout({
       {children}
       {!closed && (
         <Details
+          begin={begin && wanted === undefined && view.network === undefined && !view.notice}
+          heldUntil={view.heldUntil}
           asked={link?.choice ? asked : { ...asked, network: view.network ?? asked.network }}
           // Another way to pay a link is another form.
           key={link?.choice && `${asked.network} ${asked.asset} ${asked.amount}`}
@@ -229,7 +241,13 @@ function Unfinished() {
 
 /** Back to the form: `change` keeps the inputs, `again` does too but for the reference, `after` begins another payment. */
 type StartOver =
-  | { change: WalletPaymentIntent; /** Its quote is over. */ renew: boolean }
+  | {
+      change: WalletPaymentIntent
+      /** Its quote is over. */
+      renew: boolean
+      /** Until when what was prepared can still be signed, in Unix milliseconds. */
+      heldUntil?: number | undefined
+    }
   | { again: WalletPaymentIntent }
   | { after: WalletPaymentIntent }
 
@@ -258,7 +276,13 @@ function Flow({ run, item, onStartOver, onStart }: FlowProps) {
       {!state.order.link && <Steps current={stage} />}
       {!('sent' in state) && (state.order.item ? <ItemSummary item={state.order.item} /> : item)}
       <RunSteps
-        onLeave={() => onStartOver({ change: state.order, renew: needsPrice(state) })}
+        onLeave={() =>
+          onStartOver({
+            change: state.order,
+            renew: needsPrice(state),
+            heldUntil: 'built' in state ? state.built.deadlineAt : undefined,
+          })
+        }
         onOther={(order) => void onStart(order)}
         run={run}
         state={state}

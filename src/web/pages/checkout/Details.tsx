@@ -6,12 +6,16 @@ import { formatAmount } from '#contract/amount.ts'
 import { pathTo } from '../../router/paths.ts'
 import { hrefOf } from '../../router/location.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
+import { serverNow } from '../../api/clock.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { useConfig } from '../../api/use-config.ts'
+import { Address } from '../../ui/Address.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { useNow } from '../../ui/use-now.ts'
 import { openConnectDialog, useAccounts, useConnectFirst } from '../../wallet/state/accounts.ts'
 import { feeLevelsQuery } from './fee-levels.ts'
 import {
@@ -24,6 +28,7 @@ import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 import { PaymentFields } from './PaymentFields.tsx'
 import { PhonePay } from './PhonePay.tsx'
 import { breachOf } from './spending.ts'
+import { useBegin } from './use-begin.ts'
 import {
   intentOf,
   reusableValues,
@@ -35,6 +40,10 @@ import { Steps } from '../../payment-flow/steps/Steps.tsx'
 export type DetailsProps = {
   /** A payment that is changed: its inputs are kept. */
   previous: WalletPaymentIntent | undefined
+  /** Until when what was prepared before can still be signed, in Unix milliseconds. It counts against what can be refunded. */
+  heldUntil: number | undefined
+  /** Prepares at once what is asked for, where it is complete. */
+  begin: boolean
   asked: CheckoutPrefill
   /** What it sets is shown above, and no field here. */
   link: OpenLink | undefined
@@ -45,7 +54,16 @@ export type DetailsProps = {
 }
 
 /** Step 1: who gets how much, on which network. Nothing is asked of a wallet or a network but balances and recent fees. */
-export function Details({ previous, asked, link, onStart, typed, onType }: DetailsProps) {
+export function Details({
+  previous,
+  heldUntil = 0,
+  begin,
+  asked,
+  link,
+  onStart,
+  typed,
+  onType,
+}: DetailsProps) {
   const { t } = useLingui()
   const { networks, sellerWallets } = useConfig()
   const form = useForm<CheckoutFields>({
@@ -66,9 +84,13 @@ export function Details({ previous, asked, link, onStart, typed, onType }: Detai
   const asset = network.assets.find((each) => each.address === assetAddress) ?? nativeAsset(network)
   const account = accounts.find((each) => each.family === familyOf(network.network))
   const ownLink = account !== undefined && account.address === link?.terms.recipient
+  const { refund } = asked
+  const otherPayer =
+    refund !== undefined && account !== undefined && account.address !== refund.recipient
+  const ready = account !== undefined && !ownLink && !otherPayer
 
   async function submit(fields: CheckoutFields) {
-    if (!network || !account || ownLink)
+    if (!network || !account || !ready)
       return openConnectDialog(network && familyOf(network.network))
     setUnstored(false)
     try {
@@ -77,7 +99,7 @@ export function Details({ previous, asked, link, onStart, typed, onType }: Detai
         asset,
         account,
         link,
-        refundOf: asked.refundOf,
+        refundOf: asked.refund?.paymentId,
         priorityFeeAtomic: await priorityFeeOf(fields, network, asset),
       })
       const breach = await breachOf(order)
@@ -99,7 +121,7 @@ export function Details({ previous, asked, link, onStart, typed, onType }: Detai
         asset,
         account,
         link,
-        refundOf: asked.refundOf,
+        refundOf: asked.refund?.paymentId,
         priorityFeeAtomic: undefined,
       })
     } catch {
@@ -122,63 +144,102 @@ export function Details({ previous, asked, link, onStart, typed, onType }: Detai
               {t`This browser cannot store payments, perhaps in a private window. Nothing was sent.`}
             </Banner>
           )}
-          {ownLink && (
-            <Banner
-              role="note"
-              title={t`This link pays the wallet you are connected with`}
-              tone="warn"
-            >
-              <Trans>To try it, use another account.</Trans>
-            </Banner>
-          )}
+          {ownLink && <OwnLink />}
           <PaymentFields
             account={account}
             named={asked.to !== undefined}
-            refund={asked.refundOf !== undefined}
+            refund={refund}
             asset={asset}
             form={form}
             link={link}
             network={network}
           />
-          {account && !ownLink ? (
-            <Button
+          {otherPayer && <OtherPayer wanted={refund.recipient} />}
+          {ready ? (
+            <ReviewButton
+              begin={begin}
               busy={form.formState.isSubmitting}
-              size="lg"
-              type="submit"
-              variant="primary"
-              wide
-            >
-              <Trans>Review payment</Trans>
-            </Button>
+              heldUntil={heldUntil}
+              onBegin={() => void form.handleSubmit(submit)()}
+              refund={refund !== undefined}
+            />
           ) : (
-            <Button
-              icon={<Icon name="wallet" />}
-              onClick={() =>
+            <ConnectButton
+              another={ownLink || otherPayer}
+              onConnect={() =>
                 link?.terms.amountAtomic
                   ? connect(familyOf(network.network))
                   : openConnectDialog(familyOf(network.network))
               }
-              size="lg"
-              variant="primary"
-              wide
-            >
-              {ownLink ? (
-                <Trans>Connect another account</Trans>
-              ) : (
-                <Trans>Connect a wallet to pay</Trans>
-              )}
-            </Button>
+            />
           )}
           <p className="text-center text-sm text-muted">
             <Trans>You won’t be charged yet.</Trans>
           </p>
         </form>
-        <PhonePay
-          network={network.network}
-          orderFrom={orderFrom}
-          pageOf={() => pageOf(form.getValues(), asset, link)}
-        />
+        {!refund && (
+          <PhonePay
+            network={network.network}
+            orderFrom={orderFrom}
+            pageOf={() => pageOf(form.getValues(), asset, link)}
+          />
+        )}
       </Card>
+    </>
+  )
+}
+
+function OwnLink() {
+  const { t } = useLingui()
+  return (
+    <Banner role="note" title={t`This link pays the wallet you are connected with`} tone="warn">
+      <Trans>To try it, use another account.</Trans>
+    </Banner>
+  )
+}
+
+function OtherPayer({ wanted }: { wanted: string }) {
+  const { t } = useLingui()
+  return (
+    <Banner role="note" title={t`Connect the wallet that received the payment`} tone="warn">
+      <Address copy full value={wanted} />
+    </Banner>
+  )
+}
+
+function ConnectButton({ another, onConnect }: { another: boolean; onConnect: () => void }) {
+  return (
+    <Button icon={<Icon name="wallet" />} onClick={onConnect} size="lg" variant="primary" wide>
+      {another ? <Trans>Connect another account</Trans> : <Trans>Connect a wallet to pay</Trans>}
+    </Button>
+  )
+}
+
+type ReviewButtonProps = {
+  begin: boolean
+  onBegin: () => void
+  busy: boolean
+  heldUntil: number
+  refund: boolean
+}
+
+/** What was prepared before and left can still be signed for a while, and is part of what a payment may return. */
+function ReviewButton({ begin, onBegin, busy, heldUntil, refund }: ReviewButtonProps) {
+  useBegin(begin, onBegin)
+  useNow()
+  const wait = refund && heldUntil > serverNow()
+  return (
+    <>
+      <Button busy={busy} disabled={wait} size="lg" type="submit" variant="primary" wide>
+        {refund ? <Trans>Review refund</Trans> : <Trans>Review payment</Trans>}
+      </Button>
+      {wait && (
+        <p className="text-center text-sm text-muted" role="status">
+          <Trans>
+            The refund that you left expires at <Time at={heldUntil} look="seconds" />.
+          </Trans>
+        </p>
+      )}
     </>
   )
 }

@@ -1,5 +1,6 @@
+import { t as words } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import type { FieldErrors, UseFormRegister } from 'react-hook-form'
+import type { FieldErrors, UseFormRegister, UseFormRegisterReturn } from 'react-hook-form'
 import { MOST_REASON } from '#contract/refund-request.ts'
 import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
@@ -20,19 +21,10 @@ export function MoreFields({ errors, register, refund, set }: MoreFieldsProps) {
   const { t } = useLingui()
   if (refund)
     return (
-      <Field
+      <ReasonField
         error={errors.description?.message}
-        hint={t`The customer reads it.`}
-        label={t`Reason`}
-        optional
-      >
-        <Input
-          maxLength={MOST_REASON}
-          {...register('description', {
-            maxLength: { value: MOST_REASON, message: t`At most ${MOST_REASON} characters.` },
-          })}
-        />
-      </Field>
+        register={register('description', reasonRule())}
+      />
     )
   if (set.resource && set.description && set.reference) return null
   return (
@@ -90,4 +82,24 @@ export function MoreFields({ errors, register, refund, set }: MoreFieldsProps) {
       </div>
     </Disclosure>
   )
+}
+
+/** Why a payment goes back, in the words of the merchant. */
+export function ReasonField({
+  error,
+  register,
+}: {
+  error: string | undefined
+  register: UseFormRegisterReturn<'description'>
+}) {
+  const { t } = useLingui()
+  return (
+    <Field error={error} hint={t`The customer reads it.`} label={t`Reason`} optional>
+      <Input maxLength={MOST_REASON} {...register} />
+    </Field>
+  )
+}
+
+export function reasonRule() {
+  return { maxLength: { value: MOST_REASON, message: words`At most ${MOST_REASON} characters.` } }
 }

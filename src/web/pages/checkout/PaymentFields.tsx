@@ -19,7 +19,13 @@ import {
 } from '../../payment-flow/form/fields.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 import { RecipientField } from '../../payment-flow/form/RecipientField.tsx'
-import { assetOn, recipientOn, reserveOf } from '../../payment-flow/form/start-values.ts'
+import {
+  assetOn,
+  recipientOn,
+  refundableOf,
+  reserveOf,
+  type RefundedPayment,
+} from '../../payment-flow/form/start-values.ts'
 import { useInDashboard } from '../../shell/Shell.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Field } from '../../ui/Field.tsx'
@@ -42,8 +48,8 @@ type PaymentFieldsProps = {
   link: OpenLink | undefined
   /** The page's address says whom to pay. */
   named: boolean
-  /** The payee of a payment sends it back. */
-  refund: boolean
+  /** The payment that its payee sends back. It sets the recipient, the network and the asset. */
+  refund: RefundedPayment | undefined
 }
 
 /** In the order a payer thinks of them: how much, to whom, from where. */
@@ -60,7 +66,7 @@ export function PaymentFields({
   const { networks, sellerWallets, title } = useConfig()
   const operator = hasRole(useRole(), 'operator')
   const inDashboard = useInDashboard()
-  const sellerOnly = !operator && !refund
+  const sellerOnly = !operator
   const [recipient, amount, fee, priorityFee] = useWatch({
     control,
     name: ['recipient', 'amount', 'fee', 'priorityFee'],
@@ -92,15 +98,19 @@ export function PaymentFields({
         <AmountField
           asset={asset}
           error={errors.amount?.message}
-          maxAtomic={balances && (balances.asset > reserve ? balances.asset - reserve : 0n)}
+          maxAtomic={mostOf(balances, reserve, refund)}
           onMax={(text) => setValue('amount', text, { shouldValidate: true })}
           register={register('amount', {
-            validate: (text) => checkAmount(text, asset, balances?.asset),
+            validate: (text) =>
+              checkAmount(text, asset, {
+                balanceAtomic: balances?.asset,
+                refundableAtomic: refund && refundableOf(refund),
+              }),
           })}
           value={amount}
         />
       )}
-      {!link && (
+      {!link && !refund && (
         <NetworkFields
           held={held}
           network={network}
@@ -109,7 +119,7 @@ export function PaymentFields({
           register={register}
         />
       )}
-      {!link && (
+      {!link && !refund && (
         <RecipientField
           error={errors.recipient?.message}
           network={network}
@@ -157,7 +167,7 @@ export function PaymentFields({
           value={{ fee, priorityFee }}
         />
         <MoreFields
-          refund={refund}
+          refund={refund !== undefined}
           errors={errors}
           register={register}
           set={{
@@ -169,6 +179,21 @@ export function PaymentFields({
       </Options>
     </>
   )
+}
+
+type Balances = { asset: bigint }
+
+/** What can be paid: the balance without the fee, and of a refund at most what is left. */
+function mostOf(
+  balances: Balances | undefined,
+  reserve: bigint,
+  refund: RefundedPayment | undefined,
+): bigint | undefined {
+  if (!balances) return refund && refundableOf(refund)
+  const held = balances.asset > reserve ? balances.asset - reserve : 0n
+  if (!refund) return held
+  const left = refundableOf(refund)
+  return held < left ? held : left
 }
 
 /** What a customer rarely needs, folded. */

@@ -349,12 +349,12 @@ function Actions({
       )}
       {!(paid && order.link) && showPayment}
       {paid && <ReceiptButtons primary={Boolean(order.link) && !back} state={state} />}
-      {paid && !order.link && (
+      {paid && !order.link && order.refundOf === undefined && (
         <Button icon={<Icon name="refresh" />} onClick={() => onStartOver({ again: order })}>
           <Trans>Pay again</Trans>
         </Button>
       )}
-      {(paid || state.step === 'failed') && !order.link && (
+      {(paid || state.step === 'failed') && !order.link && order.refundOf === undefined && (
         <Button onClick={() => onStartOver({ after: order })}>
           <Trans>New payment</Trans>
         </Button>

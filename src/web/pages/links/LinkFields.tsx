@@ -71,7 +71,7 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
             inputMode="decimal"
             suffix={symbol}
             {...register('amount', {
-              validate: (text) => text.trim() === '' || checkAmount(text, priced, undefined),
+              validate: (text) => text.trim() === '' || checkAmount(text, priced),
             })}
           />
         </Field>

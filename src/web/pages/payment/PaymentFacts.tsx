@@ -15,9 +15,9 @@ import { Amount } from '../../ui/Amount.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { UntrustedLink } from '../../ui/UntrustedText.tsx'
+import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
 import { RateFact } from '../../payment-flow/RateFact.tsx'
-import { CustomerName, customerOf } from '../../payment-view/CustomerName.tsx'
+import { customerOf, useCustomerName } from '../../payment-view/CustomerName.tsx'
 import { directionWords } from '../../payment-view/direction-words.ts'
 
 const unsigned = msg`Payer’s wallet`
@@ -47,15 +47,15 @@ export function PaymentFacts({
   return (
     <Card title={<Trans>Payment</Trans>}>
       <Facts>
+        {viewer?.wallets === 'all' && (
+          <CustomerFact wallet={customerOf({ ...payment, type: directionFor(payment, viewer) })} />
+        )}
         <Fact name={<Trans>From</Trans>} long>
           <Address copy full href={link('address', payment.sender)} value={payment.sender} />
         </Fact>
         <Fact name={<Trans>To</Trans>} long>
           <Address copy full href={link('address', payment.recipient)} value={payment.recipient} />
         </Fact>
-        {viewer?.wallets === 'all' && (
-          <CustomerFact wallet={customerOf({ ...payment, type: directionFor(payment, viewer) })} />
-        )}
         {viewer && (
           <Fact name={<Trans>Direction</Trans>}>
             {directionWords({
@@ -120,15 +120,20 @@ export function PaymentFacts({
   )
 }
 
-/** Leads to everything else this customer paid; nothing where the payment has none. */
+/** Leads to everything else this customer paid; nothing where the payment has none. Their address is below. */
 function CustomerFact({ wallet }: { wallet: string | null }) {
   const { data: profiles } = useQuery(profilesQuery(wallet === null ? [] : [wallet]))
+  const name = useCustomerName(wallet, wallet === null ? undefined : profiles?.get(wallet)?.name)
   if (wallet === null) return null
   return (
     <Fact name={<Trans>Customer</Trans>}>
-      <CustomerName name={profiles?.get(wallet)?.name} wallet={wallet} />
+      {name !== undefined && (
+        <span className="me-3">
+          <UntrustedText text={name} />
+        </span>
+      )}
       <Link
-        className="ms-3 underline decoration-edge underline-offset-4 hover:decoration-current"
+        className="underline decoration-edge underline-offset-4 hover:decoration-current"
         to={pathTo('customer', { params: { walletAddress: wallet } })}
       >
         <Trans>Other payments</Trans>

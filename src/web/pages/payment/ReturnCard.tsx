@@ -1,24 +1,34 @@
 import { useQuery } from '@tanstack/react-query'
+import { useRef, useState, type FormEvent } from 'react'
 import { Trans, useLingui } from '@lingui/react/macro'
+import { shortAddress } from '#contract/known-address.ts'
 import { formatAmount } from '#contract/amount.ts'
+import { findAsset, type Asset } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { isPaid } from '#contract/payment.ts'
+import { MOST_REASON, type RefundRequest } from '#contract/refund-request.ts'
 import { hasRole } from '#contract/role.ts'
 import { describeError } from '../../errors/codes.ts'
 import { joinMessage } from '../../errors/join-message.ts'
+import { useRefundWallets } from '../../api/hosted-wallets.ts'
+import { directionFor } from '../../api/merge-payment.ts'
 import { useSession } from '../../api/session.ts'
+import { useNetwork } from '../../api/use-config.ts'
+import { checkAmount, localDecimal, readAmount } from '../../payment-flow/form/fields.ts'
+import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
 import { Link } from '../../router/Link.tsx'
 import { Amount } from '../../ui/Amount.tsx'
-import { buttonClass } from '../../ui/button-class.ts'
+import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
+import { Field } from '../../ui/Field.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
+import { Input } from '../../ui/Input.tsx'
+import { Select } from '../../ui/Select.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { StatusPill } from '../../ui/StatusPill.tsx'
 import { requestsOfPaymentQuery } from '../../api/inbox.ts'
-import { referenceOf } from '../../payment-view/describe-row.ts'
 import { CustomerReason, RefundRequestActions } from '../../payment-view/RefundRequestActions.tsx'
-import type { RefundRequest } from '#contract/refund-request.ts'
 import { ForRole } from '../../session/ForRole.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
@@ -29,8 +39,13 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
   const session = useSession()
   const { t } = useLingui()
   const viewer = session.kind === 'known' ? session.viewer : null
+  const direction = viewer && directionFor(payment, viewer)
+  // `external`: to a wallet that the account uses and has not registered.
   const mine =
-    viewer !== null && (viewer.wallets === 'all' || viewer.wallets.includes(payment.recipient))
+    payment.refundOf === null &&
+    (direction === 'received' || (direction === 'external' && viewer?.wallets === 'all'))
+  const network = useNetwork(payment.network)
+  const asset = network && findAsset(network, payment.asset)
   // Who only looks at the account refunds nothing.
   const refunds =
     session.kind === 'known' &&
@@ -91,22 +106,14 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
               ))}
             </ul>
           )}
-          {refunds && data.leftAtomic > 0n && (
-            <Link
-              className={buttonClass({}, 'mt-4')}
-              to={pathTo('checkout', {
-                search: {
-                  to: payment.sender,
-                  network: payment.network,
-                  asset: payment.asset,
-                  amount: formatAmount(data.leftAtomic, payment.decimals),
-                  reference: referenceOf(payment)?.slice(0, 100),
-                  refundOf: payment.paymentId,
-                },
-              })}
-            >
-              {data.returns.length > 0 ? <Trans>Refund the rest</Trans> : <Trans>Refund</Trans>}
-            </Link>
+          {refunds && asset && data.leftAtomic > 0n && (
+            <RefundForm
+              asset={asset}
+              // What is left changes with each refund.
+              key={String(data.leftAtomic)}
+              leftAtomic={data.leftAtomic}
+              payment={payment}
+            />
           )}
         </>
       ) : error ? (
@@ -120,6 +127,81 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
         <Skeleton className="h-16" />
       )}
     </Card>
+  )
+}
+
+/** How much goes back, and why. What is sent is reviewed on the next page. */
+function RefundForm({
+  payment,
+  asset,
+  leftAtomic,
+}: {
+  payment: PaymentStatusBody
+  asset: Asset
+  leftAtomic: bigint
+}) {
+  const { t } = useLingui()
+  const [amount, setAmount] = useState(() => localDecimal(formatAmount(leftAtomic, asset.decimals)))
+  const [reason, setReason] = useState('')
+  const [problem, setProblem] = useState<string>()
+  const field = useRef<HTMLInputElement>(null)
+  const { paymentId, recipient } = payment
+  const managed = useRefundWallets(payment) ?? []
+  // A payment goes back from where it came to, where that can pay.
+  const own = managed.every(({ wallet }) => wallet !== recipient)
+  const [from, setFrom] = useState<string>()
+
+  function review(event: FormEvent) {
+    event.preventDefault()
+    const fits = checkAmount(amount, asset, { refundableAtomic: leftAtomic })
+    const read = readAmount(amount, asset)
+    if (fits === true && read.ok) {
+      const search = {
+        amount: formatAmount(read.atomic, asset.decimals),
+        reason: reason.trim(),
+        from,
+      }
+      navigate(pathTo('refund', { params: { paymentId }, search }))
+    } else {
+      setProblem(fits === true ? undefined : fits)
+      field.current?.focus()
+    }
+  }
+
+  return (
+    <form className="mt-4 space-y-4" noValidate onSubmit={review}>
+      <Field error={problem} label={<Trans>Amount</Trans>}>
+        <Input
+          inputMode="decimal"
+          onChange={(event) => setAmount(event.target.value)}
+          ref={field}
+          suffix={asset.symbol}
+          value={amount}
+        />
+      </Field>
+      <Field hint={t`The customer reads it.`} label={<Trans>Reason</Trans>} optional>
+        <Input
+          maxLength={MOST_REASON}
+          onChange={(event) => setReason(event.target.value)}
+          value={reason}
+        />
+      </Field>
+      {managed.length > 0 && (
+        <Field label={<Trans>Pay from</Trans>}>
+          <Select onChange={(event) => setFrom(event.target.value)} value={from ?? recipient}>
+            {own && <option value={recipient}>{t`My wallet`}</option>}
+            {managed.map(({ wallet, name }) => (
+              <option key={wallet} value={wallet}>
+                {name} · {shortAddress(wallet)}
+              </option>
+            ))}
+          </Select>
+        </Field>
+      )}
+      <Button type="submit" wide>
+        <Trans>Review refund</Trans>
+      </Button>
+    </form>
   )
 }
 

@@ -41,12 +41,18 @@ test('an amount is read to its last digit, in the reader’s own way of writing 
 })
 
 test('an amount above the balance names the shortfall to the last unit', () => {
-  expect(checkAmount('1', NATIVE_SOL, 999_999_999n)).toBe(
+  expect(checkAmount('1', NATIVE_SOL, { balanceAtomic: 999_999_999n })).toBe(
     'You hold 0.999999999 SOL. You need 0.000000001 SOL more.',
   )
-  expect(checkAmount('1', NATIVE_SOL, undefined)).toBe(true)
-  expect(checkAmount('1', NATIVE_SOL, 1_000_000_000n)).toContain('network fee')
-  expect(checkAmount('1', { ...NATIVE_SOL, native: false }, 1_000_000_000n)).toBe(true)
+  expect(checkAmount('1', NATIVE_SOL)).toBe(true)
+  expect(checkAmount('1', NATIVE_SOL, { refundableAtomic: 1_000_000_000n })).toBe(true)
+  expect(checkAmount('1', NATIVE_SOL, { refundableAtomic: 999_999_999n })).toBe(
+    'At most 0.999999999 SOL can be refunded.',
+  )
+  expect(checkAmount('1', NATIVE_SOL, { balanceAtomic: 1_000_000_000n })).toContain('network fee')
+  expect(
+    checkAmount('1', { ...NATIVE_SOL, native: false }, { balanceAtomic: 1_000_000_000n }),
+  ).toBe(true)
 })
 
 test('a recipient must fit the network, carry its checksum, and be someone else', () => {

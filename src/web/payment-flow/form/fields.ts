@@ -90,15 +90,25 @@ export function paysOnly(seller: string): string {
   return t`This checkout pays only ${seller}.`
 }
 
-/** `balanceAtomic` is of the asset itself; the network fee is checked separately. */
+export type AmountLimits = {
+  /** Of the asset itself; the network fee is checked separately. */
+  balanceAtomic?: bigint | undefined
+  /** What is left of a payment to refund. */
+  refundableAtomic?: bigint | undefined
+}
+
 export function checkAmount(
   text: string,
   asset: Asset,
-  balanceAtomic: bigint | undefined,
+  { balanceAtomic, refundableAtomic }: AmountLimits = {},
 ): string | true {
   const parsed = readAmount(text, asset)
   if (!parsed.ok)
     return text.trim() === '' ? t`Enter an amount.` : describeProblem(parsed.problem, asset)
+  if (refundableAtomic !== undefined && parsed.atomic > refundableAtomic) {
+    const left = formatWithSymbol(refundableAtomic, asset)
+    return t`At most ${left} can be refunded.`
+  }
   if (balanceAtomic !== undefined && parsed.atomic > balanceAtomic) {
     const [held, lacking] = [
       formatWithSymbol(balanceAtomic, asset),

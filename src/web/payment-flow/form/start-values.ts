@@ -3,6 +3,7 @@ import { parseAddress } from '#contract/address.ts'
 import { formatAmount } from '#contract/amount.ts'
 import type { PublicConfig } from '#contract/dashboard-endpoints.ts'
 import { familyOf, findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
+import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { serverNow } from '../../api/clock.ts'
 import type { SearchOf } from '../../router/paths.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
@@ -35,8 +36,25 @@ export function reserveOf(network: Network, asset: Asset, priorityFeeAtomic?: bi
     : maxFeeOnSolana(priorityFeeAtomic) + RENT_MINIMUM_LAMPORTS
 }
 
-/** What the page's URL asks for. */
-export type CheckoutPrefill = Partial<Omit<SearchOf<'checkout'>, 'payment'>>
+/** What the page's URL asks for, and the payment that is refunded. */
+export type CheckoutPrefill = Partial<Omit<SearchOf<'checkout'>, 'payment'>> & {
+  refund?: RefundedPayment
+}
+
+/** A payment that goes back, in whole or part. */
+export type RefundedPayment = Pick<
+  PaymentStatusBody,
+  'paymentId' | 'recipient' | 'amountAtomic' | 'decimals' | 'symbol' | 'refund'
+>
+
+/** What of a payment is neither refunded nor on its way back. Atomic units. */
+export function refundableOf({
+  amountAtomic,
+  refund: { refundedAtomic, pendingAtomic },
+}: Pick<PaymentStatusBody, 'amountAtomic' | 'refund'>): bigint {
+  const left = BigInt(amountAtomic) - BigInt(refundedAtomic) - BigInt(pendingAtomic)
+  return left > 0n ? left : 0n
+}
 
 /** The terms of a link, as the form reads them. */
 export function prefillFromLink({ terms, asset }: OpenLink): CheckoutPrefill {

@@ -26,7 +26,7 @@ import { UntrustedText } from '../../../ui/UntrustedText.tsx'
 import { announce } from '../../../ui/announce.tsx'
 import { buttonClass } from '../../../ui/button-class.ts'
 import type { ConnectedAccount } from '../../../wallet/state/accounts.ts'
-import { HostedForm, type HostedFields } from './HostedForm.tsx'
+import { HostedForm, type HostedFields, type HostedRefund } from './HostedForm.tsx'
 import { HostedReview } from './HostedReview.tsx'
 import { type HostedState, isOut, reduceHosted } from './machine.ts'
 import { deliver, prepare, signIntent, undelivered, type HostedOrder } from './send.ts'
@@ -63,7 +63,9 @@ function HostedOutcome({ intent, paymentId, unknown, onAnother }: HostedOutcomeP
         )}
         <StepHeading large>
           {paymentId !== null
-            ? t`The payment service has it`
+            ? intent.refundOf
+              ? t`Refund sent`
+              : t`Payment sent`
             : unknown
               ? t`Checking whether it was sent`
               : t`Sending`}
@@ -105,7 +107,7 @@ function HostedOutcome({ intent, paymentId, unknown, onAnother }: HostedOutcomeP
         </Fact>
         <Fact name={t`Network`}>{network?.name ?? intent.network}</Fact>
         {intent.description && (
-          <Fact name={t`Description`}>
+          <Fact name={intent.refundOf ? t`Reason` : t`Description`}>
             <UntrustedText text={intent.description} />
           </Fact>
         )}
@@ -154,9 +156,11 @@ function HostedOutcome({ intent, paymentId, unknown, onAnother }: HostedOutcomeP
           >
             <Trans>Show the payment</Trans>
           </Link>
-          <Button onClick={onAnother}>
-            <Trans>New payment</Trans>
-          </Button>
+          {!intent.refundOf && (
+            <Button onClick={onAnother}>
+              <Trans>New payment</Trans>
+            </Button>
+          )}
         </div>
       )}
     </Card>
@@ -253,10 +257,15 @@ const STEPS: Readonly<Record<HostedState['step'], StepName>> = {
 export function HostedCheckout({
   wallets,
   from,
+  refund,
+  begin = false,
 }: {
   wallets: readonly HostedWallet[]
   /** The wallet to begin with, where it is one of these. */
   from: { wallet: string | undefined; network: string | undefined }
+  refund?: HostedRefund
+  /** Prepares the refund at once, where it is complete. */
+  begin?: boolean
 }) {
   const { t } = useLingui()
   const hosted = useHosted()
@@ -280,6 +289,8 @@ export function HostedCheckout({
       <Steps current={screen} />
       {state.step === 'form' && (
         <HostedForm
+          begin={begin && hosted.typed === undefined}
+          refund={refund}
           field={state.field}
           first={Math.max(
             0,

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect } from 'react'
-import { useForm, useWatch, type UseFormRegister } from 'react-hook-form'
+import { useForm, useWatch, type FieldErrors, type UseFormRegister } from 'react-hook-form'
 import { parseAddress } from '#contract/address.ts'
 import { formatAmount, parseAmount } from '#contract/amount.ts'
 import type { HostedWallet } from '#contract/hosted-endpoints.ts'
@@ -27,13 +27,17 @@ import {
   checkPriorityFee,
   checkRecipient,
   checkResource,
+  localDecimal,
   readAmount,
   readRecipient,
   formatWithSymbol,
 } from '../../../payment-flow/form/fields.ts'
+import { refundableOf, type RefundedPayment } from '../../../payment-flow/form/start-values.ts'
 import { HostedCaps, leftOf } from '../../../payment-flow/form/HostedCaps.tsx'
 import { RecipientField } from '../../../payment-flow/form/RecipientField.tsx'
 import { useFunds, type PayerFunds } from '../../../payment-flow/steps/use-funds.ts'
+import { ReasonField, reasonRule } from '../MoreFields.tsx'
+import { useBegin } from '../use-begin.ts'
 import type { RefusedField } from './machine.ts'
 import type { HostedOrder } from './send.ts'
 
@@ -57,6 +61,16 @@ export type HostedFormProps = {
   userError: UserError | null
   field: RefusedField | undefined
   onPrepare: (order: HostedOrder, fields: HostedFields) => void
+  refund: HostedRefund | undefined
+  /** Prepares at once what is asked for, where it is complete. */
+  begin: boolean
+}
+
+/** A payment that goes back to its payer. */
+export type HostedRefund = {
+  payment: RefundedPayment & { sender: string }
+  amount: string
+  reason: string | undefined
 }
 
 const EMPTY: HostedFields = {
@@ -77,11 +91,13 @@ export function HostedForm({
   userError,
   field,
   onPrepare,
+  refund,
+  begin,
 }: HostedFormProps) {
   const { t } = useLingui()
   const { networks, sellerWallets } = useConfig()
   const form = useForm<HostedFields>({
-    defaultValues: start ?? { ...EMPTY, source: String(first) },
+    defaultValues: start ?? { ...EMPTY, source: String(first), ...(refund && fieldsOf(refund)) },
     // Of an earlier try: the banner above says what to do.
     ...(field &&
       userError && {
@@ -100,38 +116,18 @@ export function HostedForm({
   const network = networks.find((each) => each.network === chosen?.network)
   const asset = network && chosen && findAsset(network, chosen.asset)
   const funds = useFunds(network, chosen?.wallet, asset)
+  const signer = network && accounts.find((each) => each.family === familyOf(network.network))
   if (!chosen || !network || !asset)
     return <Banner tone="bad">{t`No network is configured. Tell the operator.`}</Banner>
-  const signer = accounts.find((each) => each.family === familyOf(network.network))
   const { errors } = formState
   const native = nativeAsset(network)
 
   function submit(fields: HostedFields) {
-    const [to, read] = [
-      parseAddress(readRecipient(fields.recipient)),
-      asset && readAmount(fields.amount, asset),
-    ]
-    const native = network && nativeAsset(network)
-    const fee = native && fields.priorityFee.trim() !== '' && readAmount(fields.priorityFee, native)
-    if (!network || !asset || !chosen || !signer || !to.ok || !read?.ok) return
-    const words = {
-      resource: fields.resource.trim(),
-      description: fields.description.trim(),
-      reference: fields.reference.trim(),
-    }
-    onPrepare(
-      {
-        network,
-        asset,
-        from: chosen.wallet,
-        to: to.address,
-        amountAtomic: read.atomic,
-        priorityFee: native && fee && fee.ok ? formatAmount(fee.atomic, native.decimals) : '',
-        ...words,
-        signer,
-      },
-      fields,
-    )
+    if (!network || !asset || !chosen || !signer) return
+    const typed = readFields(fields, { network, asset })
+    if (!typed) return
+    const refundOf = refund?.payment.paymentId ?? ''
+    onPrepare({ network, asset, from: chosen.wallet, signer, refundOf, ...typed }, fields)
   }
 
   return (
@@ -165,41 +161,45 @@ export function HostedForm({
             ))}
           </Select>
         </Field>
-        <RecipientField
-          error={errors.recipient?.message}
-          network={network}
-          own={chosen.wallet}
-          onSuggest={(address) => setValue('recipient', address, { shouldValidate: true })}
-          register={register('recipient', {
-            validate: (text) => checkRecipient(text, network, chosen.wallet),
-          })}
-          sellerOnly={false}
-          sellerWallets={sellerWallets}
-          value={recipient}
-        />
-        <FeeField error={errors.priorityFee?.message} native={native} register={register} />
-        <div className="grid gap-5 sm:grid-cols-2">
-          <Field label={t`Description`} optional>
-            <Input maxLength={200} {...register('description')} />
-          </Field>
-          <Field label={t`Reference`} optional>
-            <Input maxLength={100} {...register('reference')} />
-          </Field>
-        </div>
-        <Field error={errors.resource?.message} label={t`Resource`} optional>
-          <Input
-            inputMode="url"
-            placeholder="https://"
-            {...register('resource', { validate: checkResource })}
+        {!refund && (
+          <RecipientField
+            error={errors.recipient?.message}
+            network={network}
+            own={chosen.wallet}
+            onSuggest={(address) => setValue('recipient', address, { shouldValidate: true })}
+            register={register('recipient', {
+              validate: (text) => checkRecipient(text, network, chosen.wallet),
+            })}
+            sellerOnly={false}
+            sellerWallets={sellerWallets}
+            value={recipient}
           />
-        </Field>
-        <SubmitOrSign network={network} signer={signer?.address} />
+        )}
+        <FeeField error={errors.priorityFee?.message} native={native} register={register} />
+        {refund ? (
+          <ReasonField
+            error={errors.description?.message}
+            register={register('description', reasonRule())}
+          />
+        ) : (
+          <WordFields errors={errors} register={register} />
+        )}
+        <SubmitOrSign
+          network={network}
+          begin={begin}
+          onBegin={() => void handleSubmit(submit)()}
+          refund={refund !== undefined}
+          signer={signer?.address}
+        />
       </form>
     </Card>
   )
 
   function checkHostedAmount(text: string, of: Asset, wallet: HostedWallet): string | true {
-    const plain = checkAmount(text, of, funds.balances?.asset)
+    const plain = checkAmount(text, of, {
+      balanceAtomic: funds.balances?.asset,
+      refundableAtomic: refund && refundableOf(refund.payment),
+    })
     const read = readAmount(text, of)
     if (plain !== true || !read.ok) return plain
     const limit = of.native ? hostedLimitReason('amount', read.atomic, of) : undefined
@@ -208,6 +208,55 @@ export function HostedForm({
     const left = formatWithSymbol(leftOf(wallet), of)
     return t`At most ${left} may be paid from here now.`
   }
+}
+
+/** Undefined where a field cannot be read: the form shows why. */
+function readFields(
+  fields: HostedFields,
+  { network, asset }: { network: Network; asset: Asset },
+): Omit<HostedOrder, 'network' | 'asset' | 'from' | 'signer' | 'refundOf'> | undefined {
+  const to = parseAddress(readRecipient(fields.recipient))
+  const read = readAmount(fields.amount, asset)
+  if (!to.ok || !read.ok) return undefined
+  const native = nativeAsset(network)
+  const fee = readAmount(fields.priorityFee, native)
+  return {
+    to: to.address,
+    amountAtomic: read.atomic,
+    priorityFee: fee.ok ? formatAmount(fee.atomic, native.decimals) : '',
+    resource: fields.resource.trim(),
+    description: fields.description.trim(),
+    reference: fields.reference.trim(),
+  }
+}
+
+function WordFields({
+  errors,
+  register,
+}: {
+  errors: FieldErrors<HostedFields>
+  register: UseFormRegister<HostedFields>
+}) {
+  const { t } = useLingui()
+  return (
+    <>
+      <div className="grid gap-5 sm:grid-cols-2">
+        <Field label={t`Description`} optional>
+          <Input maxLength={200} {...register('description')} />
+        </Field>
+        <Field label={t`Reference`} optional>
+          <Input maxLength={100} {...register('reference')} />
+        </Field>
+      </div>
+      <Field error={errors.resource?.message} label={t`Resource`} optional>
+        <Input
+          inputMode="url"
+          placeholder="https://"
+          {...register('resource', { validate: checkResource })}
+        />
+      </Field>
+    </>
+  )
 }
 
 /** What a priority fee may be, spelled for the reader. */
@@ -273,7 +322,14 @@ function Held({ asset, funds }: { asset: Asset; funds: PayerFunds }) {
  * The signing wallet must be one of this operator session's wallets: one that is only connected
  * must sign in first.
  */
-function SubmitOrSign({ network, signer }: { network: Network; signer: string | undefined }) {
+function SubmitOrSign({
+  network,
+  signer,
+  ...submit
+}: SubmitProps & {
+  network: Network
+  signer: string | undefined
+}) {
   const session = useSession()
   const proven =
     signer !== undefined && session.kind === 'known' && session.session?.wallets.includes(signer)
@@ -302,11 +358,22 @@ function SubmitOrSign({ network, signer }: { network: Network; signer: string | 
       </div>
     )
   }
+  return <Submit {...submit} />
+}
+
+type SubmitProps = { begin: boolean; onBegin: () => void; refund: boolean }
+
+function Submit({ begin, onBegin, refund }: SubmitProps) {
+  useBegin(begin, onBegin)
   return (
     <Button size="lg" type="submit" variant="primary" wide>
-      <Trans>Review payment</Trans>
+      {refund ? <Trans>Review refund</Trans> : <Trans>Review payment</Trans>}
     </Button>
   )
+}
+
+function fieldsOf({ payment, amount, reason = '' }: HostedRefund): Partial<HostedFields> {
+  return { recipient: payment.sender, amount: localDecimal(amount), description: reason }
 }
 
 function labelOf(

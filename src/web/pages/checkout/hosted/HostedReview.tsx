@@ -1,6 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
+import { parseAmount } from '#contract/amount.ts'
 import { intentText, intentTypedData, type HostedIntent } from '#contract/hosted-intent.ts'
-import { familyOf, nativeAsset, type Network } from '#contract/network.ts'
+import { familyOf, findAsset, nativeAsset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../../api/clock.ts'
 import type { UserError } from '../../../payment-intent/intent.ts'
 import { useNetwork } from '../../../api/use-config.ts'
@@ -15,7 +16,8 @@ import { Time } from '../../../ui/Time.tsx'
 import { UntrustedLink, UntrustedText } from '../../../ui/UntrustedText.tsx'
 import { useNow } from '../../../ui/use-now.ts'
 import { useAccounts, type ConnectedAccount } from '../../../wallet/state/accounts.ts'
-import { localDecimal } from '../../../payment-flow/form/fields.ts'
+import { feeCapOf, localDecimal } from '../../../payment-flow/form/fields.ts'
+import { useFunds } from '../../../payment-flow/steps/use-funds.ts'
 import { StepHeading } from '../../../payment-flow/steps/StepHeading.tsx'
 import { Disclosure } from '../../../ui/Disclosure.tsx'
 
@@ -32,6 +34,9 @@ export function HostedReview({ intent, signing, userError, onSign, onChange }: H
   const { t } = useLingui()
   const network = useNetwork(intent.network)
   const native = network && nativeAsset(network)
+  const asset = network && findAsset(network, intent.asset)
+  const funds = useFunds(network, intent.from, asset)
+  const mostFee = network && asset && feeCapOf(network, asset, priorityFeeOf(intent, network))
   const signer = useAccounts().find((each) => each.family === familyOf(intent.network))
   const late = Math.max(useNow(), serverNow()) >= intent.expiresAt * 1000
   const walletName = signer?.walletName ?? ''
@@ -42,7 +47,11 @@ export function HostedReview({ intent, signing, userError, onSign, onChange }: H
       </StepHeading>
       <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
         <p className="text-sm text-muted">
-          <Trans>The managed wallet sends</Trans>
+          {intent.refundOf ? (
+            <Trans>The managed wallet refunds</Trans>
+          ) : (
+            <Trans>The managed wallet sends</Trans>
+          )}
         </p>
         <Amount
           atomic={intent.amountAtomic}
@@ -70,7 +79,25 @@ export function HostedReview({ intent, signing, userError, onSign, onChange }: H
           <Address copy full value={intent.from} />
         </Fact>
         <Fact name={t`Network`}>{network?.name ?? intent.network}</Fact>
-        <Fact name={t`Currency`}>{intent.symbol}</Fact>
+        <Fact name={t`Balance`}>
+          {funds.balances ? (
+            <Amount
+              atomic={funds.balances.asset}
+              decimals={intent.decimals}
+              symbol={intent.symbol}
+            />
+          ) : (
+            funds.unreadable && <Trans>Balance unavailable</Trans>
+          )}
+        </Fact>
+        {mostFee !== undefined && native && (
+          <Fact name={t`Network fee`}>
+            <Trans>
+              up to{' '}
+              <Amount atomic={mostFee} decimals={native.decimals} exact symbol={native.symbol} />
+            </Trans>
+          </Fact>
+        )}
         <Fact name={t`Priority fee`}>
           {intent.priorityFee === '' ? (
             <Trans>Usual fee</Trans>
@@ -79,7 +106,7 @@ export function HostedReview({ intent, signing, userError, onSign, onChange }: H
           )}
         </Fact>
         {intent.description && (
-          <Fact name={t`Description`}>
+          <Fact name={intent.refundOf ? t`Reason` : t`Description`}>
             <UntrustedText text={intent.description} />
           </Fact>
         )}
@@ -122,6 +149,11 @@ export function HostedReview({ intent, signing, userError, onSign, onChange }: H
       </div>
     </Card>
   )
+}
+
+function priorityFeeOf({ priorityFee }: HostedIntent, network: Network): bigint | undefined {
+  const read = parseAmount(priorityFee, nativeAsset(network).decimals)
+  return read.ok ? read.atomic : undefined
 }
 
 /** The very words the wallet shows, to compare. */

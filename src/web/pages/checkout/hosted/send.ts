@@ -60,6 +60,8 @@ export type HostedOrder = {
   resource: string
   description: string
   reference: string
+  /** The payment that this one refunds; empty for any other. */
+  refundOf: string
   signer: ConnectedAccount
 }
 
@@ -69,7 +71,7 @@ const LONGEST_S = 5 * 60 + 30
 /** Has the proxy keep the payment. What will be signed is made here, from what was entered: the proxy adds only its number and its end. */
 export async function prepare(order: HostedOrder): Promise<HostedEvent> {
   const { network, asset, from, to, amountAtomic, priorityFee, signer, ...words } = order
-  const { resource, description, reference } = words
+  const { resource, description, reference, refundOf } = words
   try {
     const body = {
       network: network.network,
@@ -82,6 +84,7 @@ export async function prepare(order: HostedOrder): Promise<HostedEvent> {
       ...(resource && { resource }),
       ...(description && { description }),
       ...(reference && { reference }),
+      ...(refundOf && { refundOf }),
     }
     const { nonce, expiresAt, ...reply } = await callProxy('hostedIntent', { body })
     if (BigInt(reply.amountAtomic) !== amountAtomic || expiresAt - serverNow() / 1000 > LONGEST_S)
