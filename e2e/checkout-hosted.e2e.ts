@@ -27,7 +27,6 @@ async function fillIn({ page }: Person, to: string, amount: string): Promise<voi
   await page.getByLabel(text('Description')).fill('Rent')
   await page.getByRole('button', { name: text('Review payment') }).click()
   await expect(page.getByRole('heading', { name: text('Check and sign') })).toBeVisible()
-  await expect(page.getByText(text('The managed wallet sends'))).toBeVisible()
 }
 
 test('an operator pays from a managed wallet with one signature over exactly that, and without it nothing is paid', async ({
@@ -92,7 +91,7 @@ test('an operator refunds a payment from a managed wallet with two activations a
   const { address } = customer.ethereum
   const before = await chains.evm.getBalance({ address })
   await page.getByRole('button', { name: text('Review refund') }).click()
-  await expect(page.getByText(text('The managed wallet refunds'))).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Check and sign') })).toBeVisible()
   const review = page.getByRole('main')
   await expect(review).toContainText('One cup is broken.')
   await expect(review.getByRole('term').getByText(text('Balance'))).toBeVisible()
@@ -103,7 +102,7 @@ test('an operator refunds a payment from a managed wallet with two activations a
       name: text('Sign and pay with {walletName}', { walletName: 'MetaMask' }),
     })
     .click()
-  await expect(page.getByRole('heading', { name: text('Refund sent') })).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Payment sent') })).toBeVisible()
   await until(
     async () => (await chains.evm.getBalance({ address })) - before === parseEther('0.0121'),
     'the refund',

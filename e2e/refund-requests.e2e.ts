@@ -77,7 +77,7 @@ test('a refund that is left holds its amount until it expires', async ({ net, bu
   await expectReviewed(page, 'MetaMask')
   await page.getByRole('button', { name: text('Change'), exact: true }).click()
   await expect(page.getByLabel(text('Amount'))).toHaveValue('0.0431')
-  await expect(page.getByText(textLike('The refund that you left expires at <0/>.'))).toBeVisible()
+  await expect(page.getByText(textLike('Your earlier refund expires at <0/>.'))).toBeVisible()
   await expect(page.getByRole('button', { name: text('Review refund') })).toBeDisabled()
   await expectAccessible(page, 'refund: left')
 })

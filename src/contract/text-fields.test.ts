@@ -17,7 +17,12 @@ interface Schema {
 }
 
 /** Objects whose fields nobody lists. Metadata is bounded, and kept as the text that was sent; x402's are read by the programs that settle. */
-const FREE_FORM = new Set(['paymentSend body.metadata', 'transactionSend body.metadata'])
+const FREE_FORM = new Set([
+  'paymentSend body.metadata',
+  'transactionSend body.metadata',
+  'paymentRefund body.metadata',
+  'transactionRefund body.metadata',
+])
 const CHECKED_WHOLE = /^facilitator(Verify|Settle) body\.payment(Payload|Requirements)$/
 
 /** A schema is known by its fields; valibot's own types hide the ones that a walk needs. */

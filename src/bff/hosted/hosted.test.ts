@@ -308,7 +308,7 @@ test('refunds of one payment from a managed wallet never exceed it, however many
 })
 
 test.each([
-  ['to somebody else than the payer', {}, { to: stranger.address }, 'to'],
+  ['to another wallet than the payer’s', {}, { to: stranger.address }, 'to'],
   ['of a payment that has not arrived', { status: 'pending' }, {}, 'refundOf'],
   ['of another asset', { asset: stranger.address }, {}, 'asset'],
   ['of another network', { network: 'eip155:1' }, {}, 'network'],

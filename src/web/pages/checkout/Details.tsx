@@ -201,7 +201,7 @@ function OwnLink() {
 function OtherPayer({ wanted }: { wanted: string }) {
   const { t } = useLingui()
   return (
-    <Banner role="note" title={t`Connect the wallet that received the payment`} tone="warn">
+    <Banner role="note" title={t`Connect the receiving wallet`} tone="warn">
       <Address copy full value={wanted} />
     </Banner>
   )
@@ -236,7 +236,7 @@ function ReviewButton({ begin, onBegin, busy, heldUntil, refund }: ReviewButtonP
       {wait && (
         <p className="text-center text-sm text-muted" role="status">
           <Trans>
-            The refund that you left expires at <Time at={heldUntil} look="seconds" />.
+            Your earlier refund expires at <Time at={heldUntil} look="seconds" />.
           </Trans>
         </p>
       )}

@@ -4,7 +4,6 @@ import { useCallback, useState } from 'react'
 import { formatAmount } from '#contract/amount.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { isPaid } from '#contract/payment.ts'
-import { ApiError } from '../../api/errors.ts'
 import { useRefundWallets } from '../../api/hosted-wallets.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import { useNetwork } from '../../api/use-config.ts'
@@ -56,11 +55,7 @@ export function RefundPage() {
         <>
           <PageHeader title={<Trans>Refund</Trans>} />
           <Card>
-            {error instanceof ApiError && error.code === 'NOT_FOUND' ? (
-              <Trans>No payment with this id, or it is not yours.</Trans>
-            ) : (
-              <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
-            )}
+            <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
           </Card>
         </>
       ) : (
@@ -91,9 +86,9 @@ function Refund({ payment }: { payment: PaymentStatusBody }) {
   const source = managed.length === 0 ? 'own' : (chosen ?? (isManaged ? 'managed' : 'own'))
   const closed =
     payment.refundOf !== null || !isPaid(payment.status)
-      ? t`Only a payment that a customer made and that has arrived can be refunded.`
+      ? t`This payment cannot be refunded.`
       : !open && wanted === undefined
-        ? t`All of this payment is refunded or on its way back.`
+        ? t`Nothing is left to refund.`
         : undefined
   const asked = {
     network: payment.network,
@@ -123,7 +118,6 @@ function Refund({ payment }: { payment: PaymentStatusBody }) {
               />
             )
           }
-          subtitle={<Trans>A separate payment to the payer.</Trans>}
           title={<Trans>Refund</Trans>}
         />
       </div>

@@ -63,9 +63,7 @@ function HostedOutcome({ intent, paymentId, unknown, onAnother }: HostedOutcomeP
         )}
         <StepHeading large>
           {paymentId !== null
-            ? intent.refundOf
-              ? t`Refund sent`
-              : t`Payment sent`
+            ? t`Payment sent`
             : unknown
               ? t`Checking whether it was sent`
               : t`Sending`}

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { parseAmount } from '#contract/amount.ts'
 import { intentText, intentTypedData, type HostedIntent } from '#contract/hosted-intent.ts'
-import { familyOf, findAsset, nativeAsset, type Network } from '#contract/network.ts'
+import { familyOf, findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../../api/clock.ts'
 import type { UserError } from '../../../payment-intent/intent.ts'
 import { useNetwork } from '../../../api/use-config.ts'
@@ -47,11 +47,7 @@ export function HostedReview({ intent, signing, userError, onSign, onChange }: H
       </StepHeading>
       <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
         <p className="text-sm text-muted">
-          {intent.refundOf ? (
-            <Trans>The managed wallet refunds</Trans>
-          ) : (
-            <Trans>The managed wallet sends</Trans>
-          )}
+          <Trans>Amount</Trans>
         </p>
         <Amount
           atomic={intent.amountAtomic}
@@ -92,10 +88,7 @@ export function HostedReview({ intent, signing, userError, onSign, onChange }: H
         </Fact>
         {mostFee !== undefined && native && (
           <Fact name={t`Network fee`}>
-            <Trans>
-              up to{' '}
-              <Amount atomic={mostFee} decimals={native.decimals} exact symbol={native.symbol} />
-            </Trans>
+            <Trans>up to {amountIn(native, mostFee)}</Trans>
           </Fact>
         )}
         <Fact name={t`Priority fee`}>
@@ -149,6 +142,10 @@ export function HostedReview({ intent, signing, userError, onSign, onChange }: H
       </div>
     </Card>
   )
+}
+
+function amountIn({ decimals, symbol }: Asset, atomic: bigint) {
+  return <Amount atomic={atomic} decimals={decimals} exact symbol={symbol} />
 }
 
 function priorityFeeOf({ priorityFee }: HostedIntent, network: Network): bigint | undefined {
