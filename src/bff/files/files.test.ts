@@ -209,6 +209,10 @@ const listed = async ({ id }: FileBody) => {
   const { json } = await shop.get('/api/files')
   return (json as unknown as { files: FileBody[] }).files.find((file) => file.id === id)
 }
+const failures = async () => {
+  const { json } = await shop.get('/api/files/failures')
+  return (json as unknown as { failed: number }).failed
+}
 const inbox = async () => {
   const { json } = await shop.get('/api/undelivered')
   return json.payments.map(({ paymentId }) => paymentId)
@@ -643,7 +647,7 @@ describe('a program', () => {
     await expect(buy(file).then((response) => response.text())).rejects.toThrow(TypeError)
     const [row] = await purchases(file)
     await eventually(inbox, (ids) => ids.includes(row?.paymentId ?? ''))
-    expect(await listed(file)).toMatchObject({ sales: 1, downloads: 0, undelivered: 1 })
+    expect(await listed(file)).toMatchObject({ sales: 1, downloads: 0, undelivered: 1, failed: 1 })
   })
 
   test('that is a page is sent as bytes to save', async () => {
@@ -748,10 +752,32 @@ describe('a wallet that paid', () => {
     const download = async () => fetch(addressIn(await ticketFor(browser, file)))
     expect((await download()).status).toBe(503)
     expect(await listed(file)).toMatchObject({ sales: 1, undelivered: 1, failed: 1 })
+    // The payer came through a link: the list of undelivered payments does not have it.
+    expect(await failures()).toBe(1)
     source.answer = serveRanges
     expect(await (await download()).text()).toBe(CONTENT)
     await delivered(file)
     expect(await listed(file)).toMatchObject({ sales: 1, downloads: 1, undelivered: 0, failed: 0 })
+    expect(await failures()).toBe(0)
+  })
+
+  test('whose source cuts a download off is in the list of failed ones, until it went back', async () => {
+    const file = await create()
+    const { signedIn, wallet } = await buyer()
+    const browser = await signedIn()
+    const resource = `${PUBLIC_URL}/api/file/${file.code}`
+    await record({ sender: wallet.address, amount: PRICE, resource })
+    source.answer = afterProbe((_, response) => {
+      response.writeHead(200, { 'content-length': '1000' })
+      response.write('short', () => void response.destroy())
+    })
+    const url = addressIn(await ticketFor(browser, file))
+    await expect(fetch(url).then((answer) => answer.text())).rejects.toThrow(TypeError)
+    await eventually(failures, (failed) => failed === 1)
+    expect(await listed(file)).toMatchObject({ sales: 1, downloads: 0, undelivered: 1, failed: 1 })
+    const [row] = await purchases(file)
+    await refund(row?.paymentId ?? '', wallet.address)
+    expect(await failures()).toBe(0)
   })
 
   test('gets an address that one request may read, within a minute', async () => {

@@ -255,6 +255,16 @@ describe('webhooks', () => {
     const dead = await deliveries(id, '?state=dead')
     expect(dead.map(({ failure }) => failure)).toEqual(STATUSES.map(() => 'status'))
     expect(dead.at(-1)?.attempts).toBeGreaterThan(15)
+    await create()
+    const counts = async () =>
+      listAt(succeed(await api.get('/webhooks')).body, 'webhooks').map((one) => [
+        at(one, 'dead'),
+        at(one, 'pending'),
+      ])
+    expect(await counts()).toEqual([
+      [4, 0],
+      [0, 0],
+    ])
     const before = receiver.received.length
     now += HOUR_MS
     await deliver()
@@ -264,6 +274,7 @@ describe('webhooks', () => {
     const range = { from: dead.at(-1)?.cursor, to: dead[0]?.cursor }
     const reply = await api.post(`/webhooks/${id}/redeliver`, range)
     expect(succeed(reply).body).toMatchObject({ deliveries: 4 })
+    expect((await counts())[0]).toEqual([0, 4])
     await deliver()
     expectWhole(ids)
     // One that was delivered comes again with its id.
