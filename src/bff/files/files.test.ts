@@ -21,6 +21,7 @@ import { createWallet } from '#service/wallets/create-wallet.ts'
 import {
   afterProbe,
   CONTENT,
+  cutOff,
   KEY,
   openSource,
   serveRanges,
@@ -626,13 +627,7 @@ describe('a program', () => {
   })
 
   test.each<[string, SourceAnswer]>([
-    [
-      'that lies about its length',
-      (_, response) => {
-        response.writeHead(200, { 'content-length': '1000' })
-        response.write('short', () => void response.destroy())
-      },
-    ],
+    ['that lies about its length', cutOff],
     [
       'that never ends',
       (_, response) => {
@@ -767,10 +762,7 @@ describe('a wallet that paid', () => {
     const browser = await signedIn()
     const resource = `${PUBLIC_URL}/api/file/${file.code}`
     await record({ sender: wallet.address, amount: PRICE, resource })
-    source.answer = afterProbe((_, response) => {
-      response.writeHead(200, { 'content-length': '1000' })
-      response.write('short', () => void response.destroy())
-    })
+    source.answer = afterProbe(cutOff)
     const url = addressIn(await ticketFor(browser, file))
     await expect(fetch(url).then((answer) => answer.text())).rejects.toThrow(TypeError)
     await eventually(failures, (failed) => failed === 1)
