@@ -11,6 +11,7 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
   test.slow()
   const person = await seller()
   const page = await signIn(person, '/developers')
+  await page.getByLabel(text('Network'), { exact: true }).selectOption({ label: 'Local Solana' })
   await page.getByRole('button', { name: text('Create key') }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel(text('Name')).fill('Till one')
@@ -46,6 +47,8 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
   const file = await downloaded(page, () => download.click())
   expect(file.name).toBe('paydesk.env')
   expect(file.text).toContain(`PAYDESK_KEY=${key}\n`)
+  // The example on this page is for Solana.
+  expect(file.text).toContain(`PAY_TO=${net.wallets.seller.solana.address}\n`)
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
   const answer = await fetch(`${net.urls.service}/payments?limit=1`, { headers })
   expect(answer.status).toBe(200)

@@ -75,3 +75,89 @@ test('a page that the seller did not name learns nothing, and a window that is c
   await checkout.close()
   await expect.poll(heard).toEqual(['closed'])
 })
+
+test('a shop decides what follows a payment, gives the button its own look, and sells where windows are blocked', async ({
+  net,
+  seller,
+  buyer,
+  expectError,
+}) => {
+  const merchant = await signInByApi(await seller(), net, '/links')
+  const link = await createLinkByApi(merchant, net, {
+    amount: 0.01,
+    description: 'Print',
+    reference: 'PRINT-1',
+    returnUrl: `${net.urls.seller}/thanks?payment={PAYMENT_ID}`,
+  })
+  const { page, context } = await buyer({ ether: '1' })
+  // The way of a visitor of the shop.
+  await page.goto(net.urls.seller)
+  await page.getByRole('link', { name: /pay button/ }).click()
+  await page.getByRole('textbox').fill(`${net.urls.web}${link}`)
+  await page.getByRole('button', { name: 'Show the button' }).click()
+  await expect(page.getByRole('link', { name: 'Buy this print' })).toBeVisible()
+  const shopPage = page.url()
+
+  // A class of the shop takes the place of the button's own look, and a link that is none makes no button.
+  expectError(/Paydesk button: expected a payment link of .*, received "https:\/\/elsewhere/)
+  const links = await page.evaluate(
+    async ({ source, address }) => {
+      for (const chosen of [address, 'https://elsewhere.example/pay/4kTq9ZsWmB7x']) {
+        const script = document.createElement('script')
+        script.src = source
+        Object.assign(script.dataset, { link: chosen, text: 'In our colours', class: 'ours' })
+        const loaded = new Promise((resolve) => script.addEventListener('load', resolve))
+        document.body.append(script)
+        await loaded
+      }
+      const made = document.querySelectorAll<HTMLElement>('a.ours')
+      return [...made].map((anchor) => [anchor.textContent, anchor.getAttribute('style')])
+    },
+    { source: `${net.urls.web}/button.js`, address: `${net.urls.web}${link}` },
+  )
+  expect(links).toEqual([['In our colours', null]])
+  await page.reload()
+
+  // A page that stops the event stays where it is.
+  await page.evaluate(() => {
+    const heard: unknown[] = []
+    Object.assign(window, { heard })
+    addEventListener('paydesk:paid', (event) => {
+      event.preventDefault()
+      heard.push(
+        event instanceof CustomEvent && event.detail,
+        (event.target as Element).textContent,
+      )
+    })
+    addEventListener('paydesk:closed', () => heard.push('closed'))
+  })
+  const heard = () => page.evaluate(() => Reflect.get(window, 'heard') as unknown[])
+  const opening = context.waitForEvent('page')
+  await page.getByRole('link', { name: 'the print' }).click()
+  const checkout = await opening
+  await connectOnLink(checkout, 'MetaMask')
+  await signButton(checkout, 'MetaMask').click()
+  await expectPaid(checkout)
+  await expect
+    .poll(heard)
+    .toEqual([
+      { paymentId: expect.stringMatching(/^pay_/), link: link.split('/').at(-1) },
+      'the print',
+    ])
+  const closed = checkout.waitForEvent('close')
+  await checkout.getByRole('link', { name: textLike('Back to {host}') }).click()
+  await closed
+  // The next click opens a window again: the page has seen that this one is closed, and stayed.
+  const again = context.waitForEvent('page')
+  await page.getByRole('link', { name: 'the print' }).click()
+  await (await again).close()
+  await expect.poll(heard).toHaveLength(3)
+  expect(page.url()).toBe(shopPage)
+
+  // What a browser does that blocks windows: the link leads there in the same tab.
+  await page.evaluate(() => {
+    window.open = () => null
+  })
+  await page.getByRole('link', { name: 'the print' }).click()
+  await expect(page).toHaveURL(`${net.urls.web}${link}`)
+})

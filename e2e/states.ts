@@ -9,6 +9,8 @@ export const STATES = [
   'overview: something to look at',
   'overview: out of reach',
   'overview: paid, not delivered',
+  'overview: a failed webhook',
+  'overview: a failed download',
 
   'palette: open',
 
@@ -155,6 +157,8 @@ export const STATES = [
   'developers: webhook to add',
   'developers: webhook secret',
   'developers: webhook log',
+  'developers: a period to deliver again',
+  'developers: failed deliveries',
 
   'customers: signed out',
   'customers: list',
@@ -164,6 +168,8 @@ export const STATES = [
   'files: signed out',
   'files: list',
   'files: to sell',
+  'files: to sell from a server',
+  'files: a failed download',
   'file: to buy',
   'file: bought',
   'file: not found',

@@ -95,6 +95,12 @@ export const fileEndpoints = {
     path: '/files',
     response: v.object({ offered: v.boolean(), sealed: v.boolean(), files: v.array(FileBody) }),
   },
+  /** Paid payments whose source gave no file, that are neither refunded in full nor in `GET /undelivered`; at most 100 are counted. */
+  fileFailures: {
+    method: 'GET',
+    path: '/files/failures',
+    response: v.object({ failed: v.number() }),
+  },
   fileCreate: { method: 'POST', path: '/files', response: FileAnswer },
   /** What a source says of its file now; nothing is kept. */
   fileCheck: { method: 'POST', path: '/files/check', response: SourceFacts },

@@ -18,7 +18,6 @@ export const VALID_REQUESTS: Record<string, string> = {
   'apiKeyRotate body': '{"graceSeconds":3600}',
   'webhookCreate body': '{"url":"https://shop.example/webhooks","events":["payment.finalized"]}',
   'webhookRotate body': '{"graceSeconds":3600}',
-  'webhookRedeliver body': '{"from":"1","to":"9"}',
   'transactionSubmitted body': `{"paymentId":"pay_${'1'.repeat(22)}","signature":"0xabc"}`,
   'transactionReceive body': `{"walletAddress":"${EVM}","paymentProof":"e30=","expectedAmount":0.01,"priorityFee":0.001}`,
   'paymentReceive body': `{"walletAddress":"${EVM}","paymentProof":"e30=","expectedAmount":0.01}`,

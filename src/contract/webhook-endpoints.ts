@@ -78,7 +78,12 @@ export const webhookEndpoints = {
   webhookDeliveries: {
     method: 'GET',
     path: '/webhooks/:id/deliveries',
-    response: v.object({ success: v.literal(true), deliveries: v.array(WebhookDeliveryBody) }),
+    /** `total`: how many there are with this state and time; null where no time is named. */
+    response: v.object({
+      success: v.literal(true),
+      deliveries: v.array(WebhookDeliveryBody),
+      total: v.nullable(v.number()),
+    }),
   },
   webhookRedeliver: {
     method: 'POST',

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { GRACE_SECONDS } from './api-key-body.ts'
 import type { Endpoint } from './endpoint.ts'
 import { StreamEvent } from './event.ts'
-import { boundedText, logged, wholeNumber } from './fields.ts'
+import { boundedText, logged, timestamp, wholeNumber } from './fields.ts'
 import { WEBHOOK_STATES, WEBHOOK_TYPES } from './webhook-endpoints.ts'
 
 /** Deliveries of events to a merchant's server, signed as https://www.standardwebhooks.com says. What browsers load of it is in webhook-endpoints.ts. */
@@ -105,21 +105,31 @@ export const webhookRows = {
     problems: changing,
   },
   webhookDeliveries: {
-    summary: 'Deliveries of the last 30 days with request and answer, newest first',
+    summary:
+      'Deliveries of the last 30 days with request and answer, newest first. With `since` or `until`, `total` counts those that were made in that time',
     ...common,
     params,
     query: v.strictObject({
       state: v.optional(v.picklist(WEBHOOK_STATES)),
+      since: v.optional(wholeNumber(0, 999_999_999_999_999)),
+      until: v.optional(wholeNumber(0, 999_999_999_999_999)),
       limit: v.optional(wholeNumber(1, 500), '50'),
       offset: v.optional(wholeNumber(0, 1_000_000_000), '0'),
     }),
     problems: ['NOT_FOUND'],
   },
   webhookRedeliver: {
-    summary: 'Deliver again the events of a range, both ends included, each with the same id',
+    summary:
+      'Deliver again the events of a range, each with the same id: `from` and `to` are cursors, both included; or what was made from `since` until before `until`, of one `state` where it is named',
     ...common,
     params,
-    body: v.strictObject({ from: cursor, to: cursor }),
+    body: v.strictObject({
+      from: v.optional(cursor),
+      to: v.optional(cursor),
+      since: v.optional(timestamp),
+      until: v.optional(timestamp),
+      state: v.optional(v.picklist(WEBHOOK_STATES)),
+    }),
     problems: changing,
   },
 } as const satisfies Record<

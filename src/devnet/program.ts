@@ -60,9 +60,9 @@ export class Program implements AsyncDisposable {
     return this.#process.kill()
   }
 
-  /** Ends the process in order and starts it again. */
-  restart(): Promise<void> {
-    return this.#process.restart()
+  /** Ends the process in order and starts it again, after `whileAway`. */
+  restart(whileAway?: () => Promise<void>): Promise<void> {
+    return this.#process.restart(whileAway)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -45,6 +45,12 @@ export function serveRanges(range: string | undefined, response: ServerResponse)
   response.writeHead(206, { 'content-range': `bytes ${start}-${last}/${bytes.length}` }).end(part)
 }
 
+/** Says that it sends 1,000 bytes, and ends after a few. */
+export function cutOff(_range: string | undefined, response: ServerResponse): void {
+  response.writeHead(200, { 'content-length': '1000' })
+  response.write('short', () => void response.destroy())
+}
+
 /** Until a payment is settled the source works; then it does this. */
 export function afterProbe(then: SourceAnswer): SourceAnswer {
   return (range, response) =>

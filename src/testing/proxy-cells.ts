@@ -223,6 +223,7 @@ export const MERCHANT_CELLS: Record<string, readonly Cell[]> = {
     },
   ],
   'GET /files': [{ ...READER, ...plain('/files') }],
+  'GET /files/failures': [{ ...READER, ...plain('/files/failures') }],
   'POST /files': [{ ...OPERATOR, request: () => ({ path: '/files', body: fileTerms }) }],
   'POST /files/check': [
     {

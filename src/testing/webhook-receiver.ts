@@ -24,13 +24,14 @@ export type ReceiverMode = number | 'hang'
 /** A merchant's server on this machine, which a test has fail, hang, go, and come back at its port. */
 export class WebhookReceiver implements AsyncDisposable {
   readonly received: ReceivedWebhook[] = []
-  /** Decides each answer. */
-  answer: (webhook: Omit<ReceivedWebhook, 'status'>) => ReceiverMode = () => 200
+  /** Decides each answer; a promise holds the request. */
+  answer: (webhook: Omit<ReceivedWebhook, 'status'>) => ReceiverMode | Promise<ReceiverMode> = () =>
+    200
   /** Called when a request has come. */
   onReceived: () => void = () => {}
   #port = 0
   readonly #server = createServer((request, response) => {
-    const take = (body: string) => {
+    const take = async (body: string) => {
       const message: {
         type: string
         cursor: string | null
@@ -47,7 +48,7 @@ export class WebhookReceiver implements AsyncDisposable {
         previous: message.previous,
         paymentId: message.data?.paymentId,
       }
-      const mode = this.answer(webhook)
+      const mode = await this.answer(webhook)
       this.received.push({ ...webhook, status: mode === 'hang' ? 0 : mode })
       if (mode !== 'hang') response.writeHead(mode).end(`answered ${mode}`)
       this.onReceived()

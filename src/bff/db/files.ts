@@ -5,6 +5,7 @@ import {
   getTableColumns,
   gt,
   inArray,
+  isNotNull,
   isNull,
   lt,
   lte,
@@ -250,6 +251,17 @@ export async function noteFailed(db: Database, paymentId: string, failedAt: Date
     .update(filePurchase)
     .set({ failedAt })
     .where(and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.deliveredAt)))
+}
+
+/** Payments whose source failed and that the service's list of undelivered payments does not have, newest first. */
+export async function unreportedFailures(db: Database, limit: number): Promise<string[]> {
+  const rows = await db
+    .select({ paymentId: filePurchase.paymentId })
+    .from(filePurchase)
+    .where(and(isNotNull(filePurchase.failedAt), isNull(filePurchase.reportedAt)))
+    .orderBy(desc(filePurchase.failedAt))
+    .limit(limit)
+  return rows.map(({ paymentId }) => paymentId)
 }
 
 /** Payments whose file was being sent by a process that ended. */

@@ -363,6 +363,9 @@ export const filePurchase = bff.table(
     index('file_purchase_open')
       .on(t.sendingUntil)
       .where(sql`delivered_at is null and reported_at is null`),
+    index('file_purchase_failed')
+      .on(t.failedAt)
+      .where(sql`failed_at is not null and reported_at is null`),
   ],
 )
 

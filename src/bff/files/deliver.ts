@@ -1,6 +1,13 @@
 import { createId } from '../session/random.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { endSending, isUnreported, lostSendings, noteDelivered, type FileRow } from '../db/files.ts'
+import {
+  endSending,
+  isUnreported,
+  lostSendings,
+  noteDelivered,
+  noteFailed,
+  type FileRow,
+} from '../db/files.ts'
 import type { HttpContext } from '../http/env.ts'
 import type { OpenedSource } from './source.ts'
 
@@ -25,7 +32,7 @@ export function deliver(
   if (length !== null) c.header('Content-Length', String(length))
   if (range) c.header('Content-Range', `bytes ${range.start}-${range.end}/${range.total ?? '*'}`)
   const { outgoing } = c.env
-  let whole = false
+  let [whole, failed] = [false, false]
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -36,6 +43,7 @@ export function deliver(
           controller.close()
         } catch (error) {
           context.log.warn({ err: error, requestId, fileId: file.id }, 'a source was cut off')
+          failed = true
           // The reader must not take what it has for the whole file.
           outgoing.destroy()
         }
@@ -50,7 +58,7 @@ export function deliver(
     opened.close()
     // Everything was read, and all of it handed to the reader's connection.
     const delivered = whole && outgoing.writableFinished
-    void settleDelivery(context, { paymentId, requestId, delivered })
+    void settleDelivery(context, { paymentId, requestId, delivered, failed })
   }
   // The reader may have left while the payment was settled.
   if (outgoing.destroyed) end()
@@ -70,7 +78,8 @@ function dispositionOf(fileName: string): string {
   return `attachment; filename="${ascii}"; filename*=UTF-8''${exact}`
 }
 
-type Outcome = { paymentId: string; requestId: string; delivered: boolean }
+/** `failed`: the source gave no file, or not all of it. */
+type Outcome = { paymentId: string; requestId: string; delivered: boolean; failed: boolean }
 
 /**
  * Notes what became of a delivery. What was paid and not delivered is in the merchant's inbox, with
@@ -78,10 +87,11 @@ type Outcome = { paymentId: string; requestId: string; delivered: boolean }
  */
 export async function settleDelivery(
   context: ProxyContext,
-  { paymentId, requestId, delivered }: Outcome,
+  { paymentId, requestId, delivered, failed }: Outcome,
 ): Promise<void> {
   try {
     if (!delivered) {
+      if (failed) await noteFailed(context.db, paymentId, context.now())
       if (!(await isUnreported(context.db, paymentId)))
         return await endSending(context.db, paymentId, null)
       const told = await tell(context, 'undeliveredReopen', { paymentId, requestId })
@@ -116,5 +126,10 @@ async function tell(
 export async function settleLostDeliveries(context: ProxyContext): Promise<void> {
   const most = 100
   for (const paymentId of await lostSendings(context.db, context.now(), most))
-    await settleDelivery(context, { paymentId, requestId: createId('req'), delivered: false })
+    await settleDelivery(context, {
+      paymentId,
+      requestId: createId('req'),
+      delivered: false,
+      failed: false,
+    })
 }

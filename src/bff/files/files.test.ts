@@ -21,6 +21,7 @@ import { createWallet } from '#service/wallets/create-wallet.ts'
 import {
   afterProbe,
   CONTENT,
+  cutOff,
   KEY,
   openSource,
   serveRanges,
@@ -208,6 +209,10 @@ const addressIn = ({ status, json, text }: BrowserResponse) => {
 const listed = async ({ id }: FileBody) => {
   const { json } = await shop.get('/api/files')
   return (json as unknown as { files: FileBody[] }).files.find((file) => file.id === id)
+}
+const failures = async () => {
+  const { json } = await shop.get('/api/files/failures')
+  return (json as unknown as { failed: number }).failed
 }
 const inbox = async () => {
   const { json } = await shop.get('/api/undelivered')
@@ -622,13 +627,7 @@ describe('a program', () => {
   })
 
   test.each<[string, SourceAnswer]>([
-    [
-      'that lies about its length',
-      (_, response) => {
-        response.writeHead(200, { 'content-length': '1000' })
-        response.write('short', () => void response.destroy())
-      },
-    ],
+    ['that lies about its length', cutOff],
     [
       'that never ends',
       (_, response) => {
@@ -643,7 +642,7 @@ describe('a program', () => {
     await expect(buy(file).then((response) => response.text())).rejects.toThrow(TypeError)
     const [row] = await purchases(file)
     await eventually(inbox, (ids) => ids.includes(row?.paymentId ?? ''))
-    expect(await listed(file)).toMatchObject({ sales: 1, downloads: 0, undelivered: 1 })
+    expect(await listed(file)).toMatchObject({ sales: 1, downloads: 0, undelivered: 1, failed: 1 })
   })
 
   test('that is a page is sent as bytes to save', async () => {
@@ -748,10 +747,29 @@ describe('a wallet that paid', () => {
     const download = async () => fetch(addressIn(await ticketFor(browser, file)))
     expect((await download()).status).toBe(503)
     expect(await listed(file)).toMatchObject({ sales: 1, undelivered: 1, failed: 1 })
+    // The payer came through a link: the list of undelivered payments does not have it.
+    expect(await failures()).toBe(1)
     source.answer = serveRanges
     expect(await (await download()).text()).toBe(CONTENT)
     await delivered(file)
     expect(await listed(file)).toMatchObject({ sales: 1, downloads: 1, undelivered: 0, failed: 0 })
+    expect(await failures()).toBe(0)
+  })
+
+  test('whose source cuts a download off is in the list of failed ones, until it went back', async () => {
+    const file = await create()
+    const { signedIn, wallet } = await buyer()
+    const browser = await signedIn()
+    const resource = `${PUBLIC_URL}/api/file/${file.code}`
+    await record({ sender: wallet.address, amount: PRICE, resource })
+    source.answer = afterProbe(cutOff)
+    const url = addressIn(await ticketFor(browser, file))
+    await expect(fetch(url).then((answer) => answer.text())).rejects.toThrow(TypeError)
+    await eventually(failures, (failed) => failed === 1)
+    expect(await listed(file)).toMatchObject({ sales: 1, downloads: 0, undelivered: 1, failed: 1 })
+    const [row] = await purchases(file)
+    await refund(row?.paymentId ?? '', wallet.address)
+    expect(await failures()).toBe(0)
   })
 
   test('gets an address that one request may read, within a minute', async () => {

@@ -156,8 +156,10 @@ async function send(
   try {
     return deliver(c, context, { file, paymentId, opened: await openSource(context, file, range) })
   } catch (error) {
-    await settleDelivery(context, { paymentId, requestId: c.get('requestId'), delivered: false })
-    if (!(error instanceof SourceError)) throw error
+    const failed = error instanceof SourceError
+    const requestId = c.get('requestId')
+    await settleDelivery(context, { paymentId, requestId, delivered: false, failed })
+    if (!failed) throw error
     c.header('Retry-After', String(RETRY_AFTER_S))
     return c.json(
       {

@@ -1,6 +1,7 @@
 import { endpoints, type EndpointResponse } from '#contract/endpoints.ts'
 import { MOST_PAYMENT_IDS } from '#contract/fields.ts'
 import { createId } from '#contract/id.ts'
+import { isPaymentId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
 import { unpaidBefore } from '../db/contacts.ts'
@@ -40,9 +41,13 @@ export async function refreshOldContacts(context: ProxyContext): Promise<void> {
     most: MOST_PAYMENT_IDS,
   })
   if (rows.length === 0) return
-  const paymentIds = rows.flatMap(({ paymentId }) => paymentId ?? []).join(',')
+  const ids = readableIds(
+    context,
+    rows.flatMap(({ paymentId }) => paymentId ?? []),
+  )
+  if (ids.length === 0) return
   const { payments } = await context.upstream.ask(endpoints.paymentStatuses, {
-    query: { paymentIds },
+    query: { paymentIds: ids.join(',') },
     requestId: createId('req'),
   })
   await noteStatuses(context, rows, byId(payments))
@@ -65,13 +70,22 @@ function byId(payments: readonly Known[]): Map<string, Known> {
   return new Map(payments.map((payment) => [payment.paymentId, payment]))
 }
 
+/** The service refuses a request with an id that is none: the others would not be asked about. */
+function readableIds({ log }: ProxyContext, paymentIds: readonly string[]): string[] {
+  const unreadable = paymentIds.filter((id) => !isPaymentId(id))
+  if (unreadable.length > 0)
+    log.error({ paymentIds: unreadable }, 'the database has payment ids that are none')
+  return paymentIds.filter(isPaymentId)
+}
+
 /** Status and refunds of these payments: one request for each 100. Those that could not be asked are not in the answer. */
 export async function readStatuses(
   { context, visitor, requestId }: Asking,
   paymentIds: readonly string[],
 ): Promise<Map<string, Known>> {
-  const parts = Array.from({ length: Math.ceil(paymentIds.length / MOST_PAYMENT_IDS) }, (_, part) =>
-    paymentIds.slice(part * MOST_PAYMENT_IDS, (part + 1) * MOST_PAYMENT_IDS),
+  const readable = readableIds(context, paymentIds)
+  const parts = Array.from({ length: Math.ceil(readable.length / MOST_PAYMENT_IDS) }, (_, part) =>
+    readable.slice(part * MOST_PAYMENT_IDS, (part + 1) * MOST_PAYMENT_IDS),
   )
   const found = await Promise.all(
     parts.map(async (ids) => {

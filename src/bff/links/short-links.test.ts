@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { reasonCodeOf } from '#contract/reasons.ts'
 import { deleteUnpaidContacts } from '#bff/db/contacts.ts'
-import { linkPayment } from '#bff/db/schema.ts'
+import { linkPayment, paymentContact } from '#bff/db/schema.ts'
 import type { RateRule } from '#bff/config/rate-rules.ts'
 import type { LinkOption, OpenedShortLink, ShortLinkBody } from '#contract/link-endpoints.ts'
 import { amountAtRate, quoteOf } from '#contract/quote.ts'
@@ -167,6 +167,37 @@ describe('the e-mail address of a payer', () => {
     expect(await noted(lost)).toEqual([])
     expect(await noted(late)).toHaveLength(1)
   })
+})
+
+test('a payment whose id cannot be read keeps no other payment from being asked about', async () => {
+  const { link } = await create({ price: { currency: 'ETH', amount: '0.01' } })
+  const choice = { option: { network: evm.network.network, asset: 'ETH' } }
+  const [broken, read] = [
+    (await pay(link, choice)).json.paymentId,
+    (await pay(link, choice)).json.paymentId,
+  ]
+  const { context } = fixture.bff
+  await context.db
+    .update(linkPayment)
+    .set({ paymentId: `${broken},` })
+    .where(eq(linkPayment.paymentId, broken))
+  await setStatus(read, 'confirmed')
+  const statusOf = async (paymentId: string) =>
+    (await context.db.select().from(linkPayment).where(eq(linkPayment.paymentId, paymentId)))[0]
+      ?.status
+  await shop.get('/api/links')
+  expect([await statusOf(read), await statusOf(`${broken},`)]).toEqual(['confirmed', 'created'])
+  expect(fixture.log.join('\n')).toContain('the database has payment ids that are none')
+  // The same where nobody looks at the link.
+  await context.db.update(linkPayment).set({ status: 'created' })
+  const contacts = [read, `${broken},`].map((paymentId) => ({
+    paymentId,
+    email: 'ana@post.example',
+    createdAt: new Date(0),
+  }))
+  await context.db.insert(paymentContact).values(contacts)
+  await refreshOldContacts(context)
+  expect(await statusOf(read)).toBe('confirmed')
 })
 
 describe('a short link', () => {

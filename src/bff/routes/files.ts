@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FileBody, FileSource } from '#contract/file-endpoints.ts'
+import { MOST_PAYMENT_IDS } from '#contract/fields.ts'
 import { createId } from '#contract/id.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { isPrice } from '#contract/quote.ts'
@@ -16,6 +17,7 @@ import {
   insertTicket,
   listFiles,
   unrecordedPayments,
+  unreportedFailures,
   updateFile,
   type FileChange,
   type FileCounts,
@@ -27,7 +29,7 @@ import { priceWays, urlOf } from '../files/offers.ts'
 import { findOwnPayment, readStatus, type FileRequest } from '../files/ownership.ts'
 import { probeSource, SourceError, storeSource, type StoredSource } from '../files/source.ts'
 import { requireNoProblems } from '../http/parse.ts'
-import { refreshPayments } from '../links/refresh.ts'
+import { readStatuses, refreshPayments } from '../links/refresh.ts'
 import { createCode, createShortLink } from '../links/short-link.ts'
 import type { OwnCall, OwnRule } from '../session/own-rule.ts'
 import { createCookieValue, hashCookieValue } from '../session/random.ts'
@@ -62,6 +64,15 @@ export const fileList: OwnRule<'fileList'> = async ({ context, visitor, requestI
       }),
     },
   }
+}
+
+/** What the inbox of the overview says. The service is asked only where a source has failed. */
+export const fileFailures: OwnRule<'fileFailures'> = async (asked) => {
+  const { config, db } = asked.context
+  const failures = config.files ? await unreportedFailures(db, MOST_PAYMENT_IDS) : []
+  const known = await readStatuses(asked, failures)
+  const open = failures.filter((paymentId) => known.get(paymentId)?.refund.state !== 'full')
+  return { value: { failed: open.length } }
 }
 
 /** Who has the address of a source without credentials has the file: a viewer is told the host alone. */

@@ -3,7 +3,7 @@ import { DOWNLOAD_PATH, FILE_PATH } from '#contract/file-endpoints.ts'
 import { isLinkCode } from '#contract/payment-link.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { findFileByCode, takeTicket, noteFailed } from '../db/files.ts'
+import { findFileByCode, takeTicket } from '../db/files.ts'
 import { deliver, settleDelivery } from '../files/deliver.ts'
 import { sell } from '../files/sell.ts'
 import { openSource, readRange, SourceError } from '../files/source.ts'
@@ -71,10 +71,11 @@ async function download(
   try {
     return deliver(c, context, { file, paymentId, opened: await openSource(context, file, range) })
   } catch (error) {
-    await settleDelivery(context, { paymentId, requestId: c.get('requestId'), delivered: false })
-    if (!(error instanceof SourceError)) throw error
+    const failed = error instanceof SourceError
+    const requestId = c.get('requestId')
+    await settleDelivery(context, { paymentId, requestId, delivered: false, failed })
+    if (!failed) throw error
     context.log.warn({ err: error, fileId: file.id }, 'a source gives no file')
-    await noteFailed(context.db, paymentId, context.now())
     throw new ProblemError('SERVICE_UNAVAILABLE', {
       message: 'The file cannot be read now. You keep it: try again later.',
       reason: 'source_unavailable',

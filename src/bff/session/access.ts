@@ -65,6 +65,7 @@ export const ACCESS: {
   webhookList: 'viewer',
   webhookDeliveries: 'viewer',
   fileList: 'viewer',
+  fileFailures: 'viewer',
   mailRead: 'viewer',
   mailWrite: 'viewer',
   mailConfirm: 'viewer',

@@ -72,9 +72,10 @@ export class Supervised implements AsyncDisposable {
     await this.#life
   }
 
-  /** Stops the process gracefully and starts it again. */
-  async restart(): Promise<void> {
+  /** Stops the process gracefully and starts it again, after `whileAway`. */
+  async restart(whileAway?: () => Promise<void>): Promise<void> {
     await this.stop()
+    await whileAway?.()
     this.#stopping = false
     await this.#run()
   }

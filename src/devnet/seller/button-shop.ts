@@ -13,6 +13,16 @@ export type ButtonShopOptions = {
 /** What the seller's link for it must ask for. */
 const PRINT = { reference: 'PRINT-1', amount: '0.01', symbol: 'ETH' }
 
+const LINK_FORM = html`<form>
+  <p>
+    <label>
+      A payment link over ${PRINT.amount} ${PRINT.symbol} with the reference ${PRINT.reference}:
+      <input name="link" type="url" required />
+    </label>
+  </p>
+  <button>Show the button</button>
+</form>`
+
 /**
  * A page of another origin with the pay button, and the page that its buyers come back to. The buyer's browser only names a payment: whether it
  * was made, to this seller, by a link and for this print, is what the service says.
@@ -21,8 +31,9 @@ export function createButtonShop({ webUrl, service }: ButtonShopOptions): Hono {
   const app = new Hono()
   app.get('/button', (c) => {
     const link = c.req.query('link') ?? ''
+    if (!/^https?:\/\//.test(link)) return c.html(shopPage('Demo shop', LINK_FORM))
     return c.html(
-      page(
+      shopPage(
         'Demo shop',
         html`<p>One print, 30 × 40 cm.</p>
           <script
@@ -30,7 +41,8 @@ export function createButtonShop({ webUrl, service }: ButtonShopOptions): Hono {
             src="${webUrl}/button.js"
             data-link="${link}"
             data-text="Buy this print"
-          ></script>`,
+          ></script>
+          <p>Or with a link of the page itself: <a href="${link}" data-paydesk>the print</a>.</p>`,
       ),
     )
   })
@@ -38,13 +50,13 @@ export function createButtonShop({ webUrl, service }: ButtonShopOptions): Hono {
     const id = c.req.query('payment') ?? ''
     const payment = await readPayment(service, id)
     if (!payment || !isForThePrint(payment))
-      return c.html(page('Not paid', html`<p>We know no payment of this print here.</p>`), 404)
+      return c.html(shopPage('Not paid', html`<p>We know no payment of this print here.</p>`), 404)
     if (payment.status === 'confirmed' || payment.status === 'finalized')
       return c.html(
-        page('Thank you', html`<p>We received ${payment.amount} ${payment.symbol}.</p>`),
+        shopPage('Thank you', html`<p>We received ${payment.amount} ${payment.symbol}.</p>`),
       )
     return c.html(
-      page(
+      shopPage(
         'Payment on its way',
         html`<meta http-equiv="refresh" content="1" />
           <p>This page looks again by itself.</p>`,
@@ -76,7 +88,8 @@ async function readPayment(
   return response.ok ? v.parse(PaymentStatusBody, await response.json()) : undefined
 }
 
-function page(title: string, body: ReturnType<typeof html>) {
+/** A page of the demo shop. */
+export function shopPage(title: string, body: ReturnType<typeof html>) {
   return html`<!doctype html>
     <html lang="en">
       <meta charset="utf-8" />

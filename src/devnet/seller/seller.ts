@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { Hono, type Context, type MiddlewareHandler } from 'hono'
+import { html } from 'hono/html'
 import { type Network, familyOf } from '#contract/network.ts'
 import { TXID_METHOD } from '#x402/methods.ts'
 import { writeChallenge, type Requirements } from '#x402/requirements.ts'
 import { encodeSettlement } from '#x402/settlement.ts'
+import { shopPage } from './button-shop.ts'
 import { ORDER, Quotes, type QuotedOption } from './quote.ts'
 import { readPayment } from './read-payment.ts'
 import {
@@ -41,15 +43,16 @@ export function createSeller(options: SellerOptions): Hono {
   )
   const failedOnce = new Set<string>()
   app.use(applyCors)
-  app.get('/', (c) =>
-    c.json({
+  app.get('/', (c) => {
+    if (c.req.header('accept')?.includes('text/html')) return c.html(indexPage(options.products))
+    return c.json({
       resources: options.products.map(({ path, title, mimeType }) => ({
         url: `${options.url}${path}`,
         title,
         mimeType,
       })),
-    }),
-  )
+    })
+  })
   app.get('/health/live', (c) => c.json({ status: 'ok' }))
   app.get('/health/ready', async (c) =>
     (await isReady(options.service))
@@ -59,6 +62,19 @@ export function createSeller(options: SellerOptions): Hono {
   for (const product of options.products)
     app.get(product.path, (c) => visit(c, { product, options, quotes, failedOnce }))
   return app
+}
+
+/** What a person sees of the shop; a program gets the same as JSON. */
+function indexPage(products: readonly Product[]) {
+  const articles = products.map(({ path, title }) => html`<li><a href="${path}">${title}</a></li>`)
+  return shopPage(
+    'Demo shop',
+    html`<p>Articles that are paid over x402:</p>
+      <ul>
+        ${articles}
+      </ul>
+      <p><a href="/button">A print that is sold with the pay button</a></p>`,
+  )
 }
 
 type Shop = { product: Product; options: SellerOptions; quotes: Quotes; failedOnce: Set<string> }

@@ -14,7 +14,9 @@ import { openWalletLedger, stopWallet } from '../db/wallet-ledger.ts'
 import type { NewPayment } from '../db/payments.ts'
 import { authenticate } from '../keys/authenticate.ts'
 import { registerWallet } from '../wallets/ownership.ts'
+import { DEAF_NETWORKS } from '#testing/fixture.ts'
 import { openTestSigner } from '#testing/test-signer.ts'
+import { readNetworks, type ServiceEnv } from '../context/config.ts'
 import { parseCommandLine, type Command, type CommandLine } from './command-line.ts'
 import { findCommand } from './run.ts'
 import { USAGE } from './usage.ts'
@@ -86,6 +88,33 @@ describe('the operator', () => {
     await expect(admin('key', 'revoke', '--key', 'key_none')).rejects.toThrow(
       'There is no key key_none.',
     )
+  })
+
+  test('makes test keys where every network of the service is a test network, unless told otherwise', async () => {
+    const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
+    const made = async (env: ServiceEnv, ...args: string[]) => {
+      const line = parseCommandLine(['key', 'create', ...args])
+      const values = { ...line.values, account: String(account?.id), name: 'x', scopes: 'all' }
+      const operator = { db: opened.db, signer: async () => signer, now: NOW }
+      const { value } = await openCommand(line).run(
+        { ...operator, networks: () => readNetworks(env) },
+        values,
+      )
+      return (value as { key: string }).key.slice(0, 8)
+    }
+    const [test, live] = DEAF_NETWORKS.map((network, index) => ({
+      ...network,
+      testnet: index === 0,
+    }))
+    const of = (...networks: unknown[]) => ({ NETWORKS: JSON.stringify(networks) })
+    expect(await made(of(test))).toBe('pk_test_')
+    expect(await made(of(test, live))).toBe('pk_live_')
+    // Beside the database alone nothing is known of the networks.
+    expect(await made({})).toBe('pk_live_')
+    expect(await made(of(test), '--environment', 'live')).toBe('pk_live_')
+    await expect(made({ NETWORKS: '[' })).rejects.toThrow('NETWORKS: ')
+    // Nobody asks for them where they decide nothing.
+    expect(await made({ NETWORKS: '[' }, '--environment', 'test')).toBe('pk_test_')
   })
 
   test('cannot give a key more than its account has, nor a scope or a date that does not exist', async () => {

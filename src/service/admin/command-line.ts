@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import * as v from 'valibot'
 import { PLANS, SCOPES, type Plan, type Scope } from '#contract/api-key.ts'
+import type { Network } from '#contract/network.ts'
 import type { BackupSource } from '#postgres/backup.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Signer } from '#signer/protocol.ts'
@@ -37,8 +38,14 @@ const OPTIONS = {
 export type CommandLine = ReturnType<typeof parseCommandLine>
 export type Values = CommandLine['values']
 
-/** What commands work with; the signer is opened by those that need it. */
-export type Operator = { db: Database; signer: () => Promise<Signer>; now: Date }
+/** What commands work with; the signer is opened, and the networks are read, by those that need them. */
+export type Operator = {
+  db: Database
+  signer: () => Promise<Signer>
+  now: Date
+  /** Those of the service, where its environment is here too. */
+  networks?: () => readonly Pick<Network, 'testnet'>[] | undefined
+}
 
 export type Command = {
   options: readonly (keyof Values)[]

@@ -13,6 +13,7 @@ import {
   readScopes,
   UsageError,
   type Commands,
+  type Operator,
 } from './command-line.ts'
 
 const expires = v.pipe(
@@ -24,19 +25,24 @@ const expires = v.pipe(
 const grace = v.pipe(v.string(), v.regex(/^\d+$/), v.transform(Number), v.picklist(GRACE_SECONDS))
 const quota = v.pipe(v.string(), v.regex(/^[1-9]\d{0,5}$/), v.transform(Number))
 
+const environment = v.optional(v.picklist(['live', 'test']))
+
+/** As the dashboard does: `test` where every network of the service is a test network. */
+function usualEnvironment(networks: Operator['networks']): 'live' | 'test' {
+  return (networks?.() ?? [{ testnet: false }]).every(({ testnet }) => testnet) ? 'test' : 'live'
+}
+
 export const keyCommands: Commands = {
   'key create': {
     options: ['account', 'name', 'scopes', 'plan', 'environment', 'expires', 'requests-per-minute'],
-    async run({ db, now }, values) {
+    async run({ db, now, networks }, values) {
       const input = {
         accountId: readAccount(values),
         name: readName(values),
         scopes: readScopes(values),
         plan: readPlanOr(values, 'standard'),
-        environment: read(values, 'environment', [
-          v.optional(v.picklist(['live', 'test']), 'live'),
-          'live or test',
-        ]),
+        environment:
+          read(values, 'environment', [environment, 'live or test']) ?? usualEnvironment(networks),
         expiresAt: read(values, 'expires', [v.optional(expires), 'a date such as 2027-01-31']),
         requestsPerMinute: read(values, 'requests-per-minute', [
           v.optional(quota),

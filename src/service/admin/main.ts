@@ -1,7 +1,7 @@
 import { ProblemError } from '#contract/problem.ts'
 import { openDatabase, type DatabaseTarget } from '#postgres/open.ts'
 import { openSigner } from '#signer/client.ts'
-import { readDatabase, readSignerPlace } from '../context/config.ts'
+import { readDatabase, readNetworks, readSignerPlace } from '../context/config.ts'
 import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
 import { explainFailure } from '../context/explain-failure.ts'
 import {
@@ -43,7 +43,8 @@ async function runOpen(
   await using database = await openDatabase(target, SERVICE_SCHEMA)
   await using stack = new AsyncDisposableStack()
   const signer = async () => stack.use(await openSigner(readSignerPlace(process.env)))
-  return await command.run({ db: database.db, signer, now: new Date() }, values)
+  const networks = () => readNetworks(process.env)
+  return await command.run({ db: database.db, signer, now: new Date(), networks }, values)
 }
 
 function tell(error: unknown): string {

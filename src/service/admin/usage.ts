@@ -30,7 +30,8 @@ Options
   --plan         ${Object.keys(PLANS).join(' or ')}; of a key at most the account's, standard when left out
   --scopes       with commas, or all: ${SCOPES.join(', ')};
                  of an account what its plan permits, all when left out
-  --environment  the prefix of the key, pk_live_ or pk_test_; live when left out
+  --environment  the prefix of the key, pk_live_ or pk_test_; when left out, test if NETWORKS or NETWORKS_FILE
+                 of the service is set and has test networks alone, live otherwise
   --expires      a date such as 2027-01-31 or 2027-01-31T12:00:00Z; never when left out
   --grace        how long both keys are valid: ${GRACE_SECONDS.join(', ')}
   --requests-per-minute  a quota of this key alone, in place of the plan's

@@ -386,6 +386,15 @@ export function readDatabase(env: ServiceEnv): DatabaseTarget {
 }
 
 /**
+ * The networks of the service; undefined where the environment names none, as beside its database alone.
+ * @throws ConfigError
+ */
+export function readNetworks(env: ServiceEnv): Network[] | undefined {
+  const { NETWORKS } = readEnv(env)
+  return NETWORKS ? readVariables({ NETWORKS }, ['NETWORKS']).NETWORKS : undefined
+}
+
+/**
  * Where the signer is: a process that runs already, or one that this program starts with the variables of the signer and of AWS.
  * @throws ConfigError for variables of a signer that another user runs
  */

@@ -122,15 +122,26 @@ export type WebhookAttempt = {
   failure: WebhookFailure | null
 }
 
-/** @returns false when the lease is lost, or the endpoint deleted: nothing was written */
+/**
+ * Writes what came of an attempt. A redelivery that was asked for while the attempt was under way has
+ * changed the row: it stays due, and the log has what was answered.
+ * @returns what is due next; undefined when the lease is lost, or the endpoint deleted: nothing was written
+ */
 export async function writeAttempt(
   db: Database,
-  { endpointId, id }: Pick<WebhookDelivery, 'endpointId' | 'id'>,
+  { endpointId, id, attempts, nextAttemptAt }: WebhookDelivery,
   { holder, attempt }: { holder: string; attempt: WebhookAttempt },
-): Promise<boolean> {
-  const rows = await db
+): Promise<Pick<WebhookDelivery, 'state' | 'nextAttemptAt'> | undefined> {
+  const same = sql`${webhookDelivery.attempts} = ${attempts} and ${webhookDelivery.nextAttemptAt} = ${nextAttemptAt.toISOString()}::timestamptz`
+  const { state, nextAttemptAt: next, ...answered } = attempt
+  const [row] = await db
     .update(webhookDelivery)
-    .set({ ...attempt, attempts: sql`${webhookDelivery.attempts} + 1` })
+    .set({
+      ...answered,
+      state: sql`case when ${same} then ${state} else ${webhookDelivery.state} end`,
+      attempts: sql`case when ${same} then ${attempts + 1} else ${webhookDelivery.attempts} end`,
+      nextAttemptAt: sql`case when ${same} then ${next.toISOString()}::timestamptz else ${webhookDelivery.nextAttemptAt} end`,
+    })
     .where(
       and(
         eq(webhookDelivery.endpointId, endpointId),
@@ -138,8 +149,8 @@ export async function writeAttempt(
         sql`exists (select from service.webhook_endpoint where id = ${endpointId} and holder = ${holder})`,
       ),
     )
-    .returning({ id: webhookDelivery.id })
-  return rows.length > 0
+    .returning({ state: webhookDelivery.state, nextAttemptAt: webhookDelivery.nextAttemptAt })
+  return row
 }
 
 /** The log reaches back so far. What is still attempted is younger. */

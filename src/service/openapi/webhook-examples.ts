@@ -81,7 +81,7 @@ export function webhookExamples(status: EndpointReply<'paymentStatus'>): Example
     webhookTest: { request: { params }, reply: { success: true, delivery: waiting } },
     webhookDeliveries: {
       request: { params, query: { state: 'delivered' } },
-      reply: { success: true, deliveries: [delivery] },
+      reply: { success: true, deliveries: [delivery], total: null },
     },
     webhookRedeliver: {
       request: { params, body: { from: '4702', to: '4711' } },

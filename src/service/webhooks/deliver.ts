@@ -96,12 +96,12 @@ export async function deliverTo(sender: WebhookSender, endpoint: WebhookEndpoint
   return dueAt
 }
 
-/** One attempt. @returns undefined when the lease was lost meanwhile */
+/** One attempt. @returns what is due next; undefined when the lease was lost meanwhile */
 async function deliver(
   sender: WebhookSender,
   endpoint: WebhookEndpoint,
   delivery: WebhookDelivery,
-): Promise<WebhookAttempt | undefined> {
+): Promise<Pick<WebhookDelivery, 'state' | 'nextAttemptAt'> | undefined> {
   const { db, holder, now } = sender
   const startedAt = performance.now()
   // What was sent once is sent again as it was.
@@ -120,7 +120,7 @@ async function deliver(
     lastAttemptAt: at,
     durationMs: Math.round(performance.now() - startedAt),
   }
-  return (await writeAttempt(db, delivery, { holder, attempt })) ? attempt : undefined
+  return await writeAttempt(db, delivery, { holder, attempt })
 }
 
 async function writeBody(

@@ -1,6 +1,8 @@
-import { and, desc, eq, gte, lte } from 'drizzle-orm'
+import { and, desc, eq, gte, lt, lte, sql, type SQL } from 'drizzle-orm'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { createId } from '#contract/id.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { WebhookState } from '#contract/webhook-endpoints.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { webhookDelivery } from '../db/schema/webhook.ts'
 import { RETRY_DAYS, type WebhookDelivery } from '../db/webhooks.ts'
@@ -13,26 +15,42 @@ const DAY_MS = 86_400_000
 export async function listDeliveries(
   context: Context,
   actor: Actor,
-  { params: { id }, query: { state, limit, offset } }: EndpointInput<'webhookDeliveries'>,
+  { params: { id }, query: { limit, offset, ...span } }: EndpointInput<'webhookDeliveries'>,
 ): Promise<EndpointReply<'webhookDeliveries'>> {
   await readOwnWebhook(context, actor, id)
-  const rows = await context.db
-    .select()
-    .from(webhookDelivery)
-    .where(
-      and(
-        eq(webhookDelivery.endpointId, id),
-        ...(state === undefined ? [] : [eq(webhookDelivery.state, state)]),
-      ),
-    )
-    .orderBy(
-      desc(webhookDelivery.createdAt),
-      desc(webhookDelivery.number),
-      desc(webhookDelivery.id),
-    )
-    .limit(limit)
-    .offset(offset)
-  return { success: true, deliveries: rows.map(describe) }
+  const wanted = isWithin(id, span)
+  const counted = span.since !== undefined || span.until !== undefined
+  const [rows, total] = await Promise.all([
+    context.db
+      .select()
+      .from(webhookDelivery)
+      .where(wanted)
+      .orderBy(
+        desc(webhookDelivery.createdAt),
+        desc(webhookDelivery.number),
+        desc(webhookDelivery.id),
+      )
+      .limit(limit)
+      .offset(offset),
+    counted ? context.db.$count(webhookDelivery, wanted) : null,
+  ])
+  return { success: true, deliveries: rows.map(describe), total }
+}
+
+type Span = {
+  state?: WebhookState | undefined
+  since?: number | undefined
+  until?: number | undefined
+}
+
+/** The deliveries of a webhook that were made in a time. */
+function isWithin(id: string, { state, since, until }: Span) {
+  return and(
+    eq(webhookDelivery.endpointId, id),
+    state === undefined ? undefined : eq(webhookDelivery.state, state),
+    since === undefined ? undefined : gte(webhookDelivery.createdAt, new Date(since)),
+    until === undefined ? undefined : lt(webhookDelivery.createdAt, new Date(until)),
+  )
 }
 
 /** An event of no payment, attempted like every other one. @throws `NOT_FOUND` */
@@ -59,26 +77,62 @@ export async function testWebhook(
   return { success: true, delivery: describe(row) }
 }
 
-/** Each delivery keeps its id and what it says; earlier ones of a payment go first. @throws `NOT_FOUND` */
+/**
+ * Each delivery keeps its id and what it says; earlier ones of a payment go first.
+ * @throws `NOT_FOUND`, `INVALID_PARAMETERS` where the body names no range, or two
+ */
 export async function redeliver(
   context: Context,
   actor: Actor,
-  { params: { id }, body: { from, to } }: EndpointInput<'webhookRedeliver'>,
+  { params: { id }, body }: EndpointInput<'webhookRedeliver'>,
 ): Promise<EndpointReply<'webhookRedeliver'>> {
+  const wanted = readRange(id, body)
   await readOwnWebhook(context, actor, id)
+  const { nextAttemptAt, retryUntil } = schedule(context)
+  const at = sql`${nextAttemptAt.toISOString()}::timestamptz`
   const rows = await context.db
     .update(webhookDelivery)
-    .set({ state: 'pending', attempts: 0, ...schedule(context) })
-    .where(
-      and(
-        eq(webhookDelivery.endpointId, id),
-        gte(webhookDelivery.number, BigInt(from)),
-        lte(webhookDelivery.number, BigInt(to)),
-      ),
-    )
+    .set({
+      state: 'pending',
+      attempts: 0,
+      // Always another time than before: an attempt under way sees by it that it is not the last one.
+      nextAttemptAt: sql`case when ${webhookDelivery.nextAttemptAt} = ${at} then ${at} - interval '1 ms' else ${at} end`,
+      retryUntil,
+    })
+    .where(wanted)
     .returning({ id: webhookDelivery.id })
   await announceWebhooks(context.db)
   return { success: true, deliveries: rows.length }
+}
+
+const RANGES = 'Expected from and to, or since and until'
+
+/** @throws `INVALID_PARAMETERS` where the body names no range, or two */
+function readRange(
+  id: string,
+  { from, to, ...span }: EndpointInput<'webhookRedeliver'>['body'],
+): SQL | undefined {
+  const { since, until, state } = span
+  const cursors = from !== undefined || to !== undefined
+  const times = since !== undefined || until !== undefined
+  const refuse = (field: string, received: string) =>
+    new ProblemError('INVALID_PARAMETERS', {
+      details: { [field]: `${RANGES}, received ${received}.` },
+    })
+  if (cursors && times) throw refuse(since === undefined ? 'until' : 'since', 'both')
+  if (cursors && state !== undefined) throw refuse('state', 'cursors with a state')
+  if (times) {
+    if (since === undefined) throw refuse('since', 'nothing')
+    if (until === undefined) throw refuse('until', 'nothing')
+    return isWithin(id, span)
+  }
+  if (from === undefined) throw refuse('from', 'nothing')
+  if (to === undefined) throw refuse('to', 'nothing')
+  return and(
+    eq(webhookDelivery.endpointId, id),
+    gte(webhookDelivery.number, BigInt(from)),
+    lte(webhookDelivery.number, BigInt(to)),
+  )
 }
 
 function schedule({ now }: Context) {

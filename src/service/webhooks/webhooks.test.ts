@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createId } from '#contract/id.ts'
 import type { PaymentStatus } from '#contract/payment.ts'
-import { ApiClient, listAt, succeed, textAt } from '#testing/api-client.ts'
+import { ApiClient, at, listAt, succeed, textAt } from '#testing/api-client.ts'
 import { createTestDatabase } from '#testing/postgres.ts'
 import {
   createTestKey,
@@ -137,7 +137,7 @@ describe('webhooks', () => {
   }
 
   /** Sends all that is due, as the worker does. */
-  async function deliver(): Promise<void> {
+  async function deliver(attemptMs = 500): Promise<void> {
     for (;;) {
       const holder = crypto.randomUUID()
       const endpoint = await leaseWebhook(app.context.db, { holder, now: new Date(now) })
@@ -147,7 +147,7 @@ describe('webhooks', () => {
         paymentId,
       })
       const { signal } = new AbortController()
-      await deliverTo({ ...app.context, readPayment, holder, signal, attemptMs: 500 }, endpoint)
+      await deliverTo({ ...app.context, readPayment, holder, signal, attemptMs }, endpoint)
     }
   }
 
@@ -255,6 +255,16 @@ describe('webhooks', () => {
     const dead = await deliveries(id, '?state=dead')
     expect(dead.map(({ failure }) => failure)).toEqual(STATUSES.map(() => 'status'))
     expect(dead.at(-1)?.attempts).toBeGreaterThan(15)
+    await create()
+    const counts = async () =>
+      listAt(succeed(await api.get('/webhooks')).body, 'webhooks').map((one) => [
+        at(one, 'dead'),
+        at(one, 'pending'),
+      ])
+    expect(await counts()).toEqual([
+      [4, 0],
+      [0, 0],
+    ])
     const before = receiver.received.length
     now += HOUR_MS
     await deliver()
@@ -264,6 +274,7 @@ describe('webhooks', () => {
     const range = { from: dead.at(-1)?.cursor, to: dead[0]?.cursor }
     const reply = await api.post(`/webhooks/${id}/redeliver`, range)
     expect(succeed(reply).body).toMatchObject({ deliveries: 4 })
+    expect((await counts())[0]).toEqual([0, 4])
     await deliver()
     expectWhole(ids)
     // One that was delivered comes again with its id.
@@ -272,6 +283,80 @@ describe('webhooks', () => {
     await deliver()
     expect(receiver.accepted.at(-1)?.id).toBe(receiver.accepted.at(-2)?.id)
     expect(receiver.accepted).toHaveLength(5)
+  })
+
+  test('a redelivery that is asked for during an attempt is made after it, whatever comes of that attempt', async () => {
+    const { id } = await create()
+    for (const status of [200, 500]) {
+      // The clock of these tests stands still: the redelivery has the time of the schedule.
+      now += HOUR_MS
+      const count = receiver.received.length
+      const asked = Promise.withResolvers<void>()
+      const answered = Promise.withResolvers<number>()
+      receiver.answer = () => {
+        asked.resolve()
+        return receiver.received.length > count ? 200 : answered.promise
+      }
+      await pass(1, ['created'])
+      const delivering = deliver(15_000)
+      await asked.promise
+      const [{ cursor } = { cursor: '' }] = await deliveries(id)
+      succeed(await api.post(`/webhooks/${id}/redeliver`, { from: cursor, to: cursor }))
+      answered.resolve(status)
+      await delivering
+      const came = receiver.received.slice(count)
+      expect(came.map((one) => one.status)).toEqual([status, 200])
+      expect(new Set(came.map((one) => `${one.id} ${one.body}`)).size).toBe(1)
+      expect((await deliveries(id))[0]).toMatchObject({ state: 'delivered', attempts: 1 })
+    }
+  })
+
+  test('what was made in a time is counted and delivered again, all of it or what failed', async () => {
+    const { id } = await create()
+    await pass(2, ['created'])
+    await deliver()
+    const since = (now += HOUR_MS)
+    receiver.answer = () => 500
+    await pass(1, ['created'])
+    for (const end = now + 90 * HOUR_MS; now < end; now += HOUR_MS) await deliver()
+    receiver.answer = () => 200
+    await pass(1, ['created'])
+    await deliver()
+    const until = now
+    now += HOUR_MS
+    const before = receiver.accepted.length
+    const total = async (query: string) =>
+      at(succeed(await api.get(`/webhooks/${id}/deliveries?limit=1${query}`)).body, 'total')
+    expect([
+      await total(''),
+      await total(`&since=${START}&until=${until}`),
+      await total(`&since=${since}&until=${until}`),
+      await total(`&since=${START}&until=${until + 1}&state=dead`),
+    ]).toEqual([null, 3, 1, 1])
+    const again = async (body: object) =>
+      at(succeed(await api.post(`/webhooks/${id}/redeliver`, body)).body, 'deliveries')
+    expect(await again({ since: START, until, state: 'dead' })).toBe(1)
+    await deliver()
+    expect(receiver.accepted).toHaveLength(before + 1)
+    expect(await again({ since: START, until })).toBe(3)
+    await deliver()
+    expect(receiver.accepted).toHaveLength(before + 4)
+    // Neither no range nor two.
+    const bodies = [
+      ['from', {}],
+      ['from', { state: 'dead' }],
+      ['from', { to: '1' }],
+      ['since', { until }],
+      ['since', { from: '0', to: '1', since: START, until }],
+      ['state', { from: '0', to: '1', state: 'dead' }],
+    ] as const
+    for (const [field, body] of bodies)
+      expect((await api.post(`/webhooks/${id}/redeliver`, body)).body).toMatchObject({
+        error: {
+          code: 'INVALID_PARAMETERS',
+          details: { [field]: expect.stringContaining('Expected from and to') },
+        },
+      })
   })
 
   test('both secrets sign while one is rotated, and the old one alone ends', async () => {

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import { call } from './client.ts'
+import { call, callProxy } from './client.ts'
+import { webhooksQuery } from './queries.ts'
 
 /** Money that arrived and that no order has evidence for, newest first; an operator's alone. */
 export const unmatchedQuery = queryOptions({
@@ -21,6 +22,21 @@ export const undeliveredQuery = queryOptions({
 export const refundRequestsQuery = queryOptions({
   queryKey: ['refundRequests', 'open'],
   queryFn: ({ signal }) => call('refundRequestList', { query: { limit: '100' } }, { signal }),
+  staleTime: 10_000,
+  refetchInterval: 30_000,
+})
+
+/** The account's webhooks with the number of failed deliveries. A key without `keys:manage` is asked once. */
+export const failedWebhooksQuery = queryOptions({
+  ...webhooksQuery,
+  refetchInterval: ({ state }) => (state.error ? false : 30_000),
+  refetchOnWindowFocus: ({ state }) => !state.error,
+})
+
+/** Paid files whose source gave their payer nothing; for people of the account. */
+export const fileFailuresQuery = queryOptions({
+  queryKey: ['fileFailures'],
+  queryFn: ({ signal }) => callProxy('fileFailures', {}, { signal }),
   staleTime: 10_000,
   refetchInterval: 30_000,
 })

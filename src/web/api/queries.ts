@@ -1,6 +1,7 @@
-import { queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { Session } from '#contract/dashboard-endpoints.ts'
 import type { EndpointResponse } from '#contract/endpoints.ts'
+import type { WebhookState } from '#contract/webhook-endpoints.ts'
 import { call, callProxy } from './client.ts'
 import type { ListQuery } from './payment-filter.ts'
 import { noteSession } from './session-end.ts'
@@ -116,14 +117,50 @@ export const webhooksQuery = queryOptions({
   staleTime: 15_000,
 })
 
-/** The newest deliveries of a webhook, read again while its log is open. */
-export function deliveriesQuery(id: string) {
-  return queryOptions({
-    queryKey: ['webhookDeliveries', id],
-    queryFn: async ({ signal }) =>
-      (await call('webhookDeliveries', { params: { id }, query: {} }, { signal })).deliveries,
+/** All readings of the deliveries of one webhook. */
+export const deliveriesKey = (id: string) => ['webhookDeliveries', id] as const
+
+const DELIVERIES = 50
+
+/**
+ * The newest deliveries of a webhook, 50 at a time. They are read again while the log is open and has
+ * one page: more pages would be as many requests.
+ */
+export function deliveriesQuery(id: string, state: WebhookState | undefined) {
+  return infiniteQueryOptions({
+    queryKey: [...deliveriesKey(id), { state }],
+    queryFn: async ({ signal, pageParam }) => {
+      const query = {
+        ...(state && { state }),
+        limit: String(DELIVERIES),
+        ...(pageParam > 0 && { offset: String(pageParam) }),
+      }
+      return (await call('webhookDeliveries', { params: { id }, query }, { signal })).deliveries
+    },
+    initialPageParam: 0,
+    getNextPageParam: (page, pages) =>
+      page.length < DELIVERIES ? undefined : pages.length * DELIVERIES,
     staleTime: 1_000,
-    refetchInterval: 5_000,
+    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 1) > 1 ? false : 5_000),
+  })
+}
+
+/** The time in which deliveries were made, and what became of them. */
+export type DeliveryRange = { since: number; until: number; state?: WebhookState }
+
+/** How many deliveries of a webhook a range has. */
+export function deliveryCountQuery(id: string, { since, until, state }: DeliveryRange) {
+  return queryOptions({
+    queryKey: [...deliveriesKey(id), 'count', since, until, state],
+    queryFn: async ({ signal }) => {
+      const query = {
+        since: String(since),
+        until: String(until),
+        ...(state && { state }),
+        limit: '1',
+      }
+      return (await call('webhookDeliveries', { params: { id }, query }, { signal })).total ?? 0
+    },
   })
 }
 

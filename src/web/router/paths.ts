@@ -117,7 +117,13 @@ export const routes = {
   balances: { title: msg`Balances`, search: v.object({ wallet: text(64), network: text(64) }) },
   developers: {
     title: msg`Developers`,
-    search: v.object({ period: choice(['hour', 'day']), key: text(40), endpoint: text(120) }),
+    search: v.object({
+      period: choice(['hour', 'day']),
+      key: text(40),
+      endpoint: text(120),
+      /** Opens the logs of the webhooks that have failed deliveries. */
+      deliveries: choice(['failed']),
+    }),
   },
   verify: {
     title: msg`Verify`,

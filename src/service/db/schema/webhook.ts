@@ -69,6 +69,9 @@ export const webhookDelivery = service.table(
     index('webhook_delivery_due')
       .on(t.endpointId, t.nextAttemptAt)
       .where(sql`state = 'pending'`),
+    index('webhook_delivery_dead')
+      .on(t.endpointId, t.createdAt)
+      .where(sql`state = 'dead'`),
     index('webhook_delivery_waiting')
       .on(t.endpointId, t.paymentId, t.number)
       .where(sql`state = 'pending'`),

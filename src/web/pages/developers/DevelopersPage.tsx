@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState, useEffect } from 'react'
 import type { Viewer } from '../../api/queries.ts'
 import { remainingAt, useQuota } from '../../api/quota.ts'
+import { useConfig } from '../../api/use-config.ts'
 import { usePauseSeconds } from '../../api/rate-limit-pause.ts'
 import { formatNumber } from '../../locales/formats.ts'
 import { PageHeader } from '../../shell/PageHeader.tsx'
@@ -39,6 +40,10 @@ export function DevelopersPage() {
 }
 
 function Content({ viewer }: { viewer: Viewer }) {
+  const { networks } = useConfig()
+  // The example and the env file of a new key are for one network.
+  const [network, setNetwork] = useState(networks[0])
+  const example = <TakePaymentCard network={network} onChoose={setNetwork} viewer={viewer} />
   if (viewer.wallets !== 'all') {
     return (
       <div className="grid gap-4">
@@ -47,15 +52,15 @@ function Content({ viewer }: { viewer: Viewer }) {
             <Trans>Sign in with an operator wallet.</Trans>
           </EmptyState>
         </Card>
-        <TakePaymentCard viewer={viewer} />
+        {example}
       </div>
     )
   }
   return (
     <div className="grid gap-4 xl:grid-cols-3">
       <div className="grid min-w-0 content-start gap-4 xl:col-span-2">
-        <KeysCard />
-        <TakePaymentCard viewer={viewer} />
+        <KeysCard network={network} />
+        {example}
         <WebhooksCard />
         <UsageCard />
         <RequestsCard />

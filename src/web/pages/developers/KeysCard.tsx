@@ -2,6 +2,7 @@ import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import type { ApiKeyRow } from '#contract/api-key-body.ts'
+import type { Network } from '#contract/network.ts'
 import { rotationOf } from '#contract/approval.ts'
 import { call } from '../../api/client.ts'
 import { apiKeysQuery, usageQuery } from '../../api/queries.ts'
@@ -34,8 +35,8 @@ type Open =
   | { kind: 'rotate' | 'delete'; key: ApiKeyRow }
   | { kind: 'shown'; made: ShownKey }
 
-/** The account's keys: working ones first, ended ones collapsed. */
-export function KeysCard() {
+/** The account's keys: working ones first, ended ones collapsed. A new one is saved for `network`. */
+export function KeysCard({ network }: { network: Network | undefined }) {
   const query = useQuery(apiKeysQuery)
   const { data: usage } = useQuery(usageQuery('hour'))
   const [open, setOpen] = useState<Open>()
@@ -111,7 +112,9 @@ export function KeysCard() {
         <RotateKeyDialog keyRow={open.key} onClose={close} onMade={shown} />
       )}
       {open?.kind === 'delete' && <DeleteKeyDialog keyRow={open.key} onClose={close} />}
-      {open?.kind === 'shown' && <NewKeyDialog made={open.made} onClose={close} />}
+      {open?.kind === 'shown' && (
+        <NewKeyDialog made={open.made} network={network} onClose={close} />
+      )}
     </Card>
   )
 }

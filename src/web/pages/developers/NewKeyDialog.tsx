@@ -1,5 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
+import type { Network } from '#contract/network.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -7,24 +8,24 @@ import { Checkbox } from '../../ui/Checkbox.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { ENV_FILE, environmentOf, payoutWalletOn } from './receive-server.ts'
+import { ENV_FILE, environmentOf } from './receive-server.ts'
 
 /** A key in the one moment in which it can be seen. It is in no store and no address of this page. */
 export type ShownKey = { name: string; key: string }
 
-/** Cannot be closed by accident: what is not copied now is gone. */
-export function NewKeyDialog({ made, onClose }: { made: ShownKey; onClose: () => void }) {
+type Props = { made: ShownKey; network: Network | undefined; onClose: () => void }
+
+/** Cannot be closed by accident: what is not copied now is gone. The env file is for `network`. */
+export function NewKeyDialog({ made, network, onClose }: Props) {
   const { t } = useLingui()
   const [shown, setShown] = useState(false)
   const [stored, setStored] = useState(false)
   const { name, key } = made
-  const { serviceUrl, networks, sellerWallets } = useConfig()
+  const { serviceUrl, sellerWallets } = useConfig()
 
   function save() {
-    const network = networks.find(({ testnet }) => testnet === key.startsWith('pk_test_'))
-    const payTo = network && payoutWalletOn(network, sellerWallets)
     const text = network
-      ? environmentOf(network, { serviceUrl, payTo, key })
+      ? environmentOf(network, { serviceUrl, wallets: sellerWallets, key })
       : `PAYDESK_KEY=${key}\n`
     const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
     const link = document.createElement('a')

@@ -1,5 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
+import type { Network } from '#contract/network.ts'
 import type { Viewer } from '../../api/queries.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { Card } from '../../ui/Card.tsx'
@@ -8,33 +9,32 @@ import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
-import {
-  ENV_FILE,
-  environmentOf,
-  payoutWalletOn,
-  receiveServer,
-  RUN_COMMANDS,
-} from './receive-server.ts'
+import { ENV_FILE, environmentOf, receiveServer, RUN_COMMANDS } from './receive-server.ts'
 
 const FILES = ['server.ts', ENV_FILE, 'Shell'] as const
 type File = (typeof FILES)[number]
+
+type Props = {
+  viewer: Viewer
+  network: Network | undefined
+  onChoose: (network: Network | undefined) => void
+}
 
 /**
  * A whole server that is paid, with the reader's service, network and wallet. The key is a
  * placeholder: this page never has one.
  */
-export function TakePaymentCard({ viewer }: { viewer: Viewer }) {
+export function TakePaymentCard({ viewer, network: chosen, onChoose }: Props) {
   const { t } = useLingui()
   const { serviceUrl, networks, sellerWallets } = useConfig()
-  const [chosen, setChosen] = useState(networks[0])
   const [file, setFile] = useState<File>('server.ts')
   if (!chosen) return null
-  const payTo = payoutWalletOn(chosen, viewer.wallets === 'all' ? sellerWallets : viewer.wallets)
+  const wallets = viewer.wallets === 'all' ? sellerWallets : viewer.wallets
   const text =
     file === 'server.ts'
       ? receiveServer(chosen)
       : file === ENV_FILE
-        ? environmentOf(chosen, { serviceUrl, payTo })
+        ? environmentOf(chosen, { serviceUrl, wallets })
         : RUN_COMMANDS
   return (
     <Card
@@ -64,7 +64,7 @@ export function TakePaymentCard({ viewer }: { viewer: Viewer }) {
           <Field label={<Trans>Network</Trans>}>
             <Select
               onChange={(event) =>
-                setChosen(networks.find(({ network }) => network === event.target.value))
+                onChoose(networks.find(({ network }) => network === event.target.value))
               }
               value={chosen.network}
             >

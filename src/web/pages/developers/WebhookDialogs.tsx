@@ -1,10 +1,16 @@
-import { Trans, useLingui } from '@lingui/react/macro'
+import { plural } from '@lingui/core/macro'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
 import { useState, type FormEvent, type ReactNode } from 'react'
 import { WEBHOOK_TYPES, type Webhook, type WebhookType } from '#contract/webhook-endpoints.ts'
 import { call } from '../../api/client.ts'
+import { serverNow } from '../../api/clock.ts'
 import { ApiError } from '../../api/errors.ts'
-import { webhooksQuery } from '../../api/queries.ts'
+import { deliveriesKey, deliveryCountQuery, webhooksQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
+import { formatNumber } from '../../locales/formats.ts'
+import { usePreferences } from '../../local-data/preferences.ts'
+import { describeRefusal } from '../../errors/refusals.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
@@ -12,6 +18,7 @@ import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
+import { Segmented } from '../../ui/Segmented.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { GraceSelect, USUAL_GRACE, type Grace } from './GraceSelect.tsx'
 import { KeyProblem } from './KeyProblem.tsx'
@@ -191,6 +198,137 @@ export function DeleteWebhookDialog({ webhook: { id, url }, onClose }: DeletePro
       {problem !== undefined && <KeyProblem problem={problem} />}
     </Dialog>
   )
+}
+
+type RedeliverProps = { webhook: Webhook; onClose: () => void }
+
+const DAY_MS = 86_400_000
+const MINUTE_MS = 60_000
+
+/** Sends what was made in a time once more, after it has said how much that is. */
+export function RedeliverDialog({ webhook: { id, url, enabled }, onClose }: RedeliverProps) {
+  const { t } = useLingui()
+  const zone = usePreferences().timeZone
+  const [which, setWhich] = useState<'dead' | 'all'>('dead')
+  const [from, setFrom] = useState(() => minuteOf(serverNow() - DAY_MS, zone))
+  const [to, setTo] = useState(() => minuteOf(serverNow(), zone))
+  const { busy, problem, run } = useRun()
+  const since = timeOf(from, zone)
+  // Its minute is part of the time.
+  const until = timeOf(to, zone) + MINUTE_MS
+  const backwards = since >= until
+  const valid = Number.isFinite(since) && Number.isFinite(until) && !backwards
+  const range = { since, until, ...(which === 'dead' && { state: which }) }
+  const count = useQuery({ ...deliveryCountQuery(id, range), enabled: valid })
+  const total = valid ? count.data : undefined
+  const shown = formatNumber(total ?? 0)
+  const failure = problem ?? (total === undefined ? count.error : null)
+  const refusal = failure === null ? undefined : describeRefusal(failure)
+
+  function redeliver(event: FormEvent) {
+    event.preventDefault()
+    if (!total) return
+    void run(async () => {
+      const { deliveries } = await call(
+        'webhookRedeliver',
+        { params: { id }, body: range },
+        { idempotencyKey: crypto.randomUUID() },
+      )
+      void queryClient.invalidateQueries({ queryKey: deliveriesKey(id) })
+      toast(
+        t`${plural(deliveries, { one: '# delivery is sent again.', other: '# deliveries are sent again.' })}`,
+      )
+      onClose()
+    })
+  }
+
+  return (
+    <Dialog
+      description={<Trans>Each event comes again with the same ID.</Trans>}
+      onClose={onClose}
+      open
+      title={<Trans>Deliver a period again</Trans>}
+    >
+      <form className="grid gap-4" onSubmit={redeliver}>
+        <p className="font-mono text-[13px] [overflow-wrap:anywhere]">{url}</p>
+        <Segmented
+          className="justify-self-start"
+          label={t`Deliveries`}
+          onChange={setWhich}
+          options={[
+            { value: 'dead', label: t`Failed` },
+            { value: 'all', label: t`All` },
+          ]}
+          value={which}
+        />
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field label={<Trans context="date">From</Trans>}>
+            <Input
+              onChange={(event) => setFrom(event.target.value)}
+              required
+              type="datetime-local"
+              value={from}
+            />
+          </Field>
+          <Field
+            error={backwards ? <Trans>End precedes start.</Trans> : undefined}
+            label={<Trans>To (inclusive)</Trans>}
+          >
+            <Input
+              onChange={(event) => setTo(event.target.value)}
+              required
+              type="datetime-local"
+              value={to}
+            />
+          </Field>
+        </div>
+        <p className="text-xs text-muted">
+          {zone === 'utc' ? <Trans>Time zone: UTC</Trans> : <Trans>Your time zone</Trans>}
+        </p>
+        {!enabled && (
+          <Banner tone="warn">
+            <Trans>This webhook is off. Nothing is sent until you turn it on.</Trans>
+          </Banner>
+        )}
+        {refusal && (
+          <Banner role="alert" title={refusal.title} tone="bad">
+            {refusal.body}
+          </Banner>
+        )}
+        <p className="text-sm" role="status">
+          {total === undefined ? (
+            count.isFetching && <Trans>Counting</Trans>
+          ) : total === 0 ? (
+            <Trans>No deliveries found.</Trans>
+          ) : (
+            <Plural
+              one="# delivery will be sent again."
+              other="# deliveries will be sent again."
+              value={total}
+            />
+          )}
+        </p>
+        <Buttons onClose={onClose}>
+          <Button busy={busy} disabled={!total} type="submit" variant="primary">
+            {total ? <Trans>Deliver {shown} again</Trans> : <Trans>Deliver again</Trans>}
+          </Button>
+        </Buttons>
+      </form>
+    </Dialog>
+  )
+}
+
+type Zone = ReturnType<typeof usePreferences>['timeZone']
+
+/** What a field of date and time shows for a time. */
+function minuteOf(at: number, zone: Zone): string {
+  const offset = zone === 'utc' ? 0 : new Date(at).getTimezoneOffset()
+  return new Date(at - offset * MINUTE_MS).toISOString().slice(0, 16)
+}
+
+/** NaN while the field is incomplete. */
+function timeOf(minute: string, zone: Zone): number {
+  return Date.parse(zone === 'utc' ? `${minute}Z` : minute)
 }
 
 function Buttons({ onClose, children }: { onClose: () => void; children: ReactNode }) {

@@ -1,57 +1,134 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import type { WebhookDeliveryBody } from '#contract/webhook-endpoints.ts'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import {
+  WEBHOOK_STATES,
+  type Webhook,
+  type WebhookDeliveryBody,
+  type WebhookState,
+} from '#contract/webhook-endpoints.ts'
 import { call } from '../../api/client.ts'
-import { deliveriesQuery, webhooksQuery } from '../../api/queries.ts'
+import { deliveriesKey, deliveriesQuery, webhooksQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { describeError } from '../../errors/codes.ts'
 import { joinMessage } from '../../errors/join-message.ts'
 import { ForRole } from '../../session/ForRole.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
+import { StaleBanner } from '../../shell/StaleBanner.tsx'
 import { Badge, type Tone } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Disclosure } from '../../ui/Disclosure.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Select } from '../../ui/Select.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { LoggedText } from './LoggedText.tsx'
+import { RedeliverDialog } from './WebhookDialogs.tsx'
 
-const STATES: Readonly<
-  Record<WebhookDeliveryBody['state'], { label: MessageDescriptor; tone: Tone }>
-> = {
+const STATES: Readonly<Record<WebhookState, { label: MessageDescriptor; tone: Tone }>> = {
   pending: { label: msg`Waiting`, tone: 'warn' },
   delivered: { label: msg`Delivered`, tone: 'good' },
   dead: { label: msg`Failed`, tone: 'bad' },
 }
 
-/** What was sent to one webhook and what it answered, the newest first. */
-export function WebhookLog({ id }: { id: string }) {
+/** What was sent to one webhook and what it answered, the newest first. With `state`, at first that alone, and in view. */
+export function WebhookLog({ webhook, state }: { webhook: Webhook; state?: WebhookState }) {
+  const { id } = webhook
   const { t } = useLingui()
-  const { data: deliveries, error, isFetching, refetch } = useQuery(deliveriesQuery(id))
-  if (!deliveries)
-    return error ? (
-      <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
-    ) : (
-      <Skeleton className="mt-3 h-12" />
-    )
-  if (deliveries.length === 0)
-    return (
-      <p className="mt-3 text-sm text-muted">
-        <Trans>Nothing sent yet.</Trans>
-      </p>
-    )
+  const [shown, setShown] = useState(state)
+  const [range, setRange] = useState(false)
   return (
-    <ul
-      aria-label={t`Deliveries`}
-      className="mt-3 max-h-96 divide-y divide-line overflow-y-auto rounded-lg border border-line px-3"
-    >
-      {deliveries.map((delivery) => (
-        <DeliveryItem delivery={delivery} id={id} key={delivery.id} />
-      ))}
-    </ul>
+    <div className="mt-3">
+      <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
+        <Select
+          aria-label={t`Show deliveries`}
+          className="min-w-44"
+          onChange={({ target: { value } }) =>
+            setShown(WEBHOOK_STATES.find((each) => each === value))
+          }
+          value={shown ?? ''}
+        >
+          <option value="">{t`All deliveries`}</option>
+          {WEBHOOK_STATES.toReversed().map((each) => (
+            <option key={each} value={each}>
+              {t(STATES[each].label)}
+            </option>
+          ))}
+        </Select>
+        <ForRole least="operator">
+          <Button icon={<Icon name="refresh" />} onClick={() => setRange(true)}>
+            <Trans>Deliver a period again</Trans>
+          </Button>
+        </ForRole>
+      </div>
+      <Deliveries id={id} key={shown} linked={state !== undefined} state={shown} />
+      {range && <RedeliverDialog onClose={() => setRange(false)} webhook={webhook} />}
+    </div>
+  )
+}
+
+type DeliveriesProps = { id: string; linked: boolean; state: WebhookState | undefined }
+
+function Deliveries({ id, linked, state }: DeliveriesProps) {
+  const { t } = useLingui()
+  const query = useInfiniteQuery(deliveriesQuery(id, state))
+  const { data, error, isFetching, hasNextPage, isFetchingNextPage } = query
+  const list = useRef<HTMLUListElement>(null)
+  const loaded = data !== undefined
+  useEffect(() => {
+    if (!linked || !loaded) return
+    // After the page has gone to its top.
+    const frame = requestAnimationFrame(() => list.current?.scrollIntoView({ block: 'center' }))
+    return () => cancelAnimationFrame(frame)
+  }, [linked, loaded])
+  if (!data)
+    return error ? (
+      <QueryError busy={isFetching} error={error} onRetry={() => void query.refetch()} />
+    ) : (
+      <Skeleton className="h-12" />
+    )
+  // A delivery that is new moves the others to the next page.
+  const deliveries = new Map(data.pages.flat().map((each) => [each.id, each]))
+  return (
+    <>
+      <StaleBanner
+        error={error}
+        onRetry={() => void query.refetch()}
+        readAt={query.dataUpdatedAt}
+      />
+      {deliveries.size === 0 ? (
+        <p className="text-sm text-muted">
+          {state === undefined ? (
+            <Trans>Nothing sent yet.</Trans>
+          ) : (
+            <Trans>No deliveries found.</Trans>
+          )}
+        </p>
+      ) : (
+        <ul
+          aria-label={t`Deliveries`}
+          ref={list}
+          className="max-h-96 divide-y divide-line overflow-y-auto rounded-lg border border-line px-3"
+        >
+          {[...deliveries.values()].map((delivery) => (
+            <DeliveryItem delivery={delivery} id={id} key={delivery.id} />
+          ))}
+        </ul>
+      )}
+      {hasNextPage && (
+        <Button
+          busy={isFetchingNextPage}
+          className="mt-3"
+          onClick={() => void query.fetchNextPage()}
+          size="sm"
+        >
+          <Trans>Show more</Trans>
+        </Button>
+      )}
+    </>
   )
 }
 
@@ -112,7 +189,7 @@ function Repeat({ id, cursor }: { id: string; cursor: string }) {
       toast(joinMessage(describeError(error)), { tone: 'bad' })
     } finally {
       setBusy(false)
-      void queryClient.invalidateQueries(deliveriesQuery(id))
+      void queryClient.invalidateQueries({ queryKey: deliveriesKey(id) })
       void queryClient.invalidateQueries(webhooksQuery)
     }
   }

@@ -3,10 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Webhook } from '#contract/webhook-endpoints.ts'
 import { call } from '../../api/client.ts'
-import { deliveriesQuery, webhooksQuery } from '../../api/queries.ts'
+import { deliveriesKey, webhooksQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { describeError } from '../../errors/codes.ts'
 import { joinMessage } from '../../errors/join-message.ts'
+import { useSearch } from '../../router/use-route.ts'
 import { ForRole } from '../../session/ForRole.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { StaleBanner } from '../../shell/StaleBanner.tsx'
@@ -93,7 +94,8 @@ type WebhookItemProps = { webhook: Webhook; onRotate: () => void; onDelete: () =
 function WebhookItem({ webhook, onRotate, onDelete }: WebhookItemProps) {
   const { t } = useLingui()
   const { id, url, events, enabled, pending, dead } = webhook
-  const [logShown, setLogShown] = useState(false)
+  const failed = useSearch('developers').deliveries === 'failed' && dead > 0
+  const [logShown, setLogShown] = useState(failed)
 
   async function act(work: () => Promise<unknown>) {
     try {
@@ -102,7 +104,7 @@ function WebhookItem({ webhook, onRotate, onDelete }: WebhookItemProps) {
       toast(joinMessage(describeError(error)), { tone: 'bad' })
     } finally {
       void queryClient.invalidateQueries(webhooksQuery)
-      void queryClient.invalidateQueries(deliveriesQuery(id))
+      void queryClient.invalidateQueries({ queryKey: deliveriesKey(id) })
     }
   }
 
@@ -178,7 +180,7 @@ function WebhookItem({ webhook, onRotate, onDelete }: WebhookItemProps) {
       </div>
       {/* A log that was opened once stays, and is read while it is there. */}
       {logShown ? (
-        <WebhookLog id={id} />
+        <WebhookLog webhook={webhook} {...(failed && { state: 'dead' })} />
       ) : (
         <Button
           className="-ms-2.5 mt-1"

@@ -5,8 +5,8 @@ const PRICE_DECIMALS = 2
 
 type Environment = {
   serviceUrl: string | null
-  /** The wallet that is paid; empty for one that the reader fills in. */
-  payTo: string | undefined
+  /** The first one that can be paid on the network is; the reader fills it in where there is none. */
+  wallets: readonly string[]
   /** A key that was made a moment ago; a placeholder without one. */
   key?: string
 }
@@ -16,25 +16,17 @@ export const ENV_FILE = 'paydesk.env'
 
 /** The variables of the server and the commands below, as an env file. */
 export function environmentOf(
-  { testnet }: Pick<Network, 'testnet'>,
-  { serviceUrl, payTo = '', key = `pk_${testnet ? 'test' : 'live'}_…` }: Environment,
+  { network, testnet }: Pick<Network, 'network' | 'testnet'>,
+  { serviceUrl, wallets, key = `pk_${testnet ? 'test' : 'live'}_…` }: Environment,
 ): string {
+  const isEvm = familyOf(network) === 'evm'
   return [
     `PAYDESK_URL=${serviceUrl ?? 'https://payments.example'}`,
     `PAYDESK_KEY=${key}`,
-    `PAY_TO=${payTo}`,
+    `PAY_TO=${wallets.find((wallet) => wallet.startsWith('0x') === isEvm) ?? ''}`,
     'PORT=3000',
     '',
   ].join('\n')
-}
-
-/** The first of some wallets that can be paid on a network. */
-export function payoutWalletOn(
-  { network }: Pick<Network, 'network'>,
-  wallets: readonly string[],
-): string | undefined {
-  const isEvm = familyOf(network) === 'evm'
-  return wallets.find((wallet) => wallet.startsWith('0x') === isEvm)
 }
 
 /** How the server is started, and asked for the first time. */

@@ -145,7 +145,7 @@ export function FileDialog({ file, sealed, onClose }: Props) {
           </Button>
           {checked && <Checked facts={checked} />}
         </div>
-        {problem !== undefined && <Problem problem={problem} />}
+        {problem !== undefined && errors['source'] === undefined && <Problem problem={problem} />}
       </form>
     </Dialog>
   )
@@ -236,7 +236,7 @@ function Small({ children }: { children: ReactNode }) {
   return <span className="text-xs font-normal text-muted">{children}</span>
 }
 
-/** The fields that the proxy named have its words beside them; the source's own words stand here. */
+/** Where the proxy named fields, its words are beside them; above the source, those about the source. */
 function Problem({ problem }: { problem: unknown }) {
   const { title, body } = describeRefusal(problem)
   return (

@@ -128,8 +128,8 @@ function FileItem({ file, onSource }: { file: FileBody; onSource: () => void }) 
   const { sales, downloads, undelivered, failed, size, withdrawnAt } = file
   const unread = undelivered - failed
   return (
-    <li className="flex flex-wrap items-center gap-x-6 gap-y-3 px-5 py-4">
-      <div className="min-w-52 flex-1">
+    <li className="relative flex flex-wrap items-center gap-x-6 gap-y-3 px-5 py-4">
+      <div className="min-w-52 flex-1 max-sm:pe-10">
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <span className="font-medium [overflow-wrap:anywhere]">{file.name}</span>
           {withdrawnAt !== null && (
@@ -228,7 +228,7 @@ function FileActions({ file, onSource }: { file: FileBody; onSource: () => void 
           ]}
           label={t`Actions for ${name}`}
           trigger={<Icon name="more" />}
-          triggerClassName="touch-target inline-flex size-8 items-center justify-center rounded-lg text-muted hover:bg-hover hover:text-ink"
+          triggerClassName="touch-target max-sm:absolute max-sm:end-4 max-sm:top-3 inline-flex size-8 items-center justify-center rounded-lg text-muted hover:bg-hover hover:text-ink"
         />
       </ForRole>
     </div>

@@ -44,6 +44,7 @@ export function formatSize(bytes: number): string {
   return formatNumber(bytes / 1000 ** rank, {
     style: 'unit',
     unit: UNITS[rank],
+    unitDisplay: rank === 0 ? 'long' : 'short',
     maximumFractionDigits: rank === 0 ? 0 : 1,
   })
 }

@@ -4,7 +4,13 @@ import { lazy, Suspense, useEffect } from 'react'
 import { findAsset } from '#contract/network.ts'
 import { balanceAlertsQuery } from '../../api/balances.ts'
 import { serverNow } from '../../api/clock.ts'
-import { refundRequestsQuery, undeliveredQuery, unmatchedQuery } from '../../api/inbox.ts'
+import {
+  failedWebhooksQuery,
+  fileFailuresQuery,
+  refundRequestsQuery,
+  undeliveredQuery,
+  unmatchedQuery,
+} from '../../api/inbox.ts'
 import { newestQuery, type Viewer } from '../../api/queries.ts'
 import { useConfig, useNetwork } from '../../api/use-config.ts'
 import type { JournalEntry } from '../../payment-flow/journal.ts'
@@ -33,8 +39,8 @@ const STEP_MS = 60_000
 
 /**
  * What needs a person's attention: payments dropped by a reorg, payments that stay open too long,
- * those begun in this browser, and money received in another amount than requested. Nothing when
- * all is well.
+ * failed webhooks and downloads, payments begun in this browser, and money received in another amount
+ * than requested. Nothing when all is well.
  */
 export function Inbox({ viewer }: { viewer: Viewer }) {
   const unfinished = useUnfinished()
@@ -51,13 +57,15 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
   const { data: unmatched } = useQuery({ ...unmatchedQuery, enabled: viewer.wallets === 'all' })
   const { data: undelivered } = useQuery({ ...undeliveredQuery, enabled: viewer.wallets === 'all' })
   const { data: asked } = useQuery({ ...refundRequestsQuery, enabled: viewer.wallets === 'all' })
+  const failed = useFailures(viewer)
   const low = useLowBalances(viewer)
   const requests = asked?.total ?? 0
   const untold = undelivered?.total ?? 0
   const unassigned = unmatched?.transfers.filter(({ assigned }) => assigned === null).length ?? 0
   const [back, open] = [rolledBack?.total ?? 0, late?.total ?? 0]
   const here = unfinished.length + mispaid.length + low.length
-  if (back + open + unassigned + untold + requests + here === 0) return null
+  const sent = failed.deliveries + failed.downloads
+  if (back + open + unassigned + untold + requests + sent + here === 0) return null
   return (
     <Card flush title={<Trans>Needs your attention</Trans>}>
       <ul className="divide-y divide-line border-t border-line">
@@ -123,6 +131,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             <Trans>Your server may not know. Deliver or refund it.</Trans>
           </InboxItem>
         )}
+        <FailureItems {...failed} />
         {asked && <RefundRequestItems {...asked} />}
         {open > 0 && (
           <InboxItem
@@ -175,6 +184,67 @@ function useLowBalances({ wallets }: Viewer) {
     retry: false,
   })
   return low
+}
+
+type Failures = { deliveries: number; downloads: number }
+
+/** What did not reach the merchant's own systems, or the payers of files. */
+function useFailures({ wallets }: Viewer): Failures {
+  const enabled = wallets === 'all'
+  const { data: webhooks = [] } = useQuery({ ...failedWebhooksQuery, enabled })
+  const { data: files } = useQuery({ ...fileFailuresQuery, enabled })
+  const deliveries = webhooks.reduce((sum, { dead }) => sum + dead, 0)
+  return { deliveries, downloads: files?.failed ?? 0 }
+}
+
+function FailureItems({ deliveries, downloads }: Failures) {
+  return (
+    <>
+      {deliveries > 0 && (
+        <InboxItem
+          action={
+            <Link
+              className={buttonClass({ size: 'sm' })}
+              to={pathTo('developers', { search: { deliveries: 'failed' } })}
+            >
+              <Trans>Show</Trans>
+            </Link>
+          }
+          icon="warning"
+          title={
+            <Plural
+              one="# webhook delivery failed"
+              other="# webhook deliveries failed"
+              value={deliveries}
+            />
+          }
+          tone="warn"
+        >
+          <Trans>Your server missed events. Deliver them again.</Trans>
+        </InboxItem>
+      )}
+      {downloads > 0 && (
+        <InboxItem
+          action={
+            <Link className={buttonClass({ size: 'sm' })} to={pathTo('files', {})}>
+              <Trans>Show</Trans>
+            </Link>
+          }
+          icon="download"
+          title={
+            <Plural
+              one="# download of a paid file failed"
+              other="# downloads of paid files failed"
+              value={downloads}
+            />
+          }
+          tone="warn"
+        >
+          <Trans>Check the source of the file, or refund the payer.</Trans>
+        </InboxItem>
+      )}
+    </>
+  )
 }
 
 /** A payment begun in this browser. */

@@ -1,0 +1,1 @@
+CREATE INDEX "file_purchase_failed" ON "bff"."file_purchase" USING btree ("failed_at") WHERE failed_at is not null and reported_at is null;

@@ -1,0 +1,1 @@
+CREATE INDEX "webhook_delivery_dead" ON "service"."webhook_delivery" USING btree ("endpoint_id","created_at") WHERE state = 'dead';
