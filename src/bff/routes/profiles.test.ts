@@ -87,6 +87,27 @@ test('a customer is found by the beginnings of words of the name and the labels'
     expect(await find(owner, odd), odd).toEqual([])
 })
 
+test('a merchant finds their own customers alone, and nobody by a name that was deleted', async () => {
+  const neighbourWallet = evmWallet()
+  await using other = await Fixture.open({
+    bff: { operatorWallets: [neighbourWallet.address] },
+    overrides: { now: () => new Date(clock) },
+  })
+  const neighbour = other.browser()
+  await neighbour.signIn(neighbourWallet)
+  await write({ name: 'Ada Lovelace' })
+  await neighbour.post('/api/customers/profiles', { walletAddress: ben, name: 'Ada Byron' })
+  expect(await find(owner, 'ada')).toEqual([ana])
+  expect(await find(neighbour, 'ada')).toEqual([ben])
+  const payer = fixture.browser()
+  await payer.signIn(evmWallet())
+  const refused = await payer.post('/api/customers/profiles/find', { text: 'ada' })
+  expect(refused.status).toBe(403)
+  await owner.post('/api/customers/profiles/delete', { walletAddress: ana })
+  expect(await find(owner, 'ada')).toEqual([])
+  expect(await find(neighbour, 'ada')).toEqual([ben])
+})
+
 async function typedAtCheckout(sender: string, seen: boolean): Promise<string> {
   const { db } = fixture.bff.context
   const paymentId = createPaymentId()
