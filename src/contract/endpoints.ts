@@ -19,7 +19,7 @@ import {
   wholeNumber,
 } from './fields.ts'
 import { PaymentStatuses } from './payment-body.ts'
-import { DIRECTIONS, PAYMENT_STATUSES } from './payment.ts'
+import { DIRECTIONS, LISTED_STATUSES } from './payment.ts'
 import { ReceiveInput } from './receive.ts'
 import { refundRequestRows } from './refund-request-rows.ts'
 import { requestRows } from './request-log.ts'
@@ -57,11 +57,11 @@ const listFields = {
         v.pipe(
           v.string(),
           v.transform((text) => text.split(',')),
-          v.array(v.picklist(PAYMENT_STATUSES)),
+          v.array(v.picklist(LISTED_STATUSES)),
         ),
       ],
       ({ input }) =>
-        `Expected one of ${PAYMENT_STATUSES.map((status) => describe(status)).join(', ')} or several with commas, or "incomplete" alone, received ${describe(input)}.`,
+        `Expected one of ${LISTED_STATUSES.map((status) => describe(status)).join(', ')} or several with commas, or "incomplete" alone, received ${describe(input)}.`,
     ),
   ),
   network: v.optional(networkName),

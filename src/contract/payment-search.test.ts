@@ -14,6 +14,7 @@ describe('a search is read', () => {
     ['amount:1.25..5.5', { minAmount: at('1.25'), maxAmount: at('5.5') }],
     ['amount:>1 amount:<5', { minAmount: at('1', false), maxAmount: at('5', false) }],
     ['status:failed,expired', { status: ['failed', 'expired'] }],
+    ['status:refunded,partly_refunded', { status: ['refunded', 'partly_refunded'] }],
     ['status:incomplete', { status: 'incomplete' }],
     ['tea asset:USDC cups', { text: 'tea  cups', asset: 'USDC' }],
     ['network:eip155:8453', { network: 'eip155:8453' }],

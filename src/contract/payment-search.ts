@@ -1,12 +1,12 @@
 import { parseAddress } from './address.ts'
 import { parseAmount } from './amount.ts'
 import { describe } from './fields.ts'
-import { PAYMENT_STATUSES, type PaymentStatus } from './payment.ts'
+import { LISTED_STATUSES, type ListedStatus } from './payment.ts'
 
 /** The words before a colon that narrow a search, each with an example of what follows. */
 export const SEARCH_OPERATORS = {
   amount: 'amount:>1, amount:<=2.5 or amount:1..5',
-  status: `status: and ${PAYMENT_STATUSES.join(', ')}, several with commas, or incomplete alone`,
+  status: `status: and ${LISTED_STATUSES.join(', ')}, several with commas, or incomplete alone`,
   asset: 'asset:ETH',
   network: 'network:eip155:1',
   from: 'from: and a whole address',
@@ -24,7 +24,7 @@ export type PaymentSearch = {
   text?: string
   minAmount?: AmountBound
   maxAmount?: AmountBound
-  status?: readonly PaymentStatus[] | 'incomplete'
+  status?: readonly ListedStatus[] | 'incomplete'
   asset?: string
   network?: string
   from?: string
@@ -131,7 +131,7 @@ function readAmount(value: string): PaymentSearch | undefined {
 function readStatus(value: string): PaymentSearch | undefined {
   const names = value.toLowerCase().split(',')
   if (names.length === 1 && names[0] === 'incomplete') return { status: 'incomplete' }
-  const statuses = names.flatMap((name) => PAYMENT_STATUSES.filter((status) => status === name))
+  const statuses = names.flatMap((name) => LISTED_STATUSES.filter((status) => status === name))
   return statuses.length === names.length ? { status: statuses } : undefined
 }
 

@@ -10,7 +10,7 @@ import {
   type AmountBound,
   type PaymentSearch,
 } from '#contract/payment-search.ts'
-import type { PaymentStatus } from '#contract/payment.ts'
+import type { ListedStatus } from '#contract/payment.ts'
 import { AMOUNT_DECIMALS } from '../../db/schema/search-expressions.ts'
 import { LAST_MOMENT } from './cursor.ts'
 import { refuseParameters } from '../../context/network.ts'
@@ -23,7 +23,7 @@ export type Filters = {
   /** Whose payments; undefined for all of the account. */
   wallets: readonly string[] | undefined
   type: PaymentListQuery['type']
-  statuses: readonly PaymentStatus[] | undefined
+  statuses: readonly ListedStatus[] | undefined
   /** Drafts, and nothing else; otherwise everything else. */
   drafts: boolean
   network: string | undefined
