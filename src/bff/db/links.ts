@@ -213,6 +213,24 @@ export async function surplusPayments(
   return surplus
 }
 
+/** Which of these payments were made through these links. */
+export async function paymentsOfLinks(
+  db: Database,
+  linkIds: readonly string[],
+  paymentIds: readonly string[],
+): Promise<{ linkId: string; paymentId: string | null }[]> {
+  if (linkIds.length === 0 || paymentIds.length === 0) return []
+  return db
+    .select({ linkId: linkPayment.linkId, paymentId: linkPayment.paymentId })
+    .from(linkPayment)
+    .where(
+      and(
+        inArray(linkPayment.paymentId, [...paymentIds]),
+        inArray(linkPayment.linkId, [...linkIds]),
+      ),
+    )
+}
+
 /** The `id` of the place, and the payer who takes it. */
 export type NewLinkUse = {
   id: string
