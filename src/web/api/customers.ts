@@ -109,6 +109,8 @@ export async function writeProfile(walletAddress: string, change: ProfileUpdate)
 export async function deleteProfile(walletAddress: string): Promise<void> {
   await callProxy('profileDelete', { body: { walletAddress } })
   await refreshProfiles()
+  for (const name of ['invoiceList', 'invoiceRead', 'invoiceCustomers'])
+    void queryClient.invalidateQueries({ queryKey: [name] })
   // E-mail addresses typed with payments are shown beside their notes.
   void queryClient.invalidateQueries({ queryKey: ['notes'] })
 }
