@@ -19,6 +19,7 @@ import {
   wholeNumber,
 } from './fields.ts'
 import { PaymentStatuses } from './payment-body.ts'
+import { SEARCHED_PARTIES } from './payment-search.ts'
 import { DIRECTIONS, LISTED_STATUSES } from './payment.ts'
 import { ReceiveInput } from './receive.ts'
 import { refundRequestRows } from './refund-request-rows.ts'
@@ -252,6 +253,8 @@ const rows = {
       ...listFields,
       type: v.optional(v.picklist([...DIRECTIONS, 'all']), 'all'),
       wallets: v.optional(walletList()),
+      /** Beside a text in `q`: addresses whose payments are found too, such as those of customers with this name. */
+      parties: v.optional(walletList(SEARCHED_PARTIES)),
     }),
     problems: [],
   },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { describeSearchProblem, parseSearch } from './payment-search.ts'
+import { customerTextOf, describeSearchProblem, parseSearch } from './payment-search.ts'
 
 const ALICE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const at = (value: string, inclusive = true) => ({ value, inclusive })
@@ -40,6 +40,18 @@ describe('a search is read', () => {
     expect(parseSearch('"status:failed"')).toEqual({ ok: true, search: { text: 'status:failed' } })
     expect(parseSearch('  ')).toEqual({ ok: true, search: {} })
   })
+})
+
+test.each([
+  ['ada', 'ada'],
+  ['Ada Byron status:failed', 'Ada Byron'],
+  ['status:failed', undefined],
+  ['a', undefined],
+  [ALICE, undefined],
+  ['pay_2222222222222222222222', undefined],
+  ['amount:x ada', undefined],
+])('the search %s may name the customer %s', (query, text) => {
+  expect(customerTextOf(query)).toBe(text)
 })
 
 test.each([

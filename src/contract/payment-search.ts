@@ -1,7 +1,7 @@
 import { parseAddress } from './address.ts'
 import { parseAmount } from './amount.ts'
 import { describe } from './fields.ts'
-import { LISTED_STATUSES, type ListedStatus } from './payment.ts'
+import { isPaymentId, LISTED_STATUSES, type ListedStatus } from './payment.ts'
 
 /** The words before a colon that narrow a search, each with an example of what follows. */
 export const SEARCH_OPERATORS = {
@@ -16,6 +16,8 @@ export type SearchOperator = keyof typeof SEARCH_OPERATORS
 
 /** At most so many payments are counted that a search finds. */
 export const SEARCH_COUNTED = 1_000
+/** At most so many addresses may be looked for beside a text. */
+export const SEARCHED_PARTIES = 10
 
 /** A bound of an amount: a decimal in the asset. */
 export type AmountBound = { value: string; inclusive: boolean }
@@ -71,6 +73,14 @@ export function parseSearch(query: string): ParsedSearch {
   const literal = /^"([a-z]+:[^"]*)"$/is.exec(text)?.[1]
   if (text !== '') search.text = literal ?? text
   return { ok: true, search }
+}
+
+/** The text of a search that may name a customer: undefined for an address, an id, and a single letter. */
+export function customerTextOf(query: string): string | undefined {
+  const parsed = parseSearch(query)
+  const text = parsed.ok ? parsed.search.text : undefined
+  const named = text !== undefined && text.length >= 2 && text.length <= 100
+  return named && !isPaymentId(text) && !parseAddress(text).ok ? text : undefined
 }
 
 /** What is wrong, in a sentence for programs. */

@@ -136,6 +136,11 @@ export const queryParameters: Readonly<
     schema: { type: 'string' },
     description: 'Up to 20 addresses with commas; of customers, up to 50.',
   },
+  parties: {
+    schema: { type: 'string' },
+    description:
+      'Beside a text in `q`: up to 10 addresses with commas, whose payments the search finds too. For names that only your system knows.',
+  },
   period: {
     schema: { type: 'string', enum: ['minute', 'hour', 'day'], default: 'hour' },
     description: 'Length of the periods counted in, UTC.',

@@ -1,8 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { parseAddress } from '#contract/address.ts'
 import type { Customer, CustomerProfile, CustomerSort } from '#contract/customer-endpoints.ts'
-import { parseSearch } from '#contract/payment-search.ts'
-import { isPaymentId } from '#contract/payment.ts'
+import { customerTextOf } from '#contract/payment-search.ts'
 import { call, callProxy } from './client.ts'
 import { queryClient } from './query-client.ts'
 
@@ -54,21 +52,15 @@ export function customerSearchQuery(text: string) {
  * Customers by the words of a search of payments: their names are the proxy's alone, so the service cannot search them. At most 50; none without words.
  */
 export function namedCustomersQuery(query: string) {
-  const parsed = parseSearch(query)
-  const { text = '', from, to } = parsed.ok ? parsed.search : {}
+  const text = customerTextOf(query)
   return queryOptions({
     queryKey: ['profiles', 'named', text],
     queryFn: async ({ signal }): Promise<CustomerProfile[]> =>
-      (await callProxy('profileFind', { body: { text } }, { signal })).profiles,
-    enabled: isName(text) && from === undefined && to === undefined,
+      (await callProxy('profileFind', { body: { text: text ?? '' } }, { signal })).profiles,
+    enabled: text !== undefined,
     staleTime: STALE_MS,
     gcTime: 60_000,
   })
-}
-
-/** What could be the beginning of a name, a label or an e-mail address. */
-function isName(text: string): boolean {
-  return text.length >= 2 && text.length <= 100 && !isPaymentId(text) && !parseAddress(text).ok
 }
 
 /** Null for an address that paid nothing. */
@@ -116,6 +108,8 @@ export async function deleteProfile(walletAddress: string): Promise<void> {
 }
 
 async function refreshProfiles(): Promise<void> {
+  // A search of payments finds them by the names of their customers.
+  void queryClient.invalidateQueries({ queryKey: ['paymentList'] })
   void queryClient.invalidateQueries({ queryKey: ['customerList', 'search'] })
   await queryClient.invalidateQueries({ queryKey: ['profiles'] })
 }

@@ -26,7 +26,7 @@ export function branchesOf(filters: Filters): SQL[] {
   const [drivers, rest] =
     filters.text !== undefined
       ? [
-          searchBranches(filters.accountId, filters.text),
+          [...searchBranches(filters.accountId, filters.text), ...partiesOf(filters)],
           and(seen(filters), or(...statusesOf(filters))),
         ]
       : filters.wallets
@@ -43,6 +43,11 @@ function sidesOf(filters: Filters): SQL[] {
   const sides = type === 'received' ? received : type === 'all' ? [...sent, ...received] : sent
   const rest = type === 'all' ? undefined : seen(filters)
   return sides.flatMap((side) => and(side, rest) ?? [])
+}
+
+/** Whose payments a search finds besides: a branch for each address and side, as for the wallets of a list. */
+function partiesOf({ parties }: Filters): SQL[] {
+  return parties.flatMap((party) => [eq(payment.sender, party), eq(payment.recipient, party)])
 }
 
 /** One status, or what went back: its payments are found from their refunds. */

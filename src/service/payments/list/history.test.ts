@@ -439,6 +439,33 @@ describe('on Postgres', () => {
     })
   })
 
+  test('a search finds the payments of parties beside those with its text, each once, of one account', async () => {
+    const who = await openAccount(context)
+    const tea = (sender: string) => ({ sender, metadata: '{"description":"Ada tea"}' })
+    const named = await pay(who, { ago: 5, ...tea(CAROL) })
+    const theirs = await pay(who, { ago: 4, sender: ALICE, status: 'failed' })
+    const back = await pay(who, { ago: 3, sender: BOB, recipient: ALICE })
+    const both = await pay(who, { ago: 2, ...tea(ALICE) })
+    await pay(who, { ago: 1, sender: CAROL })
+    await pay(who, { ago: 1, sender: ALICE, draft: true })
+    await pay(await openAccount(context), { sender: ALICE })
+    const list = async (query: Query) => readList(context, who, listQueryOf(query))
+    const asked = { q: 'ada', parties: ALICE }
+    expect(await list(asked)).toMatchObject({ total: 4 })
+    expect(ids(await list(asked))).toEqual([both, back, theirs, named])
+    expect(ids(await list({ q: 'ada' }))).toEqual([both, named])
+    expect(ids(await list({ ...asked, q: 'ada status:failed' }))).toEqual([theirs])
+    // A wallet that sees its own payments alone sees no more of them.
+    expect(ids(await list({ ...asked, wallets: CAROL }))).toEqual([named])
+    const first = await list({ ...asked, limit: '3' })
+    const rest = await list({ ...asked, limit: '3', cursor: first.nextCursor ?? '' })
+    expect([...ids(first), ...ids(rest)]).toEqual([both, back, theirs, named])
+    for (const q of [undefined, 'status:failed'])
+      await expect(list({ parties: ALICE, ...(q && { q }) })).rejects.toMatchObject({
+        facts: { details: { parties: expect.stringContaining('Expected a text') } },
+      })
+  })
+
   test('a list of what was refunded has the payments whose rows say so, in order, page by page', async () => {
     const who = await openAccount(context)
     const amount = 10n ** 16n

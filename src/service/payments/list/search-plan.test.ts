@@ -57,6 +57,7 @@ async function indexesOf(filters: Partial<Filters>): Promise<string[]> {
     minAmount: undefined,
     maxAmount: undefined,
     text: undefined,
+    parties: [],
     from: undefined,
     to: undefined,
     searched: false,
@@ -80,6 +81,9 @@ test('pages of a list are read from the indexes that leave drafts out', async ()
   expect(await indexesOf({ wallets: ['a'] })).toEqual(['payment_sender', 'payment_recipient'])
   expect(await indexesOf({ wallets: ['a'], type: 'sent' })).toEqual(['payment_sender'])
   expect(await indexesOf({ drafts: true })).toEqual(['payment_draft'])
+  // The first branches are those of the text.
+  const named = await indexesOf({ text: 'nowhere', parties: ['a'] })
+  expect(named.slice(-2)).toEqual(['payment_sender', 'payment_recipient'])
 })
 
 test('what refunds return is read from the index of refunds', async () => {

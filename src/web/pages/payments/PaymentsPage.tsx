@@ -1,6 +1,7 @@
 import { Trans } from '@lingui/react/macro'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
+import { SEARCHED_PARTIES } from '#contract/payment-search.ts'
 import { hasRole } from '#contract/role.ts'
 import { namedCustomersQuery } from '../../api/customers.ts'
 import type { PaymentFilter } from '../../api/payment-filter.ts'
@@ -42,9 +43,7 @@ export function PaymentsPage() {
 
 const SHOWN = 6
 
-/**
- * The customers that a search names, each with a way to their payments: the list itself has only what the service knows, which no name is.
- */
+/** The customers that a search names, each with a way to their payments alone. The list has those of all of them, where they are few. */
 function NamedCustomers({ filter, q }: { filter: PaymentFilter; q: string }) {
   const member = hasRole(useRole(), 'viewer')
   const id = useId()
@@ -93,6 +92,11 @@ function NamedCustomers({ filter, q }: { filter: PaymentFilter; q: string }) {
           </li>
         )}
       </ul>
+      {customers.length > SEARCHED_PARTIES && (
+        <p className="mt-2 text-sm text-muted">
+          <Trans>Type more of the name to list their payments.</Trans>
+        </p>
+      )}
     </section>
   )
 }
