@@ -29,8 +29,16 @@ const STATES: Readonly<
   open: { label: msg`Open`, tone: 'good', icon: 'check' },
   used: { label: msg`Paid`, tone: 'info', icon: 'checkDouble' },
   expired: { label: msg`Expired`, tone: 'neutral', icon: 'clock' },
-  refunded: { label: msg`Refunded`, tone: 'neutral', icon: 'back' },
-  partly_refunded: { label: msg`Partly refunded`, tone: 'neutral', icon: 'back' },
+  refunded: {
+    label: msg({ message: 'Refunded', context: 'payment link' }),
+    tone: 'neutral',
+    icon: 'back',
+  },
+  partly_refunded: {
+    label: msg({ message: 'Partly refunded', context: 'payment link' }),
+    tone: 'neutral',
+    icon: 'back',
+  },
   withdrawn: { label: msg`Deactivated`, tone: 'neutral', icon: 'back' },
 }
 
