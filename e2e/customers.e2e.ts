@@ -1,7 +1,7 @@
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { downloaded, paymentRows, signInByApi } from './seller.ts'
-import { text } from './text.ts'
+import { text, textLike } from './text.ts'
 
 test('a seller names a customer, finds them by it, and exports and deletes their data while the payments stay', async ({
   net,
@@ -38,6 +38,28 @@ test('a seller names a customer, finds them by it, and exports and deletes their
   await expect(list.getByRole('link')).toHaveText(['Ana Pérez'])
   await list.getByRole('link').click()
 
+  // Typed in the search of payments, the name leads to the customer's payments.
+  await page.goto('/payments')
+  await page.getByRole('searchbox', { name: text('Search payments') }).fill('ana pér')
+  const named = page.getByRole('region', { name: text('Customers found') })
+  await expect(named.getByRole('link')).toHaveText([/Ana Pérez/])
+  // All of them are of this customer: nobody wrote this anywhere else.
+  await expect(paymentRows(page).first()).toBeVisible()
+  await expect(paymentRows(page).filter({ hasNotText: 'Ana Pérez' })).toHaveCount(0)
+  await expectAccessible(page, 'payments: customers with a name')
+  await named.getByRole('link').click()
+  await expect(page).toHaveURL(new RegExp(`q=from%3A${address}`))
+  await expect(paymentRows(page).getByRole('link', { name: 'Ana Pérez' }).first()).toBeVisible()
+  await expect(named).toHaveCount(0)
+
+  // From any page, to the customer.
+  await page.keyboard.press('Control+k')
+  await page
+    .getByRole('combobox', { name: text('Page, payment, customer or address') })
+    .fill('Ana Pér')
+  await page.getByRole('option', { name: 'Ana Pérez' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Ana Pérez' })).toBeVisible()
+
   const file = await downloaded(page, () =>
     page.getByRole('button', { name: text('Export as JSON') }).click(),
   )
@@ -59,4 +81,15 @@ test('a seller names a customer, finds them by it, and exports and deletes their
       .filter({ has: page.getByRole('link') })
       .first(),
   ).toBeVisible()
+
+  // Deleted, the name finds nobody.
+  await page.keyboard.press('Control+k')
+  await page
+    .getByRole('combobox', { name: text('Page, payment, customer or address') })
+    .fill('Ana Pér')
+  await expect(
+    page.getByRole('option', { name: textLike('Search payments for “{q}”') }),
+  ).toBeVisible()
+  await expect(page.getByRole('dialog').getByRole('status')).not.toHaveText(text('Searching…'))
+  await expect(page.getByRole('option', { name: 'Ana Pérez' })).toHaveCount(0)
 })

@@ -2,7 +2,7 @@ import { connectOnLink, expectPaid, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { downloaded, signIn } from './seller.ts'
-import { text } from './text.ts'
+import { text, textLike } from './text.ts'
 
 /** One pixel. */
 const PNG =
@@ -86,4 +86,23 @@ test('a seller makes a product and an invoice of it, a buyer pays, and it is pai
   await expect(page.getByRole('navigation')).toHaveCount(0)
   const pdf = await page.pdf({ format: 'A4' })
   expect(pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
+
+  // The customer asks for their data to be deleted: the invoice stays, without them.
+  await page.emulateMedia({ media: 'screen' })
+  const invoicePath = new URL(page.url()).pathname
+  await page.goto(`/customers/${visitor.ethereum.address}`)
+  await page.getByRole('button', { name: text('Delete personal data') }).click()
+  await expect(dialog).toContainText('lose customer details')
+  await dialog.getByRole('button', { name: text('Delete personal data') }).click()
+  await expect(dialog).toHaveCount(0)
+  await page.goto(invoicePath)
+  await page.emulateMedia({ media: 'print' })
+  await expect(
+    page.getByText(
+      textLike("Customer details were removed at the customer's request on {removedOn}."),
+    ),
+  ).toBeVisible()
+  await expect(page.getByText('Ana Q.')).toHaveCount(0)
+  await expect(heading).toHaveText(text('Invoice {number}', { number }))
+  await expect(page.getByText('0.033 ETH').first()).toBeVisible()
 })

@@ -15,7 +15,7 @@ test('from any page of the dashboard the keyboard alone finds a payment, a page 
     .first()
   const path = (await row.getAttribute('href')) ?? ''
   const { keyboard } = page
-  const box = page.getByRole('combobox', { name: text('Page, payment, hash or address') })
+  const box = page.getByRole('combobox', { name: text('Page, payment, customer or address') })
 
   await keyboard.press('Control+k')
   await expect(box).toBeFocused()

@@ -1,3 +1,4 @@
+import { parseUnits } from 'viem'
 import { expectPaid, expectReviewed, pay, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
@@ -289,3 +290,86 @@ test('a payment is refunded through the same review, and never more than was rec
   // A refund is not refunded.
   await expect(page.getByRole('heading', { name: text('Refund'), exact: true })).toHaveCount(0)
 })
+
+test('the figures of an asset add up, and a bar of the chart leads to the payments that make its sums', async ({
+  net,
+  seller,
+}) => {
+  const page = await signInByApi(await seller(), net, '/')
+  const tabs = page.getByRole('group', { name: text('Asset'), exact: true })
+  const tab = tabs.locator('label').filter({ has: page.getByRole('radio', { checked: false }) })
+  const name = await tab.first().innerText()
+  await tab.first().click()
+  await expect(page).toHaveURL(new RegExp(`asset=${name.split(' ')[0]}`))
+  await expect(page.getByRole('heading', { level: 2, name })).toBeVisible()
+
+  // Every figure shows all its digits to who points at it.
+  const figure = async (term: string) => {
+    const found = page
+      .locator('dl > div')
+      .filter({ has: page.getByRole('term').filter({ hasText: new RegExp(`^${term}(?![a-z])`) }) })
+      .getByRole('definition')
+      .first()
+    const [exact, shown] = [
+      await found.locator('[title]').first().getAttribute('title'),
+      await found.innerText(),
+    ]
+    return atomicOf(exact) * (shown.startsWith('−') ? -1n : 1n)
+  }
+  const [received, sent, refunded, fees] = [
+    await figure(text('Received')),
+    await figure(text('Sent')),
+    await figure(text('Refunded')),
+    await figure(text('Network fees')),
+  ]
+  expect(received).toBeGreaterThan(0n)
+  expect(await figure(text('Net'))).toBe(received - sent - refunded - fees)
+
+  // A past day on which money came and went: nothing that other stories pay is in it.
+  await page.getByRole('button', { name: text('Show table') }).click()
+  const days = page.getByRole('table', { name: textLike('{symbol} per day on {networkName}') })
+  const rows = await days
+    .getByRole('row')
+    .filter({ has: page.getByRole('link') })
+    .all()
+  let chosen: { fromEnd: number; sums: bigint[] } | undefined
+  let whole = 0n
+  for (const [fromEnd, row] of rows.entries()) {
+    const sums = await Promise.all(
+      (await row.locator('td [title]').all()).map(async (each) =>
+        atomicOf(await each.getAttribute('title')),
+      ),
+    )
+    whole += sums[0] ?? 0n
+    if (!chosen && fromEnd > 1 && sums[0] && sums[1]) chosen = { fromEnd, sums }
+  }
+  expect(whole).toBe(received)
+  if (!chosen) throw new Error('On no day of the chart did money come and go.')
+
+  await page.getByRole('button', { name: text('Show bars') }).click()
+  const chart = page.getByRole('slider', {
+    name: textLike('{label}. Use the arrow keys; Enter shows the payments.'),
+  })
+  await chart
+    .locator('svg g')
+    .nth(rows.length - 1 - chosen.fromEnd)
+    .click()
+  await expect(page).toHaveURL(/\/payments\?.*zone=utc/)
+  await expect(paymentRows(page).first()).toBeVisible()
+  const listed = await Promise.all(
+    (await paymentRows(page).all()).map(async (row) => ({
+      amount: atomicOf(await row.locator('[title]').first().getAttribute('title')),
+      words: await row.innerText(),
+    })),
+  )
+  const sumOf = (direction: string) =>
+    listed
+      .filter(({ words }) => words.includes(direction))
+      .reduce((sum, { amount }) => sum + amount, 0n)
+  expect([sumOf(text('Received')), sumOf(text('Sent'))]).toEqual(chosen.sums.slice(0, 2))
+})
+
+/** `1,234.5 SOL` in units that are small enough for every asset. */
+function atomicOf(title: string | null): bigint {
+  return parseUnits((title ?? '').replace(/ .*$/, '').replaceAll(',', ''), 18)
+}

@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test'
+import { pagePaths } from '#web/router/page-paths.ts'
 import { connect } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
@@ -17,6 +18,33 @@ async function join(person: Person, link: string): Promise<void> {
   await connect(person.page, 'MetaMask')
   await person.page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
   await person.page.getByRole('button', { name: text('Accept invitation') }).click()
+}
+
+/** Opens every page of the dashboard: none fails, and the palette opens on each. */
+async function walkPages(page: Page): Promise<void> {
+  const main = page.getByRole('main')
+  const details: string[] = []
+  const all = Object.values(pagePaths).filter((path) => !path.includes(':') && path !== '/join')
+  for (const path of all) {
+    await page.goto(path)
+    await expect(main.getByRole('heading', { level: 1 })).toBeVisible()
+    await expect(page.getByRole('alert')).toHaveCount(0)
+    await page.keyboard.press('Control+k')
+    await expect(
+      page.getByRole('combobox', { name: text('Page, payment, customer or address') }),
+      path,
+    ).toBeFocused()
+    await page.keyboard.press('Escape')
+    if (path !== '/payments' && path !== '/customers') continue
+    const first = main.getByRole('table').getByRole('link').first()
+    details.push((await first.getAttribute('href')) ?? '')
+  }
+  for (const path of details) {
+    await page.goto(path)
+    await expect(main.getByRole('heading', { level: 1 })).toBeVisible()
+    await expect(page.getByRole('alert')).toHaveCount(0)
+  }
+  expect(details).toHaveLength(2)
 }
 
 test('an owner invites a viewer, who sees all and changes nothing until an owner allows it', async ({
@@ -67,6 +95,8 @@ test('an owner invites a viewer, who sees all and changes nothing until an owner
   await look.goto('/people')
   await expect(main.getByText(text('Only owners can manage people'))).toBeVisible()
   await expectAccessible(look, 'people: not an owner')
+
+  await walkPages(look)
 
   const second = await buyer()
   await join(second, link)

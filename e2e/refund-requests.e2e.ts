@@ -56,6 +56,19 @@ test('a buyer asks for a refund; the seller declines, then refunds it with two a
   await expect(shop.getByText(text('No open requests'))).toBeVisible()
   await expectAccessible(shop, 'refund requests: none')
 
+  // The list says so, and is narrowed to what it says.
+  await shop.goto('/payments')
+  await shop.getByRole('button', { name: text('Any status') }).click()
+  await shop.getByRole('checkbox', { name: text('Partly refunded') }).check()
+  await shop.keyboard.press('Escape')
+  await expect(shop).toHaveURL(/status=partly_refunded/)
+  const partly = paymentRows(shop).filter({ hasText: '0.0423' })
+  await expect(partly.getByText(text('Partly refunded'), { exact: true })).toBeVisible()
+  await shop.getByRole('button', { name: text('Clear filters') }).click()
+  await shop.getByRole('searchbox', { name: text('Search payments') }).fill('status:refunded')
+  await expect(partly).toHaveCount(0)
+  await shop.goto('/?show=refundRequests')
+
   // The rest is asked for on the receipt that opens later.
   await receipt.getByRole('link', { name: text('Show the payment') }).click()
   await receipt.getByRole('button', { name: text('Ask for another refund') }).click()

@@ -163,6 +163,7 @@ export const STATES = [
   'customers: signed out',
   'customers: list',
   'customers: one',
+  'payments: customers with a name',
   'customers: data to delete',
 
   'files: signed out',

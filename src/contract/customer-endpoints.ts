@@ -60,6 +60,21 @@ export const CustomerExport = v.object({
   profile: v.nullable(CustomerProfile),
   /** E-mail addresses that were typed with payments of this wallet. Nobody has verified them. */
   checkouts: v.array(v.object({ paymentId: v.string(), email: v.string(), createdAt: timestamp })),
+  /** Invoices that this wallet paid, or whose customer has the same e-mail address, with what is personal on them. */
+  invoices: v.array(
+    v.object({
+      id: v.string(),
+      /** Null: a draft. */
+      number: v.nullable(v.string()),
+      issuedOn: v.nullable(v.string()),
+      currency: v.string(),
+      total: v.string(),
+      name: v.nullable(v.string()),
+      email: v.nullable(v.string()),
+      address: v.nullable(v.string()),
+      note: v.nullable(v.string()),
+    }),
+  ),
 })
 export type CustomerExport = v.InferOutput<typeof CustomerExport>
 
@@ -93,7 +108,10 @@ export const profileEndpoints = {
     path: '/customers/profiles/export',
     response: CustomerExport,
   },
-  /** Deletes the profile and the e-mail addresses typed with the wallet's payments. The ledger stays. */
+  /**
+   * Deletes the profile, the e-mail addresses typed with the wallet's payments, and customer and note
+   * of its invoices. The ledger stays, and so do numbers, amounts and dates of invoices.
+   */
   profileDelete: {
     method: 'POST',
     path: '/customers/profiles/delete',

@@ -19,7 +19,8 @@ import {
   wholeNumber,
 } from './fields.ts'
 import { PaymentStatuses } from './payment-body.ts'
-import { DIRECTIONS, PAYMENT_STATUSES } from './payment.ts'
+import { SEARCHED_PARTIES } from './payment-search.ts'
+import { DIRECTIONS, LISTED_STATUSES } from './payment.ts'
 import { ReceiveInput } from './receive.ts'
 import { refundRequestRows } from './refund-request-rows.ts'
 import { requestRows } from './request-log.ts'
@@ -57,11 +58,11 @@ const listFields = {
         v.pipe(
           v.string(),
           v.transform((text) => text.split(',')),
-          v.array(v.picklist(PAYMENT_STATUSES)),
+          v.array(v.picklist(LISTED_STATUSES)),
         ),
       ],
       ({ input }) =>
-        `Expected one of ${PAYMENT_STATUSES.map((status) => describe(status)).join(', ')} or several with commas, or "incomplete" alone, received ${describe(input)}.`,
+        `Expected one of ${LISTED_STATUSES.map((status) => describe(status)).join(', ')} or several with commas, or "incomplete" alone, received ${describe(input)}.`,
     ),
   ),
   network: v.optional(networkName),
@@ -252,6 +253,8 @@ const rows = {
       ...listFields,
       type: v.optional(v.picklist([...DIRECTIONS, 'all']), 'all'),
       wallets: v.optional(walletList()),
+      /** Beside a text in `q`: addresses whose payments are found too, such as those of customers with this name. */
+      parties: v.optional(walletList(SEARCHED_PARTIES)),
     }),
     problems: [],
   },

@@ -28,6 +28,8 @@ export const InvoiceBody = v.object({
   /** With tax; `invoiceTotals` gives the parts. */
   total: v.string(),
   note: v.nullable(v.string()),
+  /** When the customer and the note were removed; null where that did not happen. */
+  customerRemovedAt: v.nullable(timestamp),
   /** The code of the payment link: `/pay/<code>`. */
   link: v.nullable(v.string()),
   /** The payment that pays it, the first that arrived. */
@@ -84,7 +86,7 @@ export const invoiceEndpoints = {
     path: '/invoices/customers',
     response: v.object({ customers: v.array(InvoiceCustomer) }),
   },
-  /** Deletes everything personal about a customer: all rows with the same e-mail address. */
+  /** Deletes everything personal about a customer, all rows with the same e-mail address, and the notes of their invoices. */
   invoiceForget: {
     method: 'POST',
     path: '/invoices/forget-customer',

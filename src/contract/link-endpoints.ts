@@ -13,11 +13,16 @@ const linkUse = {
   /** What follows `/pay/`. */
   link: v.string(),
   state: v.picklist(LINK_STATES),
-  /** Payments through it that the chain confirmed, and pending ones. */
+  /** Payments through it that the chain confirmed, refunded ones too, and pending ones. */
   paid: v.number(),
   pending: v.number(),
-  /** Payments that arrived after the link had all that it takes: the payer is owed a refund. */
+  /**
+   * Payments that arrived after the link had all that it takes and were not refunded in full: the
+   * payer is owed a refund.
+   */
   surplus: v.array(v.string()),
+  /** How many of the other paid ones were refunded, in full or in part; null where nobody could say. */
+  refunded: v.nullable(v.object({ full: v.number(), partial: v.number() })),
   createdAt: timestamp,
   withdrawnAt: v.nullable(timestamp),
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { describeSearchProblem, parseSearch } from './payment-search.ts'
+import { customerTextOf, describeSearchProblem, parseSearch } from './payment-search.ts'
 
 const ALICE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const at = (value: string, inclusive = true) => ({ value, inclusive })
@@ -14,6 +14,7 @@ describe('a search is read', () => {
     ['amount:1.25..5.5', { minAmount: at('1.25'), maxAmount: at('5.5') }],
     ['amount:>1 amount:<5', { minAmount: at('1', false), maxAmount: at('5', false) }],
     ['status:failed,expired', { status: ['failed', 'expired'] }],
+    ['status:refunded,partly_refunded', { status: ['refunded', 'partly_refunded'] }],
     ['status:incomplete', { status: 'incomplete' }],
     ['tea asset:USDC cups', { text: 'tea  cups', asset: 'USDC' }],
     ['network:eip155:8453', { network: 'eip155:8453' }],
@@ -39,6 +40,18 @@ describe('a search is read', () => {
     expect(parseSearch('"status:failed"')).toEqual({ ok: true, search: { text: 'status:failed' } })
     expect(parseSearch('  ')).toEqual({ ok: true, search: {} })
   })
+})
+
+test.each([
+  ['ada', 'ada'],
+  ['Ada Byron status:failed', 'Ada Byron'],
+  ['status:failed', undefined],
+  ['a', undefined],
+  [ALICE, undefined],
+  ['pay_2222222222222222222222', undefined],
+  ['amount:x ada', undefined],
+])('the search %s may name the customer %s', (query, text) => {
+  expect(customerTextOf(query)).toBe(text)
 })
 
 test.each([

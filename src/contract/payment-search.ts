@@ -1,12 +1,12 @@
 import { parseAddress } from './address.ts'
 import { parseAmount } from './amount.ts'
 import { describe } from './fields.ts'
-import { PAYMENT_STATUSES, type PaymentStatus } from './payment.ts'
+import { isPaymentId, LISTED_STATUSES, type ListedStatus } from './payment.ts'
 
 /** The words before a colon that narrow a search, each with an example of what follows. */
 export const SEARCH_OPERATORS = {
   amount: 'amount:>1, amount:<=2.5 or amount:1..5',
-  status: `status: and ${PAYMENT_STATUSES.join(', ')}, several with commas, or incomplete alone`,
+  status: `status: and ${LISTED_STATUSES.join(', ')}, several with commas, or incomplete alone`,
   asset: 'asset:ETH',
   network: 'network:eip155:1',
   from: 'from: and a whole address',
@@ -16,6 +16,8 @@ export type SearchOperator = keyof typeof SEARCH_OPERATORS
 
 /** At most so many payments are counted that a search finds. */
 export const SEARCH_COUNTED = 1_000
+/** At most so many addresses may be looked for beside a text. */
+export const SEARCHED_PARTIES = 10
 
 /** A bound of an amount: a decimal in the asset. */
 export type AmountBound = { value: string; inclusive: boolean }
@@ -24,7 +26,7 @@ export type PaymentSearch = {
   text?: string
   minAmount?: AmountBound
   maxAmount?: AmountBound
-  status?: readonly PaymentStatus[] | 'incomplete'
+  status?: readonly ListedStatus[] | 'incomplete'
   asset?: string
   network?: string
   from?: string
@@ -71,6 +73,14 @@ export function parseSearch(query: string): ParsedSearch {
   const literal = /^"([a-z]+:[^"]*)"$/is.exec(text)?.[1]
   if (text !== '') search.text = literal ?? text
   return { ok: true, search }
+}
+
+/** The text of a search that may name a customer: undefined for an address, an id, and a single letter. */
+export function customerTextOf(query: string): string | undefined {
+  const parsed = parseSearch(query)
+  const text = parsed.ok ? parsed.search.text : undefined
+  const named = text !== undefined && text.length >= 2 && text.length <= 100
+  return named && !isPaymentId(text) && !parseAddress(text).ok ? text : undefined
 }
 
 /** What is wrong, in a sentence for programs. */
@@ -131,7 +141,7 @@ function readAmount(value: string): PaymentSearch | undefined {
 function readStatus(value: string): PaymentSearch | undefined {
   const names = value.toLowerCase().split(',')
   if (names.length === 1 && names[0] === 'incomplete') return { status: 'incomplete' }
-  const statuses = names.flatMap((name) => PAYMENT_STATUSES.filter((status) => status === name))
+  const statuses = names.flatMap((name) => LISTED_STATUSES.filter((status) => status === name))
   return statuses.length === names.length ? { status: statuses } : undefined
 }
 

@@ -23,6 +23,13 @@ export const PAYMENT_STATUSES = [
 ] as const
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
 
+/**
+ * What lists are narrowed by: the statuses, and what of a paid payment went back. No payment has the
+ * last two as its `status`: it stays confirmed or finalized, and its `refund` says the rest.
+ */
+export const LISTED_STATUSES = [...PAYMENT_STATUSES, 'refunded', 'partly_refunded'] as const
+export type ListedStatus = (typeof LISTED_STATUSES)[number]
+
 export const PAYMENT_MODES = ['local', 'hosted', 'received'] as const
 export type PaymentMode = (typeof PAYMENT_MODES)[number]
 

@@ -43,11 +43,11 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'bff.hosted_intent': 'SID payment_id signature_hash state taken_at',
   'bff.invitation': 'SID',
   'bff.invoice':
-    'SID currency customer_id due_on issued_on lines link_id note number sequence state total',
+    'SID currency customer_id customer_removed_at due_on issued_on lines link_id note number sequence state total',
   'bff.invoice_customer': 'SID used_at',
   'bff.invoice_numbering': 'SI last prefix',
   'bff.link_key': 'SI',
-  'bff.link_payment': 'SID arrival checked_at payment_id session_id status',
+  'bff.link_payment': 'SID arrival checked_at payment_id sender session_id status',
   'bff.mail_address':
     'SID address code code_attempts code_expires_at confirmed_at kinds language unsubscribe_token updated_at',
   'bff.mail_cursor': 'SI events_at lists_at position',

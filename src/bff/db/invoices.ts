@@ -1,8 +1,27 @@
-import { and, desc, eq, ilike, inArray, isNull, lt, or, sql, type SQL } from 'drizzle-orm'
+import {
+  and,
+  desc,
+  eq,
+  ilike,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  or,
+  sql,
+  type SQL,
+} from 'drizzle-orm'
 import type { InvoiceState } from '#contract/invoice-state.ts'
 import type { Database } from '#postgres/open.ts'
 import { mayChange, TAKEN, type LinkRow } from './links.ts'
-import { invoice, invoiceCustomer, invoiceNumbering, linkPayment, paymentLink } from './schema.ts'
+import {
+  customerProfile,
+  invoice,
+  invoiceCustomer,
+  invoiceNumbering,
+  linkPayment,
+  paymentLink,
+} from './schema.ts'
 
 type InvoiceRow = typeof invoice.$inferSelect
 export type CustomerRow = typeof invoiceCustomer.$inferSelect
@@ -294,15 +313,109 @@ export async function listCustomers(db: Database, limit: number): Promise<Custom
   return db.select().from(invoiceCustomer).orderBy(desc(invoiceCustomer.usedAt)).limit(limit)
 }
 
-/** Deletes a customer, and all rows with the same e-mail address. @returns how many rows */
-export async function deleteCustomer(db: Database, id: string): Promise<number> {
-  const email = db
-    .select({ email: sql`lower(${invoiceCustomer.email})` })
+/** Invoices with personal data of one person, and the rows of customers that go with them. */
+type Personal = { invoiceIds: string[]; customerIds: string[]; paid: string[] }
+
+/**
+ * Of a wallet: invoices that it paid, and those whose customer has an e-mail address of its profile
+ * or of an invoice that it paid. An address typed at checkout counts for nothing: nobody verified it.
+ */
+async function findPersonal(db: Transaction | Database, wallet: string): Promise<Personal> {
+  const payments = db
+    .select({ linkId: linkPayment.linkId })
+    .from(linkPayment)
+    .where(and(eq(linkPayment.sender, wallet), isNotNull(linkPayment.arrival)))
+  const paid = await db
+    .select({ id: invoice.id, customerId: invoice.customerId, email: invoiceCustomer.email })
+    .from(invoice)
+    .leftJoin(invoiceCustomer, eq(invoiceCustomer.id, invoice.customerId))
+    .where(inArray(invoice.linkId, payments))
+  const profiles = await db
+    .select({ email: customerProfile.email })
+    .from(customerProfile)
+    .where(eq(customerProfile.wallet, wallet))
+  const emails = [...paid, ...profiles].flatMap(({ email }) => email?.toLowerCase() ?? [])
+  const known = await db
+    .select({ id: invoiceCustomer.id })
     .from(invoiceCustomer)
-    .where(eq(invoiceCustomer.id, id))
-  const rows = await db
+    .where(inArray(sql`lower(${invoiceCustomer.email})`, emails))
+  const customerIds = known.map(({ id }) => id)
+  const named = await db
+    .select({ id: invoice.id })
+    .from(invoice)
+    .where(inArray(invoice.customerId, customerIds))
+  return {
+    invoiceIds: [...new Set([...paid, ...named].map(({ id }) => id))],
+    customerIds,
+    paid: paid.flatMap(({ customerId }) => customerId ?? []),
+  }
+}
+
+/** What invoices have of a person: the customer and the note. Oldest first. */
+export async function readPersonal(
+  db: Database,
+  wallet: string,
+): Promise<Pick<FoundInvoice, 'row' | 'customer'>[]> {
+  const { invoiceIds } = await findPersonal(db, wallet)
+  return db
+    .select({ row: invoice, customer: invoiceCustomer })
+    .from(invoice)
+    .leftJoin(invoiceCustomer, eq(invoiceCustomer.id, invoice.customerId))
+    .where(inArray(invoice.id, invoiceIds))
+    .orderBy(invoice.position)
+}
+
+/** Removes that. Numbers, amounts, lines and dates stay, and an invoice with a number says when. */
+export async function removePersonal(tx: Transaction, wallet: string, at: Date): Promise<void> {
+  await remove(tx, await findPersonal(tx, wallet), at)
+}
+
+/** @returns how many rows of customers */
+async function remove(
+  tx: Transaction,
+  { invoiceIds, customerIds, paid }: Personal,
+  at: Date,
+): Promise<number> {
+  await tx
+    .update(invoice)
+    .set({
+      customerId: null,
+      note: null,
+      customerRemovedAt: sql`case when ${invoice.state} = 'draft' then null else coalesce(${invoice.customerRemovedAt}, ${at.toISOString()}::timestamptz) end`,
+    })
+    .where(
+      and(
+        inArray(invoice.id, invoiceIds),
+        or(isNotNull(invoice.customerId), isNotNull(invoice.note)),
+      ),
+    )
+  // Without an e-mail address, a row of the same name may be of another person: their invoices keep it.
+  const unused = sql`not exists (select 1 from ${invoice} where ${invoice.customerId} = ${invoiceCustomer.id})`
+  const rows = await tx
     .delete(invoiceCustomer)
-    .where(or(eq(invoiceCustomer.id, id), inArray(sql`lower(${invoiceCustomer.email})`, email)))
+    .where(
+      or(inArray(invoiceCustomer.id, customerIds), and(inArray(invoiceCustomer.id, paid), unused)),
+    )
     .returning({ id: invoiceCustomer.id })
   return rows.length
+}
+
+/** Deletes a customer, and all rows with the same e-mail address. @returns how many rows */
+export async function deleteCustomer(db: Database, id: string, at: Date): Promise<number> {
+  return db.transaction(async (tx) => {
+    const email = tx
+      .select({ email: sql`lower(${invoiceCustomer.email})` })
+      .from(invoiceCustomer)
+      .where(eq(invoiceCustomer.id, id))
+    const known = await tx
+      .select({ id: invoiceCustomer.id })
+      .from(invoiceCustomer)
+      .where(or(eq(invoiceCustomer.id, id), inArray(sql`lower(${invoiceCustomer.email})`, email)))
+    const customerIds = known.map((each) => each.id)
+    const named = await tx
+      .select({ id: invoice.id })
+      .from(invoice)
+      .where(inArray(invoice.customerId, customerIds))
+    return remove(tx, { invoiceIds: named.map((each) => each.id), customerIds, paid: [] }, at)
+  })
 }

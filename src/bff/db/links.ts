@@ -213,6 +213,24 @@ export async function surplusPayments(
   return surplus
 }
 
+/** Which of these payments were made through these links. */
+export async function paymentsOfLinks(
+  db: Database,
+  linkIds: readonly string[],
+  paymentIds: readonly string[],
+): Promise<{ linkId: string; paymentId: string | null }[]> {
+  if (linkIds.length === 0 || paymentIds.length === 0) return []
+  return db
+    .select({ linkId: linkPayment.linkId, paymentId: linkPayment.paymentId })
+    .from(linkPayment)
+    .where(
+      and(
+        inArray(linkPayment.paymentId, [...paymentIds]),
+        inArray(linkPayment.linkId, [...linkIds]),
+      ),
+    )
+}
+
 /** The `id` of the place, and the payer who takes it. */
 export type NewLinkUse = {
   id: string
@@ -266,6 +284,7 @@ export async function allocateLinkUse(
       sessionId,
       requestKey,
       paymentId: null,
+      sender: null,
       status: 'building',
       arrival: null,
       createdAt: now,
@@ -303,7 +322,14 @@ async function takenPlaces(
 }
 
 /** The payment that was built in a place. */
-export type Filling = { id: string; sessionId: string; paymentId: string; now: Date }
+export type Filling = {
+  id: string
+  sessionId: string
+  paymentId: string
+  /** The wallet that the payer named. */
+  sender: string
+  now: Date
+}
 
 /**
  * Records the payment of a place. If the place already has another payment, the payer lost the
@@ -315,10 +341,10 @@ export async function fillLinkUse(
   place: LinkPaymentRow,
   made: Filling,
 ): Promise<void> {
-  const { id, sessionId, paymentId, now } = made
+  const { id, sessionId, paymentId, sender, now } = made
   const filled = await db
     .update(linkPayment)
-    .set({ sessionId, paymentId, status: 'created' })
+    .set({ sessionId, paymentId, sender, status: 'created' })
     .where(and(eq(linkPayment.id, place.id), eq(linkPayment.status, 'building')))
     .returning({ id: linkPayment.id })
   if (filled.length > 0) return
@@ -328,6 +354,7 @@ export async function fillLinkUse(
     sessionId,
     requestKey: null,
     paymentId,
+    sender,
     status: 'created',
     createdAt: now,
   }

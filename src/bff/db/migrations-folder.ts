@@ -56,6 +56,7 @@ const RIGHTS: RuntimeRights = {
       'issued_on',
       'due_on',
       'customer_id',
+      'customer_removed_at',
       'currency',
       'lines',
       'total',
@@ -69,7 +70,7 @@ const RIGHTS: RuntimeRights = {
   link_key: { insert: true },
   link_payment: {
     insert: true,
-    update: ['session_id', 'payment_id', 'status', 'arrival', 'checked_at'],
+    update: ['session_id', 'payment_id', 'sender', 'status', 'arrival', 'checked_at'],
     delete: true,
   },
   mail_address: {

@@ -1,5 +1,6 @@
 import { and, eq, inArray, isNotNull, or, sql } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
+import { removePersonal } from './invoices.ts'
 import { customerProfile, linkPayment, paymentContact } from './schema.ts'
 
 export type ProfileRow = typeof customerProfile.$inferSelect
@@ -95,9 +96,11 @@ export async function findCheckouts(
     .orderBy(paymentContact.createdAt)
 }
 
-/** Everything personal of a wallet, in one transaction. */
-export async function deleteProfile(db: Database, wallet: string): Promise<void> {
+/** Everything personal of a wallet, on its invoices too, in one transaction. */
+export async function deleteProfile(db: Database, wallet: string, at: Date): Promise<void> {
   await db.transaction(async (tx) => {
+    // First: an e-mail address of the profile leads to invoices.
+    await removePersonal(tx, wallet, at)
     await tx.delete(customerProfile).where(eq(customerProfile.wallet, wallet))
     await tx.delete(paymentContact).where(eq(paymentContact.sender, wallet))
   })

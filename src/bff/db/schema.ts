@@ -164,7 +164,7 @@ export const productImage = bff.table('product_image', {
 
 /**
  * An invoice. Issuing gives it a number, a date and a payment link; from then on a trigger lets only
- * its state and its customer change. Whether it is paid, the payments of its link say.
+ * its state change, and its customer and its note go. Whether it is paid, the payments of its link say.
  */
 export const invoice = bff.table(
   'invoice',
@@ -182,6 +182,8 @@ export const invoice = bff.table(
     lines: jsonb().$type<InvoiceLine[]>().notNull(),
     total: text().notNull(),
     note: text(),
+    /** When the customer and the note were removed from an invoice that has a number. */
+    customerRemovedAt: at('customer_removed_at'),
     linkId: text().references(() => paymentLink.id),
     /** The operator's wallet. */
     createdBy: text().notNull(),
@@ -234,6 +236,8 @@ export const linkPayment = bff.table(
     requestKey: text(),
     /** Set once the service has built it. */
     paymentId: text(),
+    /** The wallet that the payer named, in normal form: it paid, once the payment has arrived. */
+    sender: text(),
     /** The last status the service reported; `building` before that. */
     status: text().notNull(),
     /** The first payment of the link that was seen on its chain has 1; null until then. */
@@ -246,6 +250,7 @@ export const linkPayment = bff.table(
     index('link_payment_link').on(t.linkId, t.status),
     index('link_payment_status').on(t.status, t.createdAt),
     uniqueIndex('link_payment_payment').on(t.paymentId),
+    index('link_payment_sender').on(t.sender),
   ],
 )
 

@@ -3,7 +3,15 @@ import { readLink } from '#contract/payment-link.ts'
 import type { LinkCounts, LinkRow } from '../db/links.ts'
 import { stateOf } from './open-link.ts'
 
-export type LinkUse = { counts: LinkCounts; surplus?: readonly string[]; now: Date }
+export type LinkUse = {
+  counts: LinkCounts
+  surplus?: readonly string[]
+  /** What of its payments was refunded; undefined where the service could not be asked. */
+  refunds?: LinkRefunds | undefined
+  now: Date
+}
+
+export type LinkRefunds = ReadonlyMap<string, 'partial' | 'full'>
 
 export function describeLink(row: LinkRow, use: LinkUse): LinkBody {
   const read = readLink(row.link)
@@ -16,13 +24,16 @@ export function describeShortLink(row: LinkRow, use: LinkUse): ShortLinkBody {
   return { ...usageOf(row, use), short: row.short }
 }
 
-function usageOf(row: LinkRow, { counts, surplus = [], now }: LinkUse) {
+function usageOf(row: LinkRow, { counts, surplus = [], refunds, now }: LinkUse) {
+  const counted = [...(refunds ?? [])].filter(([paymentId]) => !surplus.includes(paymentId))
+  const count = (wanted: string) => counted.filter(([, state]) => state === wanted).length
   return {
     link: row.link,
     state: stateOf(row, counts, now),
     paid: counts.paid,
     pending: counts.pending,
-    surplus: [...surplus],
+    surplus: surplus.filter((paymentId) => refunds?.get(paymentId) !== 'full'),
+    refunded: refunds ? { full: count('full'), partial: count('partial') } : null,
     createdAt: row.createdAt.getTime(),
     withdrawnAt: row.withdrawnAt?.getTime() ?? null,
   }

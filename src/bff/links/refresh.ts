@@ -53,6 +53,44 @@ export async function refreshOldContacts(context: ProxyContext): Promise<void> {
   await noteStatuses(context, rows, byId(payments))
 }
 
+/** Rows of one answer, and answers: a merchant who refunded more payments is told of the newest. */
+const REFUNDED_AT_ONCE = { rows: 500, pages: 4 }
+
+/**
+ * Which of the account's payments since a moment were refunded: one request for each 500, and one
+ * where there are none. Undefined where the service could not be asked.
+ */
+export async function readRefunded(
+  { context, visitor, requestId }: Asking,
+  since: Date,
+): Promise<Map<string, 'partial' | 'full'> | undefined> {
+  const found = new Map<string, 'partial' | 'full'>()
+  let cursor: string | null = null
+  try {
+    for (let page = 0; page < REFUNDED_AT_ONCE.pages; page++) {
+      const query: Record<string, string> = {
+        status: 'refunded,partly_refunded',
+        since: String(since.getTime()),
+        limit: String(REFUNDED_AT_ONCE.rows),
+        ...(cursor !== null && { cursor }),
+      }
+      const { parsed }: { parsed: EndpointResponse<'paymentList'> } = await context.upstream.read(
+        'paymentList',
+        { query, requestId },
+        () => context.budgets.spend(spender(visitor), 'tail'),
+      )
+      for (const { paymentId, refund } of parsed.payments)
+        if (refund.state !== 'none') found.set(paymentId, refund.state)
+      cursor = parsed.nextCursor
+      if (cursor === null) break
+    }
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    return undefined
+  }
+  return found
+}
+
 async function noteStatuses(
   { db }: ProxyContext,
   rows: readonly LinkPaymentRow[],

@@ -10,6 +10,9 @@ import { amountAtRate, quoteOf } from '#contract/quote.ts'
 import { NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
+import { createPaymentId } from '#contract/payment.ts'
+import { executeAsOwner } from '#testing/postgres.ts'
+import { insertTestPayment } from '#testing/service-app.ts'
 import { DEAF_NETWORKS, Fixture } from '#testing/fixture.ts'
 import {
   evmWallet,
@@ -95,7 +98,12 @@ const choiceOf = ({ network, asset, quote }: LinkOption) => ({
 })
 const reasonOf = (answer: BrowserResponse) => reasonCodeOf(answer.json.error?.details)
 const setStatus = async (paymentId: string, status: 'confirmed' | 'failed') => {
-  await fixture.service.context.db.update(payment).set({ status }).where(eq(payment.id, paymentId))
+  // What the chain has shown is no draft.
+  const draft = status !== 'confirmed'
+  await fixture.service.context.db
+    .update(payment)
+    .set({ status, draft })
+    .where(eq(payment.id, paymentId))
   fixture.bff.context.upstream.forgetReads()
 }
 
@@ -358,6 +366,89 @@ describe('a quote', () => {
       )
       expect(answer.json.error.details, name).toHaveProperty([`metadata.${name}`])
     }
+  })
+})
+
+describe('a link whose payment went back', () => {
+  const listed = async (link: string) => {
+    fixture.bff.context.upstream.forgetReads()
+    const { short } = (await shop.get('/api/links')).json as unknown as { short: ShortLinkBody[] }
+    return short.find((each) => each.link === link)
+  }
+  const paidThrough = async (link: string) => {
+    const { json } = await pay(link, choiceOf(optionOn(await open(link), evm.network.network)))
+    await setStatus(json.paymentId ?? '', 'confirmed')
+    return json.paymentId ?? ''
+  }
+  /** A refund of a share of a payment, as percent. */
+  const refund = async (refundOf: string, percent: bigint, accountId = fixture.accountId) => {
+    const { db } = fixture.service.context
+    const [row] = await db.select().from(payment).where(eq(payment.id, refundOf))
+    const amount = ((row?.amount ?? 0n) * percent) / 100n
+    const status = 'confirmed' as const
+    await insertTestPayment(db, { id: createPaymentId(), accountId, refundOf, amount, status })
+  }
+
+  test('says how much of it, and is not open again', async () => {
+    const one = await create({ ...EUR, maxPayments: 1 })
+    const other = await create({ ...EUR, maxPayments: 1 })
+    const [mine] = [await paidThrough(one.link), await paidThrough(other.link)]
+    expect(await listed(one.link)).toMatchObject({ refunded: { full: 0, partial: 0 } })
+    await refund(mine, 40n)
+    expect(await listed(one.link)).toMatchObject({ refunded: { full: 0, partial: 1 } })
+    await refund(mine, 60n)
+    expect(await listed(one.link)).toMatchObject({
+      state: 'used',
+      paid: 1,
+      refunded: { full: 1, partial: 0 },
+    })
+    expect(await listed(other.link)).toMatchObject({ refunded: { full: 0, partial: 0 } })
+  })
+
+  test('that came second owes nothing more, and leaves the first one paid', async () => {
+    const made = await create({ ...EUR, maxPayments: 1 })
+    const choice = choiceOf(optionOn(await open(made.link), evm.network.network))
+    const first = await pay(made.link, choice)
+    // Another payer is let in when the first one does not sign for two minutes, but both may.
+    const { config, db } = fixture.bff.context
+    await executeAsOwner(
+      { target: config.database, db },
+      `update bff.link_payment set created_at = now() - interval '121 seconds' where payment_id = '${first.json.paymentId}'`,
+    )
+    const second = await pay(made.link, choice)
+    for (const { json } of [first, second]) {
+      await setStatus(json.paymentId ?? '', 'confirmed')
+      await listed(made.link)
+    }
+    const late = second.json.paymentId ?? ''
+    await refund(late, 50n)
+    expect(await listed(made.link)).toMatchObject({ surplus: [late] })
+    await refund(late, 50n)
+    expect(await listed(made.link)).toMatchObject({
+      paid: 2,
+      surplus: [],
+      refunded: { full: 0, partial: 0 },
+    })
+    await refund(first.json.paymentId ?? '', 100n)
+    expect(await listed(made.link)).toMatchObject({ refunded: { full: 1, partial: 0 } })
+  })
+
+  test('is said of several payments by their number', async () => {
+    const made = await create(EUR)
+    const paid = [await paidThrough(made.link), await paidThrough(made.link)]
+    await paidThrough(made.link)
+    await refund(paid[0] ?? '', 100n)
+    await refund(paid[1] ?? '', 10n)
+    expect(await listed(made.link)).toMatchObject({ paid: 3, refunded: { full: 1, partial: 1 } })
+  })
+
+  test('is not called paid or refunded by a guess while the service is away', async () => {
+    const made = await create({ ...EUR, maxPayments: 1 })
+    await refund(await paidThrough(made.link), 100n)
+    await listed(made.link)
+    await fixture.service[Symbol.asyncDispose]()
+    expect(await listed(made.link)).toMatchObject({ paid: 1, refunded: null })
+    await fixture.startService()
   })
 })
 

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { proxyCalls, serviceCalls } from '#contract/calls.ts'
 import { createPaymentId } from '#contract/payment.ts'
+import { AUDITED } from '#contract/people-endpoints.ts'
 import { Fixture } from '#testing/fixture.ts'
 import {
   evmWallet,
@@ -7,6 +9,7 @@ import {
   type BrowserResponse,
   type TestBrowser,
 } from '#testing/test-browser.ts'
+import { ACCESS } from '../session/access.ts'
 import { startAnonymousSession } from '../session/start-session.ts'
 
 const wallets = {
@@ -56,6 +59,36 @@ async function becomeAnonymous(browser: TestBrowser): Promise<void> {
 function sameness({ status, json }: BrowserResponse): unknown {
   return { status, error: { ...json.error, requestId: '' } }
 }
+
+/** Calls of people of the account that change nothing of it, although they are no GET. */
+const UNRECORDED = new Set([
+  // They read; what they look for is in a body.
+  'profileRead',
+  'profileFind',
+  'invoiceList',
+  'invoiceRead',
+  'auditRead',
+  // A person's e-mail address is theirs.
+  'mailWrite',
+  'mailConfirm',
+  'mailDelete',
+  // They prepare or try out: what follows from it is recorded.
+  'hostedIntent',
+  'approval',
+  'fileCheck',
+])
+
+test('whatever a role may change is recorded, and no call that only reads is', () => {
+  const calls: Readonly<Record<string, { method: string }>> = { ...serviceCalls, ...proxyCalls }
+  const isRead = (name: string) => calls[name]?.method === 'GET' || UNRECORDED.has(name)
+  const changes = Object.entries(ACCESS).flatMap(([name, least]) =>
+    least !== 'anybody' && !isRead(name) ? [name] : [],
+  )
+  const recorded: readonly string[] = AUDITED
+  expect(changes.filter((name) => !recorded.includes(name))).toEqual([])
+  // The export of personal data is recorded too, and what is for anybody where a member does it.
+  expect(recorded.filter((name) => !Object.hasOwn(ACCESS, name) || isRead(name))).toEqual([])
+})
 
 describe('one payment', () => {
   test.each([

@@ -1,5 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { insertContact } from '#bff/db/contacts.ts'
+import type { CustomerExport } from '#contract/customer-endpoints.ts'
 import type { InvoiceBody, InvoiceCustomer } from '#contract/invoice-endpoints.ts'
 import type { OpenedShortLink } from '#contract/link-endpoints.ts'
 import { createPaymentId } from '#contract/payment.ts'
@@ -61,10 +63,10 @@ const list = async (filter: object = {}): Promise<List> =>
 const reasonOf = (answer: BrowserResponse) => reasonCodeOf(answer.json.error?.details)
 const refusal = async (name: string, id: string) =>
   reasonOf(await shop.post(`/api/invoices${name}`, { id }))
-const pay = (link: string | null, browser = fixture.browser()) =>
+const pay = (link: string | null, browser = fixture.browser(), walletAddress = buyerAddress) =>
   browser.post('/api/link/pay', {
     link,
-    walletAddress: buyerAddress,
+    walletAddress,
     option: { network: evm.network.network, asset: 'ETH' },
   })
 const setStatus = async (
@@ -119,6 +121,8 @@ describe('an invoice', () => {
       `update bff.invoice set total = '0.001' where id = '${draft.id}'`,
       `update bff.invoice set number = 'INV-9999' where id = '${draft.id}'`,
       `update bff.invoice set lines = '[]' where id = '${draft.id}'`,
+      `update bff.invoice set note = 'Please.' where id = '${draft.id}'`,
+      `update bff.invoice set note = null where id = '${draft.id}'`,
       `update bff.invoice set state = 'draft' where id = '${draft.id}'`,
       `delete from bff.invoice where id = '${draft.id}'`,
       `update bff.invoice_numbering set last = 0`,
@@ -418,6 +422,89 @@ describe('the customers of invoices', () => {
       await shop.get('/api/invoices/customers'),
     )
     expect(JSON.stringify(customers)).not.toMatch(/ana@/i)
+  })
+
+  test('are exported and removed with the wallet that paid and with its e-mail address, and of nobody else', async () => {
+    const ZOE = { name: 'Zoe Q.', email: 'zoe@post.example', address: '2 Quay' }
+    const zoe = (await evm.wallet(10n ** 20n)).address
+    const paidBy = async (wallet: string, fields: object) => {
+      const made = await issue(fields)
+      await setStatus((await pay(made.link, undefined, wallet)).json.paymentId, 'finalized')
+      return read(made.id)
+    }
+    const paid = await paidBy(zoe, { customer: ZOE, note: 'Dear Zoe, thank you.' })
+    const sameMail = await issue({ customer: { name: 'Z.', email: 'ZOE@post.example' } })
+    const draft = await save({ customer: { ...ZOE, address: '3 Quay' }, note: 'For Zoe.' })
+    const nameless = await paidBy(zoe, { customer: { name: 'Zoe' } })
+    const namesake = await issue({ customer: { name: 'Zoe' }, note: 'Another Zoe.' })
+    const ben = { name: 'Ben', email: 'ben@post.example' }
+    const other = await paidBy(buyerAddress, { customer: ben, note: 'Dear Ben.' })
+    // Only the merchant's own word ties an e-mail address to a wallet: anybody may type one at checkout.
+    await insertContact(fixture.bff.context.db, {
+      paymentId: paid.payment?.paymentId ?? '',
+      email: ben.email,
+      sender: zoe,
+      createdAt: new Date(),
+    })
+    await using neighbour = await Fixture.open({
+      networks: [evm.network],
+      bff: { sellerWallets: [seller.address], operatorWallets: [seller.address] },
+    })
+    const theirs = neighbour.browser()
+    await theirs.signIn(seller)
+    const { id: elsewhere } = await send('', { ...DRAFT, customer: ZOE }, theirs)
+
+    const personal = (name: string) =>
+      shop.post(`/api/customers/profiles/${name}`, { walletAddress: zoe })
+    const exported = bodyOf<CustomerExport>(await personal('export'))
+    expect(exported.invoices.map(({ id }) => id)).toEqual([
+      paid.id,
+      sameMail.id,
+      draft.id,
+      nameless.id,
+    ])
+    expect(exported.invoices[0]).toEqual({
+      id: paid.id,
+      number: paid.number,
+      issuedOn: paid.issuedOn,
+      currency: 'ETH',
+      total: '0.025',
+      ...ZOE,
+      note: 'Dear Zoe, thank you.',
+    })
+
+    for (let repeated = 0; repeated < 2; repeated++)
+      expect((await personal('delete')).status).toBe(200)
+    for (const before of [paid, sameMail, nameless]) {
+      const gone = { customer: null, note: null, customerRemovedAt: expect.any(Number) }
+      expect(await read(before.id)).toEqual({ ...before, ...gone })
+    }
+    const without = { customer: null, note: null }
+    expect(await read(draft.id)).toEqual({ ...draft, ...without })
+    for (const before of [namesake, other]) expect(await read(before.id)).toEqual(before)
+    expect((await send('/read', { id: elsewhere }, theirs)).customer).toMatchObject(ZOE)
+    const left = await shop.get('/api/invoices/customers')
+    expect(left.text).not.toMatch(/zoe@|[23] Quay/i)
+    expect(left.text).toMatch(/"Zoe"/)
+    expect(bodyOf<CustomerExport>(await personal('export'))).toMatchObject({
+      profile: null,
+      checkouts: [],
+    })
+    expect((await personal('export')).text).not.toMatch(/post\.example|Quay|Zoe/)
+    // A removal cannot be undone.
+    for (const change of ['customer_removed_at = null', `note = 'Dear Zoe.'`])
+      await expect(
+        asOwner(`update bff.invoice set ${change} where id = '${paid.id}'`),
+      ).rejects.toThrow(/is a record of a payment/)
+  })
+
+  test('that a profile of the merchant names are removed with the profile', async () => {
+    const { address: walletAddress } = evmWallet()
+    const customer = { name: 'Dora', email: 'dora@post.example' }
+    await shop.post('/api/customers/profiles', { walletAddress, email: 'Dora@post.example' })
+    const made = await issue({ customer, note: 'For Dora.' })
+    await shop.post('/api/customers/profiles/delete', { walletAddress })
+    expect(await read(made.id)).toMatchObject({ number: made.number, customer: null, note: null })
   })
 
   test('with the same particulars are one', async () => {

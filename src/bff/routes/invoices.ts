@@ -135,7 +135,7 @@ export const invoiceCustomers: OwnRule<'invoiceCustomers'> = async ({ context })
 }
 
 export const invoiceForget: OwnRule<'invoiceForget'> = async ({ context, body }) => {
-  const deleted = await deleteCustomer(context.db, body.id)
+  const deleted = await deleteCustomer(context.db, body.id, context.now())
   if (deleted === 0) throw notFound()
   return { value: { deleted } }
 }
@@ -229,6 +229,7 @@ async function bodiesOf(call: Asking, found: readonly FoundInvoice[]): Promise<I
       lines: row.lines,
       total: row.total,
       note: row.note,
+      customerRemovedAt: row.customerRemovedAt?.getTime() ?? null,
       link: code,
       payment: paying
         ? { ...paying, refund: paid.includes(paying) ? refundOf(asks, paying.paymentId) : null }

@@ -57,7 +57,13 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
     },
   )
   const { paymentId } = reply.parsed
-  await fillLinkUse(context.db, place, { id: payer.id, sessionId, paymentId, now: payer.now })
+  await fillLinkUse(context.db, place, {
+    id: payer.id,
+    sessionId,
+    paymentId,
+    sender: body.walletAddress,
+    now: payer.now,
+  })
   if (body.email !== undefined)
     await insertContact(context.db, {
       paymentId,

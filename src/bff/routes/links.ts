@@ -1,14 +1,20 @@
 import {
   countPayments,
   listLinks,
+  paymentsOfLinks,
   setWithdrawn,
   surplusPayments,
   type LinkRow,
 } from '../db/links.ts'
 import { createLink } from '../links/create-link.ts'
-import { describeLink, describeShortLink, type LinkUse } from '../links/describe-link.ts'
+import {
+  describeLink,
+  describeShortLink,
+  type LinkRefunds,
+  type LinkUse,
+} from '../links/describe-link.ts'
 import { countsOf, openLink, stateOf } from '../links/open-link.ts'
-import { refreshPayments } from '../links/refresh.ts'
+import { readRefunded, refreshPayments } from '../links/refresh.ts'
 import { createShortLink, findShort, openShortLink } from '../links/short-link.ts'
 import { isLinkCode } from '#contract/payment-link.ts'
 import type { OwnCall, OwnRule } from '../session/own-rule.ts'
@@ -16,19 +22,20 @@ import { notFound, requireRole, requireSession } from '../session/rule.ts'
 import type { Visitor } from '../session/visitor.ts'
 
 const MOST = 500
+const DAY_MS = 86_400_000
+const NONE: LinkRefunds = new Map()
 const UNUSED = { paid: 0, pending: 0, taken: 0 }
 
-export const linkList: OwnRule<'linkList'> = async ({ context, visitor, requestId }) => {
-  const rows = await listLinks(context.db, MOST)
-  const ids = rows.map(({ id }) => id)
-  await refreshPayments(context, ids, { visitor, requestId })
-  const counts = await countPayments(context.db, ids)
-  const surplus = await surplusPayments(context.db, rows)
-  const usageOf = (row: LinkRow): LinkUse => ({
-    counts: counts.get(row.id) ?? UNUSED,
-    surplus: surplus.get(row.id) ?? [],
-    now: context.now(),
-  })
+type Asking = Pick<OwnCall<'linkList'>, 'context' | 'visitor' | 'requestId'>
+
+export const linkList: OwnRule<'linkList'> = async (call) => {
+  const rows = await listLinks(call.context.db, MOST)
+  await refreshPayments(
+    call.context,
+    rows.map(({ id }) => id),
+    call,
+  )
+  const usageOf = await readUsage(call, rows)
   return {
     value: {
       links: rows.filter((row) => !row.short).map((row) => describeLink(row, usageOf(row))),
@@ -41,30 +48,57 @@ export const linkWithdraw: OwnRule<'linkWithdraw'> = (call) => withdraw(call, ca
 
 export const linkRestore: OwnRule<'linkRestore'> = (call) => withdraw(call, null)
 
-async function withdraw(
-  { context, body }: OwnCall<'linkWithdraw' | 'linkRestore'>,
-  at: Date | null,
-) {
-  const row = await setWithdrawn(context.db, body.id, at)
+async function withdraw(call: OwnCall<'linkWithdraw' | 'linkRestore'>, at: Date | null) {
+  const row = await setWithdrawn(call.context.db, call.body.id, at)
   if (!row) throw notFound()
-  const surplus = await surplusPayments(context.db, [row])
-  const use = {
-    counts: await countsOf(context, row.id),
-    surplus: surplus.get(row.id) ?? [],
-    now: context.now(),
-  }
+  const use = (await readUsage(call, [row]))(row)
   return { value: { link: row.short ? describeShortLink(row, use) : describeLink(row, use) } }
+}
+
+/** What came of the payments of each link, as last known, and what of them was refunded, as of now. */
+async function readUsage(
+  call: Asking,
+  rows: readonly LinkRow[],
+): Promise<(row: LinkRow) => LinkUse> {
+  const { db, now } = call.context
+  const ids = rows.map(({ id }) => id)
+  const counts = await countPayments(db, ids)
+  const surplus = await surplusPayments(db, rows)
+  const paid = rows.filter(({ id }) => (counts.get(id)?.paid ?? 0) > 0)
+  // No payment is older than its link, by clocks that may differ; where nothing was paid, nobody is asked.
+  const since = Math.min(...paid.map(({ createdAt }) => createdAt.getTime())) - DAY_MS
+  const refunded = paid.length === 0 ? NONE : await readRefunded(call, new Date(since))
+  const refunds = new Map<string, Map<string, 'partial' | 'full'>>()
+  for (const { linkId, paymentId } of await paymentsOfLinks(
+    db,
+    paid.map(({ id }) => id),
+    [...(refunded?.keys() ?? [])],
+  )) {
+    const state = refunded?.get(paymentId ?? '')
+    const known = refunds.get(linkId) ?? new Map<string, 'partial' | 'full'>()
+    if (paymentId !== null && state !== undefined) refunds.set(linkId, known.set(paymentId, state))
+  }
+  return (row) => ({
+    counts: counts.get(row.id) ?? UNUSED,
+    surplus: surplus.get(row.id) ?? [],
+    refunds: refunded && (refunds.get(row.id) ?? NONE),
+    now: now(),
+  })
 }
 
 export const linkCreate: OwnRule<'linkCreate'> = async ({ context, visitor, body }) => {
   const row = await createLink(context, body, memberWallet(visitor))
-  return { value: { link: describeLink(row, { counts: UNUSED, now: context.now() }) } }
+  return {
+    value: { link: describeLink(row, { counts: UNUSED, refunds: NONE, now: context.now() }) },
+  }
 }
 
 export const shortLinkCreate: OwnRule<'shortLinkCreate'> = async ({ context, visitor, body }) => {
   const operator = memberWallet(visitor)
   const row = await createShortLink(context, body, operator)
-  return { value: { link: describeShortLink(row, { counts: UNUSED, now: context.now() }) } }
+  return {
+    value: { link: describeShortLink(row, { counts: UNUSED, refunds: NONE, now: context.now() }) },
+  }
 }
 
 function memberWallet(visitor: Visitor): string {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { CustomerExport, CustomerProfile } from '#contract/customer-endpoints.ts'
+import { SEARCHED_PARTIES } from '#contract/payment-search.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { Fixture } from '#testing/fixture.ts'
 import { executeAsOwner } from '#testing/postgres.ts'
@@ -47,6 +48,13 @@ const find = async (who: TestBrowser, text: string) =>
   profilesIn(await who.post('/api/customers/profiles/find', { text })).map(
     ({ walletAddress }) => walletAddress,
   )
+/** The payments that a search of the list finds. */
+const search = async (who: TestBrowser, q: string) => {
+  const { json } = await who.get(`/api/payments?q=${encodeURIComponent(q)}`)
+  return (json as unknown as { payments: { paymentId: string }[] }).payments.map(
+    ({ paymentId }) => paymentId,
+  )
+}
 const write = (change: object, walletAddress = ana) =>
   owner.post('/api/customers/profiles', { walletAddress, ...change })
 
@@ -85,6 +93,57 @@ test('a customer is found by the beginnings of words of the name and the labels'
   expect(await find(owner, "o'brien & sons")).toEqual([ben])
   for (const odd of ["'", ':* | !', '%', '\\', 'érez'])
     expect(await find(owner, odd), odd).toEqual([])
+})
+
+test('a merchant finds their own customers alone, and nobody by a name that was deleted', async () => {
+  const neighbourWallet = evmWallet()
+  await using other = await Fixture.open({
+    bff: { operatorWallets: [neighbourWallet.address] },
+    overrides: { now: () => new Date(clock) },
+  })
+  const neighbour = other.browser()
+  await neighbour.signIn(neighbourWallet)
+  await write({ name: 'Ada Lovelace' })
+  await neighbour.post('/api/customers/profiles', { walletAddress: ben, name: 'Ada Byron' })
+  const [shop, customer] = [evmWallet().address, evmWallet()]
+  const paid = await fixture.createPayment({ sender: ana, recipient: shop })
+  const theirs = await other.createPayment({ sender: ben, recipient: shop })
+  // Who is Ada there is nobody here, although they paid here too.
+  await fixture.createPayment({ sender: ben, recipient: shop })
+  expect(await find(owner, 'ada')).toEqual([ana])
+  expect(await find(neighbour, 'ada')).toEqual([ben])
+  expect(await search(owner, 'ada love')).toEqual([paid])
+  expect(await search(viewer, 'ada')).toEqual([paid])
+  expect(await search(owner, 'ada status:failed')).toEqual([])
+  expect(await search(neighbour, 'ada')).toEqual([theirs])
+
+  // A payer sees their own payments, and no name that the merchant gave them or anybody else.
+  const payer = fixture.browser()
+  await payer.signIn(customer)
+  await write({ name: 'Ada Payer' }, customer.address)
+  await fixture.createPayment({ sender: customer.address, recipient: shop })
+  expect(await search(payer, 'ada')).toEqual([])
+  const refused = await payer.post('/api/customers/profiles/find', { text: 'ada' })
+  expect(refused.status).toBe(403)
+
+  for (const walletAddress of [ana, customer.address])
+    await owner.post('/api/customers/profiles/delete', { walletAddress })
+  expect(await find(owner, 'ada')).toEqual([])
+  expect(await search(owner, 'ada')).toEqual([])
+  expect(await find(neighbour, 'ada')).toEqual([ben])
+})
+
+test('a word of more customers than a search takes finds them, and the payments of none', async () => {
+  for (let count = 0; count <= SEARCHED_PARTIES; count++) {
+    const { address } = evmWallet()
+    await write({ labels: ['wholesale'] }, address)
+    const paid = await fixture.createPayment({ sender: address, recipient: ben })
+    const found = await search(owner, 'whole')
+    if (count < SEARCHED_PARTIES) expect(found).toHaveLength(count + 1)
+    else expect(found).toEqual([])
+    expect(await search(owner, paid)).toEqual([paid])
+  }
+  expect(await find(owner, 'whole')).toHaveLength(SEARCHED_PARTIES + 1)
 })
 
 async function typedAtCheckout(sender: string, seen: boolean): Promise<string> {

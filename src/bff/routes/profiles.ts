@@ -7,6 +7,7 @@ import {
   searchProfiles,
   type ProfileRow,
 } from '../db/profiles.ts'
+import { readPersonal } from '../db/invoices.ts'
 import type { OwnRule } from '../session/own-rule.ts'
 import { may, requireRole } from '../session/rule.ts'
 
@@ -41,16 +42,28 @@ export const profileWrite: OwnRule<'profileWrite'> = async ({ context, visitor, 
 export const profileExport: OwnRule<'profileExport'> = async ({ context, visitor, body }) => {
   context.budgets.spendNote(visitor.address)
   const { walletAddress } = body
-  const [[row], checkouts] = await Promise.all([
+  const [[profile], checkouts, invoices] = await Promise.all([
     findProfiles(context.db, [walletAddress]),
     findCheckouts(context.db, walletAddress),
+    readPersonal(context.db, walletAddress),
   ])
   return {
     value: {
       walletAddress,
       exportedAt: context.now().getTime(),
-      profile: row ? toProfile(row, true) : null,
+      profile: profile ? toProfile(profile, true) : null,
       checkouts: checkouts.map((each) => ({ ...each, createdAt: each.createdAt.getTime() })),
+      invoices: invoices.map(({ row, customer }) => ({
+        id: row.id,
+        number: row.number,
+        issuedOn: row.issuedOn,
+        currency: row.currency.code,
+        total: row.total,
+        name: customer?.name ?? null,
+        email: customer?.email ?? null,
+        address: customer?.address ?? null,
+        note: row.note,
+      })),
     },
   }
 }
@@ -58,7 +71,7 @@ export const profileExport: OwnRule<'profileExport'> = async ({ context, visitor
 /** Asked again, it has nothing to delete and says the same. */
 export const profileDelete: OwnRule<'profileDelete'> = async ({ context, visitor, body }) => {
   context.budgets.spendNote(visitor.address)
-  await deleteProfile(context.db, body.walletAddress)
+  await deleteProfile(context.db, body.walletAddress, context.now())
   return { value: { deleted: true } }
 }
 

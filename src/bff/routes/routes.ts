@@ -2,7 +2,10 @@ import type { ApiKeyRow } from '#contract/api-key-body.ts'
 import { CONFIRM_HEADER } from '#contract/dashboard-endpoints.ts'
 import type { EndpointName } from '#contract/endpoints.ts'
 import { rotationOf } from '#contract/approval.ts'
+import { customerTextOf, SEARCHED_PARTIES } from '#contract/payment-search.ts'
+import type { Database } from '#postgres/open.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { searchProfiles } from '../db/profiles.ts'
 import type { OpenSession } from '../db/sessions.ts'
 import { requireApproval } from '../session/approval.ts'
 import {
@@ -130,11 +133,18 @@ const paymentSummary: Rule<'paymentSummary'> = async (call) => {
   )
 }
 
+/** A search finds the payments of customers by their names too, which the service does not know. */
 const paymentList: Rule<'paymentList'> = async (call) => {
   const { context, visitor, input } = call
-  const wallets = walletsOf(requireWallet(visitor), input.query.wallets)
+  const session = requireWallet(visitor)
+  const wallets = walletsOf(session, input.query.wallets)
+  const parties = await findParties(context.db, session, input.query.q)
   const request = onward(call)
-  const query = { ...request.query, ...(wallets && { wallets: wallets.join(',') }) }
+  const query = {
+    ...request.query,
+    ...(wallets && { wallets: wallets.join(',') }),
+    ...(parties.length > 0 && { parties: parties.join(',') }),
+  }
   return context.upstream.read('paymentList', { ...request, query }, () =>
     context.budgets.spend(spender(visitor), 'sync'),
   )
@@ -213,6 +223,19 @@ export const routes: { readonly [K in BrowserEndpointName]: Rule<K> } = {
   webhookTest: writeOnward('webhookTest'),
   webhookDeliveries: readOnward('webhookDeliveries'),
   webhookRedeliver: writeOnward('webhookRedeliver'),
+}
+
+/** Wallets of the customers that a search names: of none where they are more than one search takes. */
+async function findParties(
+  db: Database,
+  session: OpenSession,
+  q: string | undefined,
+): Promise<readonly string[]> {
+  const text = customerTextOf(q ?? '')
+  if (text === undefined || !may(session, 'viewer')) return []
+  const limit = SEARCHED_PARTIES + 1
+  const found = await searchProfiles(db, { text, emails: may(session, 'operator'), limit })
+  return found.length < limit ? found.map(({ wallet }) => wallet) : []
 }
 
 /**

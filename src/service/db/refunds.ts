@@ -1,6 +1,6 @@
 import { inArray, sql, type AnyColumn, type SQL } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
-import type { PaymentStatus } from '#contract/payment.ts'
+import type { ListedStatus, PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import { payment } from './schema/payment.ts'
 
@@ -56,6 +56,27 @@ const refund = alias(payment, 'refund')
 /** What has gone back of a payment, as an expression of a query. Atomic units. */
 export function refundedAmount(paymentId: AnyColumn): SQL {
   return sumOfRefunds(paymentId, REFUNDED)
+}
+
+/** By what of a payment went back. */
+export const REFUND_STATES = ['refunded', 'partly_refunded'] as const satisfies ListedStatus[]
+
+/**
+ * Whether all of a payment of this account went back, or a part: as rows say it. Read from the
+ * refunds of the account, whose index its conditions repeat word for word.
+ */
+export function isRefunded(
+  accountId: string,
+  wanted: readonly (typeof REFUND_STATES)[number][],
+): SQL {
+  const refunds = sql`select ${refund.refundOf} from ${payment} as ${sql.identifier('refund')} where ${refund.accountId} = ${accountId} and ${refund.refundOf} is not null and ${refund.status} in ('confirmed', 'finalized')`
+  const found = sql`(${inArray(payment.status, [...REFUNDED])} and ${payment.id} in (${refunds}))`
+  const [one, other] = wanted
+  if (other !== undefined) return found
+  const returned = refundedAmount(payment.id)
+  return one === 'refunded'
+    ? sql`(${found} and ${returned} >= ${payment.amount})`
+    : sql`(${found} and ${returned} < ${payment.amount})`
 }
 
 /** The same with what is built or sent and may still go back. */

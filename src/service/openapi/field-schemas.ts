@@ -102,7 +102,7 @@ export const queryParameters: Readonly<
   status: {
     schema: { type: 'string' },
     description:
-      'One status, or several with commas. `incomplete`, alone: orders of unverified visitors, which no other list shows.',
+      'One status, or several with commas; of paid payments also `refunded` and `partly_refunded`, by `refund.state`. `incomplete`, alone: orders of unverified visitors, which no other list shows.',
   },
   network: { schema: { type: 'string' }, description: 'CAIP-2 id of a configured network.' },
   asset: { schema: { type: 'string' }, description: 'Address or configured symbol of an asset.' },
@@ -126,7 +126,7 @@ export const queryParameters: Readonly<
   q: {
     schema: { type: 'string', minLength: 1, maxLength: 300 },
     description:
-      'A search. Text: a payment id, the words of `metadata` and the beginnings of words, addresses and hashes, the whole `metadata.referenceId`, or the start of the resource. Operators, each once: `amount:>1` (`>=`, `<`, `<=`, `1..5`, `1`), `status:failed,expired`, `asset:USDC`, `network:eip155:1`, `from:ADDRESS`, `to:ADDRESS`. Quotes make an operator text. `total` then counts up to 1000. Of customers: the start of an address.',
+      'A search. Text: a payment id, the words of `metadata` and the beginnings of words, addresses and hashes, the whole `metadata.referenceId`, or the start of the resource. Operators, each once: `amount:>1` (`>=`, `<`, `<=`, `1..5`, `1`), `status:failed,refunded`, `asset:USDC`, `network:eip155:1`, `from:ADDRESS`, `to:ADDRESS`. Quotes make an operator text. `total` then counts up to 1000. Of customers: the start of an address.',
   },
   sort: {
     schema: { type: 'string', enum: [...CUSTOMER_SORTS], default: 'last' },
@@ -135,6 +135,11 @@ export const queryParameters: Readonly<
   wallets: {
     schema: { type: 'string' },
     description: 'Up to 20 addresses with commas; of customers, up to 50.',
+  },
+  parties: {
+    schema: { type: 'string' },
+    description:
+      'Beside a text in `q`: up to 10 addresses with commas, whose payments the search finds too. For names that only your system knows.',
   },
   period: {
     schema: { type: 'string', enum: ['minute', 'hour', 'day'], default: 'hour' },

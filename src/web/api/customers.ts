@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { Customer, CustomerProfile, CustomerSort } from '#contract/customer-endpoints.ts'
+import { customerTextOf } from '#contract/payment-search.ts'
 import { call, callProxy } from './client.ts'
 import { queryClient } from './query-client.ts'
 
@@ -47,6 +48,21 @@ export function customerSearchQuery(text: string) {
   })
 }
 
+/**
+ * Customers by the words of a search of payments: their names are the proxy's alone, so the service cannot search them. At most 50; none without words.
+ */
+export function namedCustomersQuery(query: string) {
+  const text = customerTextOf(query)
+  return queryOptions({
+    queryKey: ['profiles', 'named', text],
+    queryFn: async ({ signal }): Promise<CustomerProfile[]> =>
+      (await callProxy('profileFind', { body: { text: text ?? '' } }, { signal })).profiles,
+    enabled: text !== undefined,
+    staleTime: STALE_MS,
+    gcTime: 60_000,
+  })
+}
+
 /** Null for an address that paid nothing. */
 export function customerQuery(wallet: string) {
   return queryOptions({
@@ -85,11 +101,15 @@ export async function writeProfile(walletAddress: string, change: ProfileUpdate)
 export async function deleteProfile(walletAddress: string): Promise<void> {
   await callProxy('profileDelete', { body: { walletAddress } })
   await refreshProfiles()
+  for (const name of ['invoiceList', 'invoiceRead', 'invoiceCustomers'])
+    void queryClient.invalidateQueries({ queryKey: [name] })
   // E-mail addresses typed with payments are shown beside their notes.
   void queryClient.invalidateQueries({ queryKey: ['notes'] })
 }
 
 async function refreshProfiles(): Promise<void> {
+  // A search of payments finds them by the names of their customers.
+  void queryClient.invalidateQueries({ queryKey: ['paymentList'] })
   void queryClient.invalidateQueries({ queryKey: ['customerList', 'search'] })
   await queryClient.invalidateQueries({ queryKey: ['profiles'] })
 }

@@ -62,6 +62,7 @@ export function matchesFilter(
   // Nothing is written beside what has just come.
   if (filter.label || filter.reconciled === 'yes') return false
   const statuses = statusesOf(filter)
+  // What has just come was never refunded.
   if (statuses.length > 0 && !statuses.includes(payment.status)) return false
   if (filter.network && filter.network !== payment.network) return false
   if (

@@ -1,6 +1,6 @@
 import type { EndpointRequest } from '#contract/endpoints.ts'
 import type { PaymentNote } from '#contract/note-endpoints.ts'
-import type { PaymentStatus } from '#contract/payment.ts'
+import type { ListedStatus } from '#contract/payment.ts'
 import type { SearchOf } from '../router/paths.ts'
 
 /** What the payments page's address narrows the list to. */
@@ -61,9 +61,9 @@ export function isIncomplete({ status }: PaymentFilter): boolean {
   return status?.split(',').includes(INCOMPLETE) ?? false
 }
 
-export function statusesOf(filter: PaymentFilter): PaymentStatus[] {
+export function statusesOf(filter: PaymentFilter): ListedStatus[] {
   // The page's schema admits no other words.
-  return filter.status && !isIncomplete(filter) ? (filter.status.split(',') as PaymentStatus[]) : []
+  return filter.status && !isIncomplete(filter) ? (filter.status.split(',') as ListedStatus[]) : []
 }
 
 /** Unix milliseconds, both inclusive. */

@@ -11,8 +11,10 @@ import {
 } from 'react'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { hasRole } from '#contract/role.ts'
+import { namedCustomersQuery } from '../api/customers.ts'
 import { newestQuery, type Viewer } from '../api/queries.ts'
 import { useRole, useSession } from '../api/session.ts'
+import { CustomerName } from '../payment-view/CustomerName.tsx'
 import { purposeOf } from '../payment-view/describe-row.ts'
 import { directionWords } from '../payment-view/direction-words.ts'
 import { navigate } from '../router/location.ts'
@@ -28,7 +30,7 @@ import { UntrustedText } from '../ui/UntrustedText.tsx'
 import { cx } from '../ui/cx.ts'
 import { findCommands, paymentIdIn, searchOf, type PaletteCommand } from './find-commands.ts'
 
-/** Payments shown of a search; the last entry leads to all of them. */
+/** Payments, and customers, shown of a search; the last entry leads to all payments. */
 const SHOWN = 5
 /** A search begins when the typing has paused for so long. */
 const PAUSE_MS = 200
@@ -36,11 +38,13 @@ const PAUSE_MS = 200
 type Entry = { id: string; to: string; icon: IconName; content: ReactNode }
 type Group = { id: string; name: ReactNode; entries: Entry[] }
 
-/** Goes to a page, finds a payment, or begins something, from any page of the dashboard. */
+/** Goes to a page, finds a payment or a customer, or begins something, from any page of the dashboard. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const { t } = useLingui()
   const session = useSession()
   const viewer = session.kind === 'known' ? session.viewer : null
+  const member = hasRole(useRole(), 'viewer')
+  const sought = member ? t`Page, payment, customer or address` : t`Page, payment, hash or address`
   const [typed, setTyped] = useState('')
   const [chosen, setChosen] = useState(0)
   const { groups, searching } = useEntries(typed, viewer)
@@ -78,14 +82,14 @@ export function Palette({ onClose }: { onClose: () => void }) {
         aria-autocomplete="list"
         aria-controls={`${id}-list`}
         aria-expanded="true"
-        aria-label={t`Page, payment, hash or address`}
+        aria-label={sought}
         maxLength={300}
         onChange={(event) => {
           setTyped(event.target.value)
           setChosen(0)
         }}
         onKeyDown={onKey}
-        placeholder={t`Page, payment, hash or address`}
+        placeholder={sought}
         prefix={<Icon name="search" />}
         role="combobox"
         value={typed}
@@ -184,6 +188,7 @@ function useEntries(typed: string, viewer: Viewer | null) {
     ...newestQuery(viewer ?? { wallets: [] }, { q: q ?? '' }, SHOWN),
     enabled: viewer !== null && q !== undefined,
   })
+  const customers = useCustomers(q)
   const rows = useDeferredValue(found.data?.payments)
   const entryOf = ({ id, to, icon, label }: PaletteCommand & { icon: IconName }): Entry => ({
     id,
@@ -239,12 +244,40 @@ function useEntries(typed: string, viewer: Viewer | null) {
         typed,
       ).map(entryOf),
     },
+    { id: 'customers', name: <Trans>Customers</Trans>, entries: customers.entries },
     { id: 'payments', name: <Trans>Payments</Trans>, entries: payments },
   ]
   return {
     groups: groups.filter(({ entries }) => entries.length > 0),
-    searching: found.isFetching,
+    searching: found.isFetching || customers.searching,
   }
+}
+
+/** Customers whose name, label or e-mail address is typed: for people of the account, who gave them. */
+function useCustomers(q: string | undefined): { entries: Entry[]; searching: boolean } {
+  const member = hasRole(useRole(), 'viewer')
+  const query = namedCustomersQuery(q ?? '')
+  const enabled = member && query.enabled
+  const { data, isFetching } = useQuery({ ...query, enabled })
+  const found = enabled ? (data ?? []).slice(0, SHOWN) : []
+  const entries = found.map(({ walletAddress, name }) => ({
+    id: walletAddress,
+    to: pathTo('customer', { params: { walletAddress } }),
+    icon: 'person' as const,
+    content: (
+      <span className="flex items-center justify-between gap-3">
+        <span className="min-w-0 truncate">
+          <CustomerName name={name} wallet={walletAddress} />
+        </span>
+        {name !== '' && (
+          <span className="shrink-0 text-xs text-muted">
+            <Address value={walletAddress} />
+          </span>
+        )}
+      </span>
+    ),
+  }))
+  return { entries, searching: isFetching }
 }
 
 function FoundPayment({ row }: { row: PaymentRow }) {

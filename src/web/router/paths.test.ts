@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { PAYMENT_STATUSES } from '#contract/payment.ts'
+import { LISTED_STATUSES } from '#contract/payment.ts'
 import { matchPath, pathTo, readSearch } from './paths.ts'
 
 test('a link leads to the page it was made for, with its parameters', () => {
@@ -42,7 +42,7 @@ test('an address of no page matches none', () => {
 
 test('the list is narrowed to any statuses there are, or to drafts, and to nothing else', () => {
   const statusOf = (status: string) => readSearch('payments', { status }).status
-  for (const text of [...PAYMENT_STATUSES, PAYMENT_STATUSES.join(','), 'incomplete'])
+  for (const text of [...LISTED_STATUSES, LISTED_STATUSES.join(','), 'incomplete'])
     expect(statusOf(text)).toBe(text)
   for (const text of ['paid', 'pending,', ',pending', 'pending,paid', 'pendingfailed'])
     expect(statusOf(text)).toBeUndefined()

@@ -76,7 +76,7 @@ export const routes = {
       type: choice(DIRECTIONS),
       /** One or several with commas. Beside `incomplete`, drafts, which no other list shows, no other counts. */
       status: spelled(
-        /^((created|pending|confirmed|finalized|expired|failed|rolled_back|incomplete)(,(?!$)|$))+$/,
+        /^((created|pending|confirmed|finalized|expired|failed|rolled_back|refunded|partly_refunded|incomplete)(,(?!$)|$))+$/,
       ),
       network: text(64),
       /** A configured symbol. */

@@ -156,6 +156,10 @@ export const payment = service.table(
     index('payment_refund')
       .on(t.refundOf)
       .where(sql`refund_of is not null`),
+    /** The payments of an account of which something went back. */
+    index('payment_refunded')
+      .on(t.accountId, t.refundOf)
+      .where(sql`refund_of is not null and status in ('confirmed', 'finalized')`),
     index('payment_any_signature')
       .on(t.accountId, t.signature)
       .where(sql`signature is not null`),

@@ -10,12 +10,12 @@ import {
   type AmountBound,
   type PaymentSearch,
 } from '#contract/payment-search.ts'
-import type { PaymentStatus } from '#contract/payment.ts'
+import type { ListedStatus } from '#contract/payment.ts'
 import { AMOUNT_DECIMALS } from '../../db/schema/search-expressions.ts'
 import { LAST_MOMENT } from './cursor.ts'
 import { refuseParameters } from '../../context/network.ts'
 
-export type PaymentListQuery = Omit<EndpointInput<'paymentList'>['query'], 'wallets'>
+export type PaymentListQuery = Omit<EndpointInput<'paymentList'>['query'], 'wallets' | 'parties'>
 
 /** What a list is narrowed to, read and checked. */
 export type Filters = {
@@ -23,7 +23,7 @@ export type Filters = {
   /** Whose payments; undefined for all of the account. */
   wallets: readonly string[] | undefined
   type: PaymentListQuery['type']
-  statuses: readonly PaymentStatus[] | undefined
+  statuses: readonly ListedStatus[] | undefined
   /** Drafts, and nothing else; otherwise everything else. */
   drafts: boolean
   network: string | undefined
@@ -35,6 +35,8 @@ export type Filters = {
   minAmount: string | undefined
   maxAmount: string | undefined
   text: string | undefined
+  /** Whose payments are found beside those with the text. */
+  parties: readonly string[]
   /** Of a search: one payer, one payee. */
   from: string | undefined
   to: string | undefined
@@ -46,7 +48,11 @@ export type Filters = {
 export function readFilters(
   accountId: string,
   query: PaymentListQuery,
-  scope: { wallets: readonly string[] | undefined; networks: readonly Network[] },
+  scope: {
+    wallets: readonly string[] | undefined
+    parties?: readonly string[] | undefined
+    networks: readonly Network[]
+  },
 ): Filters {
   const details: Record<string, string> = {}
   const search = readSearch(query, details)
@@ -72,10 +78,14 @@ export function readFilters(
         ? bound(search.maxAmount, -1n)
         : readAmount('maxAmount', query.maxAmount, details),
     text: search.text,
+    parties: [...new Set(scope.parties)],
     from: search.from,
     to: search.to,
     searched: query.q !== undefined,
   }
+  if (scope.parties && search.text === undefined)
+    details.parties =
+      'Expected a text in q beside parties: without one there is nothing to add them to.'
   if (query.since !== undefined && query.until !== undefined && query.since > query.until)
     details.until = 'Expected a time that is not before since.'
   if (query.cursor !== undefined && query.offset > 0)

@@ -2,6 +2,7 @@ import { and, count, eq, gte, inArray, lt, lte, or, sql, type SQL } from 'drizzl
 import { parseAddress } from '#contract/address.ts'
 import { SEARCH_COUNTED } from '#contract/payment-search.ts'
 import type { Database } from '#postgres/open.ts'
+import { REFUND_STATES } from '../../db/refunds.ts'
 import { payment } from '../../db/schema/payment.ts'
 import { ALL_DAYS, paymentChange, paymentTally, WHOLE_ACCOUNT } from '../../db/schema/tally.ts'
 import { LAST_MOMENT } from './cursor.ts'
@@ -12,7 +13,7 @@ const DAY_MS = 86_400_000
 
 /**
  * How many payments the filters leave, exactly; of a search at most `SEARCH_COUNTED`. Counts are kept per wallet, direction, day, network, asset and status;
- * only what none of these can tell (amounts, a text, the hours at both ends of a time range) is counted row by row. One statement, so one snapshot.
+ * only what none of these can tell (amounts, refunds, a text, the hours at both ends of a time range) is counted row by row. One statement, so one snapshot.
  */
 export async function readTotal(db: Database, filters: Filters): Promise<number> {
   const total = totalOf(filters)
@@ -81,10 +82,13 @@ function dayOf(at: Date): number {
   return Math.floor(at.getTime() / DAY_MS)
 }
 
-function isTallied({ searched, minAmount, maxAmount, drafts, wallets, type }: Filters): boolean {
+function isTallied(filters: Filters): boolean {
+  const { searched, minAmount, maxAmount, drafts, wallets, type, statuses } = filters
+  const refunded = REFUND_STATES.some((part) => statuses?.includes(part))
   // By party there are only tallies of what it sent and received.
   const perParty = wallets === undefined || type === 'all' || type === 'sent' || type === 'received'
-  return !searched && minAmount === undefined && maxAmount === undefined && !drafts && perParty
+  const known = !searched && minAmount === undefined && maxAmount === undefined && !refunded
+  return known && !drafts && perParty
 }
 
 type Days = { from: number; to?: number }

@@ -1,4 +1,6 @@
 import { and, eq, gte, inArray, lte, not, or, sql, type SQL } from 'drizzle-orm'
+import { PAYMENT_STATUSES } from '#contract/payment.ts'
+import { isRefunded, REFUND_STATES } from '../../db/refunds.ts'
 import { payment } from '../../db/schema/payment.ts'
 import { searchExpressions } from '../../db/schema/search-expressions.ts'
 import { kindOf, type Filters } from './filters.ts'
@@ -6,7 +8,12 @@ import { searchBranches } from './filters-search.ts'
 
 /** Everything the filters require of a row, except the text. */
 export function whereOf(filters: Filters): SQL | undefined {
-  return and(eq(payment.accountId, filters.accountId), seen(filters), narrowed(filters))
+  return and(
+    eq(payment.accountId, filters.accountId),
+    seen(filters),
+    or(...statusesOf(filters)),
+    narrowed(filters),
+  )
 }
 
 /**
@@ -18,9 +25,12 @@ export function branchesOf(filters: Filters): SQL[] {
   const own = and(eq(payment.accountId, filters.accountId), narrowed(filters))
   const [drivers, rest] =
     filters.text !== undefined
-      ? [searchBranches(filters.accountId, filters.text), seen(filters)]
+      ? [
+          [...searchBranches(filters.accountId, filters.text), ...partiesOf(filters)],
+          and(seen(filters), or(...statusesOf(filters))),
+        ]
       : filters.wallets
-        ? [sidesOf(filters), undefined]
+        ? [sidesOf(filters), or(...statusesOf(filters))]
         : [statusesOf(filters), seen(filters)]
   return drivers.flatMap((driver) => and(own, driver, rest) ?? [])
 }
@@ -35,8 +45,21 @@ function sidesOf(filters: Filters): SQL[] {
   return sides.flatMap((side) => and(side, rest) ?? [])
 }
 
-function statusesOf({ statuses }: Filters): SQL[] {
-  return statuses ? statuses.map((status) => eq(payment.status, status)) : [sql`true`]
+/** Whose payments a search finds besides: a branch for each address and side, as for the wallets of a list. */
+function partiesOf({ parties }: Filters): SQL[] {
+  return parties.flatMap((party) => [eq(payment.sender, party), eq(payment.recipient, party)])
+}
+
+/** One status, or what went back: its payments are found from their refunds. */
+function statusesOf({ accountId, statuses }: Filters): SQL[] {
+  if (!statuses) return [sql`true`]
+  const parts = REFUND_STATES.filter((part) => statuses.includes(part))
+  return [
+    ...PAYMENT_STATUSES.filter((status) => statuses.includes(status)).map((status) =>
+      eq(payment.status, status),
+    ),
+    ...(parts.length > 0 ? [isRefunded(accountId, parts)] : []),
+  ]
 }
 
 /** From the point of view of the given wallets, if any; else of those that the account owns. */
@@ -65,11 +88,12 @@ export function listed({ drafts }: Pick<Filters, 'drafts'>): SQL {
 
 const scaledAmount = sql.raw(searchExpressions.scaledAmount)
 
+/** What every branch requires alike: all but the text, the wallets and the status. */
 function narrowed(filters: Filters): SQL | undefined {
   const { since, until, minAmount, maxAmount, from, to } = filters
   return and(
     listed(filters),
-    kindOf(filters, payment),
+    kindOf({ ...filters, statuses: undefined }, payment),
     from === undefined ? undefined : eq(payment.sender, from),
     to === undefined ? undefined : eq(payment.recipient, to),
     since && gte(payment.createdAt, since),

@@ -10,7 +10,7 @@ import {
   type Asset,
   type Network,
 } from '#contract/network.ts'
-import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
+import { createPaymentId, isPaid, type PaymentStatus } from '#contract/payment.ts'
 import {
   openAccount,
   openContext,
@@ -437,6 +437,98 @@ describe('on Postgres', () => {
       total: 1,
       payments: [{ paymentId: over }],
     })
+  })
+
+  test('a search finds the payments of parties beside those with its text, each once, of one account', async () => {
+    const who = await openAccount(context)
+    const tea = (sender: string) => ({ sender, metadata: '{"description":"Ada tea"}' })
+    const named = await pay(who, { ago: 5, ...tea(CAROL) })
+    const theirs = await pay(who, { ago: 4, sender: ALICE, status: 'failed' })
+    const back = await pay(who, { ago: 3, sender: BOB, recipient: ALICE })
+    const both = await pay(who, { ago: 2, ...tea(ALICE) })
+    await pay(who, { ago: 1, sender: CAROL })
+    await pay(who, { ago: 1, sender: ALICE, draft: true })
+    await pay(await openAccount(context), { sender: ALICE })
+    const list = async (query: Query) => readList(context, who, listQueryOf(query))
+    const asked = { q: 'ada', parties: ALICE }
+    expect(await list(asked)).toMatchObject({ total: 4 })
+    expect(ids(await list(asked))).toEqual([both, back, theirs, named])
+    expect(ids(await list({ q: 'ada' }))).toEqual([both, named])
+    expect(ids(await list({ ...asked, q: 'ada status:failed' }))).toEqual([theirs])
+    // A wallet that sees its own payments alone sees no more of them.
+    expect(ids(await list({ ...asked, wallets: CAROL }))).toEqual([named])
+    const first = await list({ ...asked, limit: '3' })
+    const rest = await list({ ...asked, limit: '3', cursor: first.nextCursor ?? '' })
+    expect([...ids(first), ...ids(rest)]).toEqual([both, back, theirs, named])
+    for (const q of [undefined, 'status:failed'])
+      await expect(list({ parties: ALICE, ...(q && { q }) })).rejects.toMatchObject({
+        facts: { details: { parties: expect.stringContaining('Expected a text') } },
+      })
+  })
+
+  test('a list of what was refunded has the payments whose rows say so, in order, page by page', async () => {
+    const who = await openAccount(context)
+    const amount = 10n ** 16n
+    /** Ten days old, so that its refunds are newer. */
+    const paid = (day: number, facts: Partial<NewPayment> = {}) =>
+      pay(who, { amount, ago: day * DAY, metadata: '{"order":"tea"}', ...facts })
+    const back = (refundOf: string, part: bigint, status: PaymentStatus = 'finalized') =>
+      pay(who, { amount: part, refundOf, status, sender: BOB, recipient: ALICE, ago: 0 })
+    const full = await paid(11)
+    await back(full, amount)
+    const twice = await paid(12, { status: 'finalized', metadata: null })
+    await back(twice, amount - 1n)
+    await back(twice, 1n, 'confirmed')
+    const part = await paid(13)
+    await back(part, 1n)
+    await back(part, amount - 1n, 'pending')
+    const underWay = await paid(14)
+    await back(underWay, amount, 'created')
+    const undone = await paid(15)
+    await back(undone, amount, 'rolled_back')
+    const gone = await paid(16, { status: 'rolled_back' })
+    await back(gone, amount)
+    const failed = await paid(17, { status: 'failed' })
+    await pay(await openAccount(context), { ago: 11 * DAY })
+
+    const shown = { refunded: [full, twice], partly_refunded: [part] }
+    const rows = (await readList(context, who, listQueryOf({ limit: '100' }))).payments
+    for (const [status, state] of [
+      ['refunded', 'full'],
+      ['partly_refunded', 'partial'],
+    ] as const) {
+      const page = await readList(context, who, listQueryOf({ status }))
+      expect(ids(page), status).toEqual(shown[status])
+      expect(page.total).toBe(shown[status].length)
+      const said = rows.filter((row) => row.refund.state === state && isPaid(row.status))
+      expect(said.map(({ paymentId }) => paymentId)).toEqual(shown[status])
+    }
+    const list = async (query: Query) => ids(await readList(context, who, listQueryOf(query)))
+    expect(await list({ status: 'refunded,partly_refunded' })).toEqual([full, twice, part])
+    expect(await list({ status: 'partly_refunded,failed' })).toEqual([part, failed])
+    expect(await list({ q: 'status:refunded' })).toEqual([full, twice])
+    expect(await list({ q: 'tea status:refunded,failed' })).toEqual([full, failed])
+    expect(await list({ wallets: BOB, status: 'refunded' })).toEqual([full, twice])
+    expect(await list({ wallets: CAROL, status: 'refunded' })).toEqual([])
+    expect(ids(await history(who, ALICE, { status: 'partly_refunded' }))).toEqual([part])
+
+    const found: string[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const query: Query = {
+        status: 'partly_refunded,refunded',
+        limit: '1',
+        ...(cursor && { cursor }),
+      }
+      const page = await readList(context, who, listQueryOf(query))
+      expect(page.total).toBe(3)
+      found.push(...ids(page))
+      cursor = page.nextCursor
+    }
+    expect(found).toEqual([full, twice, part])
+    expect(await list({ status: 'refunded,partly_refunded', offset: '1', limit: '1' })).toEqual([
+      twice,
+    ])
   })
 
   test('the summary adds up exactly, day by day, each asset by itself', async () => {

@@ -32,19 +32,24 @@ export async function readHistory(
 export async function readList(
   context: Context,
   actor: Actor,
-  { wallets, ...query }: EndpointInput<'paymentList'>['query'],
+  { wallets, parties, ...query }: EndpointInput<'paymentList'>['query'],
 ): Promise<Page> {
-  return readPage(context, actor, { query, wallets })
+  return readPage(context, actor, { query, wallets, parties })
 }
 
 async function readPage(
   context: Context,
   actor: Actor,
-  list: { query: PaymentListQuery; wallets: readonly string[] | undefined },
+  list: {
+    query: PaymentListQuery
+    wallets: readonly string[] | undefined
+    parties?: readonly string[] | undefined
+  },
 ): Promise<Page> {
-  const { query, wallets } = list
+  const { query, wallets, parties } = list
   const filters = readFilters(actor.accountId, query, {
     wallets,
+    parties,
     networks: context.config.networks,
   })
   const after = query.cursor === undefined ? undefined : readCursorText(query.cursor)

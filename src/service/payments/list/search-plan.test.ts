@@ -27,6 +27,10 @@ beforeAll(async () => {
     select 'pay_' || n, ${actor.accountId}, 'local', case when n % 1000 = 0 then 'failed' else 'finalized' end, 'eip155:31337', ${NATIVE_ETH.address}, 'ETH', 18, n, 'a', 'b',
       'https://shop.example/item/' || n, '{"referenceId":"order ' || n || '"}'
     from generate_series(1, ${sql.raw(String(ROWS))}) n`)
+  await context.db.execute(sql`
+    insert into service.payment (id, account_id, mode, status, network, asset, symbol, decimals, amount, sender, recipient, refund_of)
+    select 'pay_back' || n, ${actor.accountId}, 'local', 'finalized', 'eip155:31337', ${NATIVE_ETH.address}, 'ETH', 18, n, 'b', 'a', 'pay_' || n
+    from generate_series(1, ${sql.raw(String(ROWS))}, 100) n`)
   await executeAsOwner(
     { target: context.config.database, db: context.db },
     'vacuum analyze service.payment',
@@ -53,6 +57,7 @@ async function indexesOf(filters: Partial<Filters>): Promise<string[]> {
     minAmount: undefined,
     maxAmount: undefined,
     text: undefined,
+    parties: [],
     from: undefined,
     to: undefined,
     searched: false,
@@ -76,6 +81,9 @@ test('pages of a list are read from the indexes that leave drafts out', async ()
   expect(await indexesOf({ wallets: ['a'] })).toEqual(['payment_sender', 'payment_recipient'])
   expect(await indexesOf({ wallets: ['a'], type: 'sent' })).toEqual(['payment_sender'])
   expect(await indexesOf({ drafts: true })).toEqual(['payment_draft'])
+  // The first branches are those of the text.
+  const named = await indexesOf({ text: 'nowhere', parties: ['a'] })
+  expect(named.slice(-2)).toEqual(['payment_sender', 'payment_recipient'])
 })
 
 test('what refunds return is read from the index of refunds', async () => {
@@ -87,6 +95,11 @@ test('what refunds return is read from the index of refunds', async () => {
     sql`explain select refund_of, sum(amount) from service.payment where refund_of in (${ids}) group by refund_of`,
   )
   expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('payment_refund')
+})
+
+test('refunded payments are found from the refunds of the account, however many others there are', async () => {
+  for (const status of ['refunded', 'partly_refunded'] as const)
+    expect(await indexesOf({ statuses: [status] })).toEqual(['payment_refunded'])
 })
 
 const Plan = v.object({

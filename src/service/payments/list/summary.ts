@@ -211,6 +211,7 @@ async function rankNewest(
     wallets,
     type: 'all',
     drafts: false,
+    parties: [],
     searched: false,
     statuses: undefined,
     network: undefined,

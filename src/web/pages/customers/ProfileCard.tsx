@@ -151,7 +151,12 @@ export function DataCard({ wallet }: { wallet: string }) {
   return (
     <ForRole least="operator">
       <Card
-        subtitle={<Trans>Name, email, labels and note, and emails typed at checkout.</Trans>}
+        subtitle={
+          <Trans>
+            Name, email, labels and note, emails typed at checkout, and customer details on
+            invoices.
+          </Trans>
+        }
         title={<Trans>Personal data</Trans>}
       >
         <div className="mt-2 flex flex-wrap gap-2">
@@ -194,6 +199,12 @@ export function DataCard({ wallet }: { wallet: string }) {
               <Trans>
                 This deletes name, email, labels and note, and emails typed at checkout. It cannot
                 be undone.
+              </Trans>
+            </p>
+            <p className="mt-2 text-sm">
+              <Trans>
+                Invoices that this address paid, or with the same email, lose customer details and
+                note. Their numbers, amounts and dates stay for your accounting.
               </Trans>
             </p>
             <p className="mt-2 text-sm text-muted">

@@ -8,6 +8,7 @@ import { describeError } from '../../errors/codes.ts'
 import { formatRefusal, refusalOf } from '../../errors/refusals.ts'
 import { joinMessage } from '../../errors/join-message.ts'
 import { formatCalendarDay, InvoiceLines } from '../../payment-flow/InvoiceLines.tsx'
+import { formatDate } from '../../locales/formats.ts'
 import { Link } from '../../router/Link.tsx'
 import { hrefOf, navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
@@ -74,8 +75,10 @@ function InvoiceSheet() {
 function PrintedInvoice({ invoice }: { invoice: InvoiceBody }) {
   const { t } = useLingui()
   const { title } = useConfig()
-  const { number, issuedOn, dueOn, customer, note, link, state } = invoice
+  const { number, issuedOn, dueOn, customer, customerRemovedAt, note, link, state } = invoice
   const page = link === null ? undefined : pageOf(link)
+  const removedOn =
+    customerRemovedAt === null ? null : formatDate(customerRemovedAt, { dateStyle: 'medium' })
   return (
     <div className="space-y-6">
       <div className="flex flex-wrap items-start justify-between gap-4">
@@ -112,6 +115,11 @@ function PrintedInvoice({ invoice }: { invoice: InvoiceBody }) {
           {customer.address !== null && <span className="block">{customer.address}</span>}
           {customer.email !== null && <span className="block">{customer.email}</span>}
         </address>
+      )}
+      {removedOn !== null && (
+        <p className="text-sm text-muted">
+          <Trans>Customer details were removed at the customer's request on {removedOn}.</Trans>
+        </p>
       )}
       <InvoiceLines {...invoice} />
       {note !== null && (
@@ -191,7 +199,7 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
     change(
       async () => {
         await callProxy('invoiceForget', { body: { id: customer?.id ?? '' } })
-        cacheInvoice({ ...invoice, customer: null })
+        cacheInvoice((await callProxy('invoiceRead', { body })).invoice)
       },
       t`Customer data deleted`,
     )
@@ -257,7 +265,7 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
           busy={busy}
           onClose={close}
           onConfirm={() => void forget()}
-          text={t`Name, email and address go from all invoices of this customer. Numbers, amounts and payments stay.`}
+          text={t`Name, email, address and note go from all invoices of this customer. Numbers, amounts and payments stay.`}
         />
       )}
     </div>

@@ -21,13 +21,32 @@ import { LinkAmount } from './LinkAmount.tsx'
 import { cacheLink, termsOf, type AnyLink } from './links-query.ts'
 import { pageOfLink } from './page-of-link.ts'
 
+type ShownState = LinkState | 'refunded' | 'partly_refunded'
+
 const STATES: Readonly<
-  Record<LinkState, { label: MessageDescriptor; tone: Tone; icon: IconName }>
+  Record<ShownState, { label: MessageDescriptor; tone: Tone; icon: IconName }>
 > = {
   open: { label: msg`Open`, tone: 'good', icon: 'check' },
   used: { label: msg`Paid`, tone: 'info', icon: 'checkDouble' },
   expired: { label: msg`Expired`, tone: 'neutral', icon: 'clock' },
+  refunded: {
+    label: msg({ message: 'Refunded', context: 'payment link' }),
+    tone: 'neutral',
+    icon: 'back',
+  },
+  partly_refunded: {
+    label: msg({ message: 'Partly refunded', context: 'payment link' }),
+    tone: 'neutral',
+    icon: 'back',
+  },
   withdrawn: { label: msg`Deactivated`, tone: 'neutral', icon: 'back' },
+}
+
+/** A link that has all its payments is paid, until they are refunded. */
+function shownState(link: AnyLink): ShownState {
+  const { state, refunded } = link
+  if (state !== 'used' || !refunded || refunded.full + refunded.partial === 0) return state
+  return refunded.full === termsOf(link).maxPayments ? 'refunded' : 'partly_refunded'
 }
 
 export function LinkList({
@@ -51,7 +70,8 @@ export function LinkList({
 }
 
 function LinkRow({ link, onShare }: { link: AnyLink; onShare: (link: AnyLink) => void }) {
-  const { paid, pending, surplus } = link
+  const { paid, pending, surplus, refunded } = link
+  const returned = refunded ? refunded.full + refunded.partial : 0
   const terms = termsOf(link)
   return (
     <li className="flex flex-wrap items-center gap-x-6 gap-y-3 px-5 py-4">
@@ -61,6 +81,11 @@ function LinkRow({ link, onShare }: { link: AnyLink; onShare: (link: AnyLink) =>
         {pending > 0 && (
           <span className="block text-muted">
             <Plural one="# under way" other="# under way" value={pending} />
+          </span>
+        )}
+        {returned > 0 && paid > 1 && (
+          <span className="block text-muted">
+            <Plural one="# refunded" other="# refunded" value={returned} />
           </span>
         )}
         {surplus.map((paymentId) => (
@@ -106,7 +131,7 @@ function LinkWords({ link }: { link: AnyLink }) {
   const terms = termsOf(link)
   const only = 'short' in link ? link.short.only : link.terms
   const network = useNetwork(only?.network ?? '')
-  const { label, tone, icon } = STATES[link.state]
+  const { label, tone, icon } = STATES[shownState(link)]
   return (
     <div className="min-w-52 flex-1">
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">

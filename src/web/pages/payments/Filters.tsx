@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState, useEffect, useId, useRef } from 'react'
 import { parseSearch, type SearchProblem } from '#contract/payment-search.ts'
 import { isPaymentId } from '#contract/payment.ts'
+import { hasRole } from '#contract/role.ts'
 import { labelsQuery } from '../../api/notes.ts'
 import {
   INCOMPLETE,
@@ -11,6 +12,7 @@ import {
   type PaymentFilter,
   type NoteFilter as Noted,
 } from '../../api/payment-filter.ts'
+import { useRole } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { usePreferences } from '../../local-data/preferences.ts'
 import { chipsOf, periodWords, type FilterChip } from '../../payment-view/filter-words.ts'
@@ -176,6 +178,7 @@ const examples = {
 /** Searches once the typing pauses; a whole payment id and Enter go straight to the payment. */
 function SearchBox({ text, onSearch }: { text: string; onSearch: (text: string) => void }) {
   const { t } = useLingui()
+  const member = hasRole(useRole(), 'viewer')
   const [typed, setTyped] = useState(text)
   const asked = useRef(text)
   const problem = useId()
@@ -221,7 +224,9 @@ function SearchBox({ text, onSearch }: { text: string; onSearch: (text: string) 
         aria-label={t`Search payments`}
         maxLength={300}
         onChange={(event) => setTyped(event.target.value)}
-        placeholder={t`ID, address, reference or URL`}
+        placeholder={
+          member ? t`Customer, ID, address, reference or URL` : t`ID, address, reference or URL`
+        }
         prefix={<Icon name="search" />}
         type="search"
         value={typed}

@@ -1,6 +1,6 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
-import { PAYMENT_STATUSES, type PaymentStatus } from '#contract/payment.ts'
+import { LISTED_STATUSES, type ListedStatus } from '#contract/payment.ts'
 import { INCOMPLETE } from '../../api/payment-filter.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
@@ -9,10 +9,10 @@ import { Popover } from '../../ui/Popover.tsx'
 import { statusLabel, statusMeaning } from '../../ui/status-words.ts'
 
 export type StatusFilterProps = {
-  statuses: readonly PaymentStatus[]
+  statuses: readonly ListedStatus[]
   /** Whether drafts are asked for, and nothing else. */
   incomplete: boolean
-  onChange: (statuses: readonly PaymentStatus[] | typeof INCOMPLETE) => void
+  onChange: (statuses: readonly ListedStatus[] | typeof INCOMPLETE) => void
 }
 
 /** Any number of statuses, none is all of them; or what visitors did not complete, which is in no other list. */
@@ -27,7 +27,7 @@ export function StatusFilter({ statuses, incomplete, onChange }: StatusFilterPro
     setTold(asked.toString())
     setTicked(asked)
   }
-  const change = (next: readonly PaymentStatus[] | typeof INCOMPLETE) => {
+  const change = (next: readonly ListedStatus[] | typeof INCOMPLETE) => {
     setTicked(next)
     onChange(next)
   }
@@ -50,7 +50,7 @@ export function StatusFilter({ statuses, incomplete, onChange }: StatusFilterPro
     >
       {() => (
         <div className="space-y-3">
-          {PAYMENT_STATUSES.map((status) => (
+          {LISTED_STATUSES.map((status) => (
             <Checkbox
               checked={chosen.includes(status)}
               hint={statusMeaning(status)}
@@ -58,7 +58,7 @@ export function StatusFilter({ statuses, incomplete, onChange }: StatusFilterPro
               label={statusLabel(status)}
               onChange={(event) =>
                 change(
-                  PAYMENT_STATUSES.filter((each) =>
+                  LISTED_STATUSES.filter((each) =>
                     each === status ? event.target.checked : chosen.includes(each),
                   ),
                 )

@@ -1,0 +1,1 @@
+CREATE INDEX "payment_refunded" ON "service"."payment" USING btree ("account_id","refund_of") WHERE refund_of is not null and status in ('confirmed', 'finalized');
