@@ -281,7 +281,7 @@ for (const q of SEARCHES) {
     networks: [network],
   })
   let scans = 0
-  for (const branch of branchesOf(filters)) {
+  for (const branch of branchesOf(filters, { rows: 51 })) {
     const { rows } = await db.execute<{ 'QUERY PLAN': string }>(
       sql`explain select ${payment.id} from ${payment} where ${branch} order by ${payment.createdAt} desc, ${payment.id} desc limit 51`,
     )

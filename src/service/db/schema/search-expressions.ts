@@ -19,5 +19,7 @@ export const searchExpressions = {
   referenceStart: `left(${REFERENCE}, ${SEARCHED})`,
   /** The words of metadata, both addresses and the hash, and a mark of the account. */
   words: 'service.payment_words(account_id, metadata, sender, recipient, signature)',
+  /** What they are the words of: written as in `payment_words`. */
+  written: String.raw`lower(replace(coalesce(metadata, ''), '\n', ' ') || ' ' || sender || ' ' || recipient || ' ' || coalesce(signature, ''))`,
   scaledAmount: `(amount * power(10::numeric, ${AMOUNT_DECIMALS} - decimals))`,
 } as const

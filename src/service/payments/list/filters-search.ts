@@ -7,10 +7,9 @@ import { SEARCHED, searchExpressions } from '../../db/schema/search-expressions.
 
 /**
  * The conditions a text can be found by, each with a separate index: payment id, address, the start
- * of the resource with or without its scheme, signature, `metadata.referenceId`, and words. Those that many
- * payments may meet come first.
+ * of the resource with or without its scheme, signature, and `metadata.referenceId`.
  */
-export function searchBranches(accountId: string, text: string): SQL[] {
+export function searchBranches(text: string): SQL[] {
   // Postgres text cannot hold this character, so nothing can match it.
   if (text.includes('\0')) return [sql`false`]
   if (isPaymentId(text)) return [eq(payment.id, text)]
@@ -19,7 +18,6 @@ export function searchBranches(accountId: string, text: string): SQL[] {
     ...(parsed.ok
       ? [eq(payment.sender, parsed.address), eq(payment.recipient, parsed.address)]
       : []),
-    parsed.ok ? undefined : hasWords(accountId, text),
     startsWith(text),
     and(
       isNotNull(payment.signature),
@@ -38,20 +36,38 @@ export function searchBranches(accountId: string, text: string): SQL[] {
 /** From so many characters on, the beginning of a word finds it. */
 const PREFIX = 3
 const LONGEST_WORD = 100
+/** What divides words in `payment_words`: all of ASCII that is neither letter nor digit. */
+const DIVIDER = '[ \\t\\n\\r!-/:-@\\[-`{-~]'
 
-/**
- * Every word of the text, or a word that begins so: of the metadata, an address or the hash. Words
- * are divided as `payment_words` does.
- */
-function hasWords(accountId: string, text: string): SQL | undefined {
-  const words = text.split(/[ \t\n\r!-/:-@[-`{-~]+/).filter((word) => word !== '')
+/** Every word of a text, or a word that begins so: of the metadata, an address or the hash. */
+export type Words = {
+  /** Of the index. It has no order, and Postgres cannot know how many payments have a beginning of a word. */
+  indexed: SQL
+  /** The same of a row that is at hand, much quicker than the words of the index are made. */
+  atHand: SQL
+}
+
+/** Undefined where a text has none, or is found as something else. */
+export function wordsOf(accountId: string, text: string): Words | undefined {
+  if (text.includes('\0') || isPaymentId(text) || parseAddress(text).ok) return undefined
+  const words = text
+    .split(/[ \t\n\r!-/:-@[-`{-~]+/)
+    .filter((word) => word !== '')
+    .map((word) => [...word].slice(0, LONGEST_WORD))
   if (words.length === 0) return undefined
-  const lexemes = words.map((word) => {
-    const characters = [...word].slice(0, LONGEST_WORD)
-    return `'${characters.join('')}'${characters.length < PREFIX ? '' : ':*'}`
-  })
+  const lexemes = words.map((word) => `'${word.join('')}'${word.length < PREFIX ? '' : ':*'}`)
   const query = [`'@${accountId}'`, ...lexemes].join(' & ')
-  return sql`${sql.raw(searchExpressions.words)} @@ lower(${query})::tsquery`
+  const written = sql.raw(searchExpressions.written)
+  const patterns = words.map(
+    (word) => `(^|${DIVIDER})${word.join('')}${word.length < PREFIX ? `($|${DIVIDER})` : ''}`,
+  )
+  return {
+    indexed: sql`${sql.raw(searchExpressions.words)} @@ lower(${query})::tsquery`,
+    atHand: sql.join(
+      patterns.map((pattern) => sql`${written} ~ lower(${pattern})`),
+      sql` and `,
+    ),
+  }
 }
 
 /**

@@ -57,7 +57,7 @@ async function select(
       sql`(${payment.createdAt}, ${payment.id}) < (${after.createdAt.toISOString()}::timestamptz, ${after.id})`,
     before && lt(payment.createdAt, before),
   )
-  const branches = branchesOf(filters)
+  const branches = branchesOf(filters, { rows: offset + limit, from })
   const first = (where: SQL | undefined, rows: number): SQL =>
     sql`(select ${payment.id}, ${payment.createdAt} from ${payment} where ${and(where, from)} order by ${payment.createdAt} desc, ${payment.id} desc limit ${rows})`
   // Every branch may hold the whole page. A payment that is on two of them stands in the union once.

@@ -167,7 +167,7 @@ function couldMeet({ wallets = [] }: Filters): boolean {
  * more than a rare one.
  */
 function countedToLimit(filters: Filters): SQL {
-  const branches = branchesOf(filters).map(
+  const branches = branchesOf(filters, { rows: SEARCH_COUNTED, counted: true }).map(
     (where) =>
       sql`(select ${payment.id} from ${payment} where ${where} order by ${payment.createdAt} desc, ${payment.id} desc limit ${SEARCH_COUNTED})`,
   )

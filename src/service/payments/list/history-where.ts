@@ -4,7 +4,7 @@ import { isRefunded, REFUND_STATES } from '../../db/refunds.ts'
 import { payment } from '../../db/schema/payment.ts'
 import { searchExpressions } from '../../db/schema/search-expressions.ts'
 import { kindOf, type Filters } from './filters.ts'
-import { searchBranches } from './filters-search.ts'
+import { searchBranches, wordsOf, type Words } from './filters-search.ts'
 
 /** Everything the filters require of a row, except the text. */
 export function whereOf(filters: Filters): SQL | undefined {
@@ -16,23 +16,55 @@ export function whereOf(filters: Filters): SQL | undefined {
   )
 }
 
+/** What is read of a list. */
+export type Wanted = {
+  /** So many rows, the newest first. */
+  rows: number
+  /** Where a page begins. */
+  from?: SQL | undefined
+  /** Which rows does not matter: they are only counted. */
+  counted?: true
+}
+
 /**
  * Everything they require, as conditions of which a row meets one or more. Each is a range of one
  * index that is already in list order, so a page of each costs a page's work however many payments
  * there are. An `or` over them would be read whole and sorted.
  */
-export function branchesOf(filters: Filters): SQL[] {
+export function branchesOf(filters: Filters, wanted: Wanted): SQL[] {
   const own = and(eq(payment.accountId, filters.accountId), narrowed(filters))
-  const [drivers, rest] =
-    filters.text !== undefined
-      ? [
-          [...searchBranches(filters.accountId, filters.text), ...partiesOf(filters)],
-          and(seen(filters), or(...statusesOf(filters))),
-        ]
-      : filters.wallets
-        ? [sidesOf(filters), or(...statusesOf(filters))]
-        : [statusesOf(filters), seen(filters)]
+  if (filters.text !== undefined) {
+    const rest = and(seen(filters), or(...statusesOf(filters)))
+    const drivers = [...searchBranches(filters.text), ...partiesOf(filters)]
+    const words = wordsOf(filters.accountId, filters.text)
+    return [
+      ...(words ? [havingWords(words, { ...wanted, where: and(own, rest) })] : []),
+      ...drivers,
+    ].flatMap((driver) => and(own, driver, rest) ?? [])
+  }
+  const [drivers, rest] = filters.wallets
+    ? [sidesOf(filters), or(...statusesOf(filters))]
+    : [statusesOf(filters), seen(filters)]
   return drivers.flatMap((driver) => and(own, driver, rest) ?? [])
+}
+
+/** So many of the newest are looked through for common words. Of a million payments 10,000 at most have a word that is not common then. */
+const NEWEST = 5_000
+
+/**
+ * Common words are found among the newest payments, rare ones by their index, whose rows have no
+ * order. Left to choose, Postgres reads a million payments for a word that none of them has.
+ */
+function havingWords(
+  { indexed, atHand }: Words,
+  { rows, from, counted, where }: Wanted & { where: SQL | undefined },
+): SQL {
+  const newest = sql`select id, metadata, sender, recipient, signature from ${payment} where ${and(where, from)} order by ${payment.createdAt} desc, ${payment.id} desc limit ${NEWEST}`
+  const common = sql`select array_agg(id) from (${newest}) as newest where ${atHand} having count(*) >= ${rows}`
+  const rare = counted
+    ? sql`select id from ${payment} where ${and(where, from, indexed)} limit ${rows}`
+    : sql`select id from ${payment} where ${indexed}`
+  return sql`${payment.id} = any(coalesce((${common}), array(${rare})))`
 }
 
 /** One wallet, one side: the indexes of sender and recipient are in list order. */

@@ -1,12 +1,13 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as v from 'valibot'
+import { endpoints } from '#contract/endpoints.ts'
 import { NATIVE_ETH } from '#contract/network.ts'
 import { executeAsOwner } from '#testing/postgres.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import { payment } from '../../db/schema/payment.ts'
-import type { Filters } from './filters.ts'
-import { searchBranches } from './filters-search.ts'
+import { readFilters, type Filters } from './filters.ts'
+import { searchBranches, wordsOf } from './filters-search.ts'
 import { branchesOf } from './history-where.ts'
 
 /**
@@ -64,7 +65,7 @@ async function indexesOf(filters: Partial<Filters>): Promise<string[]> {
     ...filters,
   }
   const read: string[] = []
-  for (const branch of branchesOf(all)) {
+  for (const branch of branchesOf(all, { rows: 51 })) {
     const { rows } = await context.db.execute<{ 'QUERY PLAN': string }>(
       sql`explain select ${payment.id} from ${payment} where ${branch} order by ${payment.createdAt} desc, ${payment.id} desc limit 51`,
     )
@@ -112,10 +113,7 @@ test.each([
   ['what nothing has', 'nowhere'],
 ])('%s is known to be rare', async (_, text) => {
   const { context, actor } = opened
-  // Postgres takes the beginning of a word for one in 200 rows; the test below is about those.
-  const [words, ...others] = searchBranches(actor.accountId, text)
-  expect(words).toBeDefined()
-  for (const branch of others) {
+  for (const branch of searchBranches(text)) {
     const { rows } = await context.db.execute(
       sql`explain (format json) select id from service.payment where account_id = ${actor.accountId} and ${branch} order by created_at desc, id desc limit 51`,
     )
@@ -125,14 +123,81 @@ test.each([
   }
 })
 
-test.each([['nowhere'], ['order 5000'], ['item'], ['0x70']])(
-  'the words of %s are read from their index',
+/** The plan of a page of what has these words, with what was executed. */
+async function planOf(text: string): Promise<string> {
+  const { context, actor } = opened
+  const { networks } = context.config
+  const filters = readFilters(actor.accountId, v.parse(endpoints.paymentList.query, { q: text }), {
+    wallets: undefined,
+    networks,
+  })
+  const [words] = branchesOf(filters, { rows: 51 })
+  const { rows } = await context.db.execute<{ 'QUERY PLAN': string }>(
+    sql`explain (analyze, timing off) select id from ${payment} where ${words} order by created_at desc, id desc limit 51`,
+  )
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
+}
+
+const FROM_INDEX = /Bitmap Index Scan on payment_words .*actual/
+
+test.each([['nowhere'], ['order 5000'], ['platypus'], ['0x70']])(
+  'payments with the rare words of %s are read from the index of words',
   async (text) => {
-    const { context, actor } = opened
-    const [words] = searchBranches(actor.accountId, text)
-    const { rows } = await context.db.execute<{ 'QUERY PLAN': string }>(
-      sql`explain select id from service.payment where account_id = ${actor.accountId} and ${words} and not draft order by created_at desc, id desc limit 51`,
-    )
-    expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('on payment_words')
+    const plan = await planOf(text)
+    expect(plan).toMatch(FROM_INDEX)
+    expect(plan).not.toContain('Seq Scan on payment')
   },
 )
+
+test('payments with a common word are found among the newest, and the index of words is not read', async () => {
+  const plan = await planOf('order')
+  expect(plan).not.toMatch(FROM_INDEX)
+  expect(plan).toContain('never executed')
+})
+
+test('a row at hand has the same words as the index says, however they are written', async () => {
+  const { context, actor } = opened
+  const texts = [
+    'Two cups, one saucer',
+    'line one\nline two\ttab',
+    'C:\\new\\nested "quoted"',
+    'Ünïcödé ΣΊΣΥΦΟΣ İstanbul straße',
+    '北京 商店😀订单',
+    `${'long'.repeat(40)} end`,
+    'a-b_c.d/e?f=g&h#i%j',
+    'tab\tnl\nnew',
+    "it's 100% (sure) [yes] {no} ^ ~ ` |",
+  ]
+  for (const [index, description] of texts.entries())
+    await context.db.execute(sql`
+      insert into service.payment (id, account_id, mode, status, network, asset, symbol, decimals, amount, sender, recipient, signature, metadata)
+      values (${`pay_words${index}`}, ${actor.accountId}, 'local', 'finalized', 'eip155:31337', ${NATIVE_ETH.address}, 'ETH', 18, 1, '0xAbCd', '0xEf01', ${`0xFEED${index}`}, ${JSON.stringify({ description })})`)
+  const found = texts.flatMap((text) => text.split(/[\s,]+/))
+  const asked = [
+    ...found,
+    ...found.map((word) => word.slice(0, 3)),
+    'nnew',
+    'up',
+    'cups saucer',
+    '0xab',
+    'feed',
+    '0xfeed3',
+    'description',
+    'n',
+    't',
+    'long'.repeat(30),
+  ]
+  let matches = 0
+  for (const text of new Set(asked)) {
+    const words = wordsOf(actor.accountId, text)
+    if (!words) continue
+    const { rows } = await context.db.execute<{ id: string; indexed: boolean; hand: boolean }>(
+      sql`select id, ${words.indexed} as indexed, ${words.atHand} as hand from service.payment where id like 'pay\\_words%'`,
+    )
+    for (const { id, indexed, hand } of rows) {
+      expect(hand, `${text} in ${id}`).toBe(indexed)
+      if (indexed) matches++
+    }
+  }
+  expect(matches).toBeGreaterThan(60)
+})

@@ -237,7 +237,7 @@ async function rankNewest(
     case when ${payment.confirmedAt} is not null and ${payment.broadcastAt} is not null
       then greatest(0, extract(epoch from ${payment.confirmedAt} - ${payment.broadcastAt})) * 1000 end as took`
   // Each branch is read from its index, in order, with all that is asked: joined by id, the planner would read every payment there is.
-  const newest = branchesOf(everything).map(
+  const newest = branchesOf(everything, { rows: RANKED }).map(
     (branch) =>
       sql`(select ${facts} from ${payment} where ${and(branch, within)} order by ${payment.createdAt} desc, ${payment.id} desc limit ${RANKED})`,
   )
