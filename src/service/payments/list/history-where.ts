@@ -48,19 +48,19 @@ export function branchesOf(filters: Filters, wanted: Wanted): SQL[] {
   return drivers.flatMap((driver) => and(own, driver, rest) ?? [])
 }
 
-/** So many of the newest are looked through for common words. Of a million payments 10,000 at most have a word that is not common then. */
-const NEWEST = 5_000
+/** So many of the newest are looked through for common words. A word that fewer than one in 200 of them have is rare. */
+const NEWEST = 10_000
 
 /**
- * Common words are found among the newest payments, rare ones by their index, whose rows have no
- * order. Left to choose, Postgres reads a million payments for a word that none of them has.
+ * Common words are found among the newest payments, and all where these are few; rare ones by their
+ * index, whose rows have no order. Left to choose, Postgres reads a million payments for a word that none of them has.
  */
 function havingWords(
   { indexed, atHand }: Words,
   { rows, from, counted, where }: Wanted & { where: SQL | undefined },
 ): SQL {
   const newest = sql`select id, metadata, sender, recipient, signature from ${payment} where ${and(where, from)} order by ${payment.createdAt} desc, ${payment.id} desc limit ${NEWEST}`
-  const common = sql`select array_agg(id) from (${newest}) as newest where ${atHand} having count(*) >= ${rows}`
+  const common = sql`select coalesce(array_agg(id) filter (where ${atHand}), '{}') from (${newest}) as newest having count(*) < ${NEWEST} or count(*) filter (where ${atHand}) >= ${rows}`
   const rare = counted
     ? sql`select id from ${payment} where ${and(where, from, indexed)} limit ${rows}`
     : sql`select id from ${payment} where ${indexed}`
