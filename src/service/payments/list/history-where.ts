@@ -50,17 +50,22 @@ export function branchesOf(filters: Filters, wanted: Wanted): SQL[] {
 
 /** So many of the newest are looked through for common words. A word that fewer than one in 200 of them have is rare. */
 const NEWEST = 10_000
+/** To count a thousand at most, which a rarer word's index tells as quickly. */
+const NEWEST_COUNTED = 3_000
 
 /**
  * Common words are found among the newest payments, and all where these are few; rare ones by their
  * index, whose rows have no order. Left to choose, Postgres reads a million payments for a word that none of them has.
  */
 function havingWords(
-  { indexed, atHand }: Words,
+  { indexed, within }: Words,
   { rows, from, counted, where }: Wanted & { where: SQL | undefined },
 ): SQL {
-  const newest = sql`select id, metadata, sender, recipient, signature from ${payment} where ${and(where, from)} order by ${payment.createdAt} desc, ${payment.id} desc limit ${NEWEST}`
-  const common = sql`select coalesce(array_agg(id) filter (where ${atHand}), '{}') from (${newest}) as newest having count(*) < ${NEWEST} or count(*) filter (where ${atHand}) >= ${rows}`
+  const looked = counted ? NEWEST_COUNTED : NEWEST
+  const written = sql.raw(searchExpressions.written)
+  const newest = sql`select id, ${written} as written from ${payment} where ${and(where, from)} order by ${payment.createdAt} desc, ${payment.id} desc limit ${looked}`
+  const found = within(sql`written`)
+  const common = sql`select coalesce(array_agg(id) filter (where ${found}), '{}') from (${newest}) as newest having count(*) < ${looked} or count(*) filter (where ${found}) >= ${rows}`
   const rare = counted
     ? sql`select id from ${payment} where ${and(where, from, indexed)} limit ${rows}`
     : sql`select id from ${payment} where ${indexed}`
