@@ -257,7 +257,7 @@ export function RedeliverDialog({ webhook: { id, url, enabled }, onClose }: Rede
           onChange={setWhich}
           options={[
             { value: 'dead', label: t`Failed` },
-            { value: 'all', label: t`All` },
+            { value: 'all', label: t`All deliveries` },
           ]}
           value={which}
         />
@@ -272,7 +272,7 @@ export function RedeliverDialog({ webhook: { id, url, enabled }, onClose }: Rede
           </Field>
           <Field
             error={backwards ? <Trans>End precedes start.</Trans> : undefined}
-            label={<Trans>To (inclusive)</Trans>}
+            label={<Trans context="time">To (inclusive)</Trans>}
           >
             <Input
               onChange={(event) => setTo(event.target.value)}
