@@ -23,7 +23,7 @@ export default defineConfig({
     rolldownOptions: {
       // Slow plugins are no news of a build.
       checks: { pluginTimings: false },
-      // What every first visit needs is one file: it compresses better than twenty, and comes in one round trip. So is what nearly every page begins with, and what five parts of the app or more share.
+      // What every first visit needs is one file: it compresses better than twenty, and comes in one round trip. So is what nearly every page begins with, and what six parts of the app or more share.
       output: {
         codeSplitting: {
           groups: [
@@ -35,7 +35,7 @@ export default defineConfig({
             {
               name: 'common',
               test: /src\/(web\/(ui|shell|local-data|locales|errors|api|router)|contract)\//,
-              minShareCount: 5,
+              minShareCount: 6,
             },
           ],
         },
