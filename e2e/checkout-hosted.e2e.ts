@@ -108,6 +108,15 @@ test('an operator refunds a payment from a managed wallet with two activations a
     'the refund',
   )
   expect(shop.ethereum.sent).toEqual([])
+  // Opened again, the address prepares nothing that was signed.
+  await page.reload()
+  await expect(page.getByRole('button', { name: text('Review refund') })).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Check and sign') })).toHaveCount(0)
+  await page.getByRole('main').getByRole('link', { name: '0.0189 ETH' }).click()
+  const refunded = page.getByRole('term').getByText(text('Refunded'), { exact: true })
+  await expect(refunded).toBeVisible()
+  await expect(page.getByLabel(text('Amount'))).toHaveValue('0.0068')
+  await expect(page.getByRole('listitem').filter({ hasText: '0.0121' })).toBeVisible()
   await page.goto('/payments?type=received')
   const row = paymentRows(page).filter({ hasText: '0.0189' })
   await expect(row.getByText(text('Partly refunded'), { exact: true })).toBeVisible()

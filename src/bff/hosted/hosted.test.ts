@@ -320,6 +320,14 @@ test.each([
   expect([answer.status, Object.keys(answer.json.error.details ?? {})]).toEqual([400, [field]])
 })
 
+test('a refund from a managed wallet may be less than a payment may be: all that is left goes back', async () => {
+  const refundOf = await received({ amount: ETH / 2000n })
+  const intent = await hosted.prepared({ refundOf, amount: 0.0005 })
+  const sent = await hosted.send(intent.nonce, await hosted.sign(intent))
+  expect(sent.status, sent.text).toBe(200)
+  expect((await hosted.prepare({ amount: 0.0005 })).status).toBe(400)
+})
+
 test('a refund from a managed wallet whose answer got lost is found again after its time', async () => {
   const refundOf = await received()
   const intent = await hosted.prepared({ refundOf })

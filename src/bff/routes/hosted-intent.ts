@@ -140,7 +140,8 @@ function readAmount(body: Body, { asset, maxPerPayment }: HostedRule): bigint {
   if (parsed.atomic > maxPerPayment)
     throw refuseOverLimit('hosted_over_payment', maxPerPayment, asset)
   // The service would refuse it after it is signed.
-  const limit = asset.native ? hostedLimitReason('amount', parsed.atomic, asset) : undefined
+  const bounded = asset.native && body.refundOf === undefined
+  const limit = bounded ? hostedLimitReason('amount', parsed.atomic, asset) : undefined
   if (limit) throw limitProblem(limit, formatAmount(parsed.atomic, asset.decimals))
   const to = readRecipient(body.to, familyOf(body.network))
   if (!to.ok) throw recipientProblem(to.reason, { received: body.to, field: 'to' })

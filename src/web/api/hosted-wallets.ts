@@ -2,7 +2,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { HostedWallet } from '#contract/hosted-endpoints.ts'
 import { hasRole } from '#contract/role.ts'
 import { callProxy } from './client.ts'
-import { useRole } from './session.ts'
+import { useSession } from './session.ts'
 
 /** The managed wallets that an operator may pay from here; none where that is off. */
 export const hostedWalletsQuery = queryOptions({
@@ -19,8 +19,9 @@ export function useRefundWallets({
   network: string
   asset: string
 }): readonly HostedWallet[] | undefined {
-  const operator = hasRole(useRole(), 'operator')
+  const session = useSession()
+  const operator = session.kind === 'known' && hasRole(session.session?.role, 'operator')
   const { data, isLoading } = useQuery({ ...hostedWalletsQuery, enabled: operator })
-  if (isLoading) return undefined
+  if (isLoading || session.kind === 'loading') return undefined
   return (data ?? []).filter((each) => each.network === network && each.asset === asset)
 }

@@ -17,7 +17,7 @@ export function whereOf(filters: Filters): SQL | undefined {
 }
 
 /** What is read of a list. */
-export type Wanted = {
+export type ListPart = {
   /** So many rows, the newest first. */
   rows: number
   /** Where a page begins. */
@@ -31,7 +31,7 @@ export type Wanted = {
  * index that is already in list order, so a page of each costs a page's work however many payments
  * there are. An `or` over them would be read whole and sorted.
  */
-export function branchesOf(filters: Filters, wanted: Wanted): SQL[] {
+export function branchesOf(filters: Filters, wanted: ListPart): SQL[] {
   const own = and(eq(payment.accountId, filters.accountId), narrowed(filters))
   if (filters.text !== undefined) {
     const rest = and(seen(filters), or(...statusesOf(filters)))
@@ -53,23 +53,28 @@ const NEWEST = 10_000
 /** To count a thousand at most, which a rarer word's index tells as quickly. */
 const NEWEST_COUNTED = 3_000
 
+/** More have a word that was common once: then all are read in the order of the list until the page is full. */
+const MOST_RARE = 20_000
+
 /**
  * Common words are found among the newest payments, and all where these are few; rare ones by their
  * index, whose rows have no order. Left to choose, Postgres reads a million payments for a word that none of them has.
  */
 function havingWords(
   { indexed, within }: Words,
-  { rows, from, counted, where }: Wanted & { where: SQL | undefined },
+  { rows, from, counted, where }: ListPart & { where: SQL | undefined },
 ): SQL {
   const looked = counted ? NEWEST_COUNTED : NEWEST
   const written = sql.raw(searchExpressions.written)
   const newest = sql`select id, ${written} as written from ${payment} where ${and(where, from)} order by ${payment.createdAt} desc, ${payment.id} desc limit ${looked}`
   const found = within(sql`written`)
   const common = sql`select coalesce(array_agg(id) filter (where ${found}), '{}') from (${newest}) as newest having count(*) < ${looked} or count(*) filter (where ${found}) >= ${rows}`
-  const rare = counted
-    ? sql`select id from ${payment} where ${and(where, from, indexed)} limit ${rows}`
-    : sql`select id from ${payment} where ${indexed}`
-  return sql`${payment.id} = any(coalesce((${common}), array(${rare})))`
+  const mine = and(where, from)
+  if (counted)
+    return sql`${payment.id} = any(coalesce((${common}), array(select id from ${payment} where ${and(mine, indexed)} limit ${rows})))`
+  const rare = sql`select coalesce(array_agg(id), '{}') from (select id from ${payment} where ${and(mine, indexed)} limit ${MOST_RARE + 1}) as rare having count(*) <= ${MOST_RARE}`
+  const formerly = sql`select id from (select id, ${written} as written from ${payment} where ${mine} order by ${payment.createdAt} desc, ${payment.id} desc) as older where ${found} limit ${rows}`
+  return sql`${payment.id} = any(coalesce((${common}), (${rare}), array(${formerly})))`
 }
 
 /** One wallet, one side: the indexes of sender and recipient are in list order. */

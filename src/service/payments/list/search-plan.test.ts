@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as v from 'valibot'
 import { endpoints } from '#contract/endpoints.ts'
+import { SEARCH_COUNTED } from '#contract/payment-search.ts'
 import { NATIVE_ETH } from '#contract/network.ts'
 import { executeAsOwner } from '#testing/postgres.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
@@ -10,6 +11,7 @@ import { searchExpressions } from '../../db/schema/search-expressions.ts'
 import { readFilters, type Filters } from './filters.ts'
 import { searchBranches, wordsOf } from './filters-search.ts'
 import { branchesOf } from './history-where.ts'
+import { readList } from './history.ts'
 
 /**
  * What Postgres expects of a search decides what it reads. Taken for common, a text that few payments have is looked for in all of them, newest first:
@@ -201,4 +203,24 @@ test('a row at hand has the same words as the index says, however they are writt
     }
   }
   expect(matches).toBeGreaterThan(60)
+})
+
+test('a word that was common once is read in the order of the list, without collecting all that have it', async () => {
+  const { context, actor } = opened
+  await context.db.execute(sql`
+      insert into service.payment (id, account_id, mode, status, network, asset, symbol, decimals, amount, sender, recipient, metadata, created_at)
+      select 'pay_' || translate(lpad(n::text, 22, 'W'), '0', 'Z'), ${actor.accountId}, 'local', 'finalized', 'eip155:31337', ${NATIVE_ETH.address}, 'ETH', 18, n, 'a', 'b',
+        '{"description":"winter"}', now() - interval '300 days' - make_interval(secs => n) from generate_series(1, 20050) n`)
+  const page = await readList(context, actor, {
+    ...v.parse(endpoints.paymentList.query, { q: 'winter', limit: '20' }),
+  })
+  expect(page.payments.map(({ amountAtomic }) => Number(amountAtomic))).toEqual(
+    Array.from({ length: 20 }, (_, index) => index + 1),
+  )
+  expect(page.total).toBe(SEARCH_COUNTED)
+  const { nextCursor } = page
+  const next = await readList(context, actor, {
+    ...v.parse(endpoints.paymentList.query, { q: 'winter', limit: '20', cursor: nextCursor ?? '' }),
+  })
+  expect(next.payments[0]?.amountAtomic).toBe('21')
 })

@@ -24,7 +24,7 @@ import { untilLetGo } from '../../payment-flow/tab-runs.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { Link } from '../../router/Link.tsx'
 import { navigate } from '../../router/location.ts'
-import { pathTo } from '../../router/paths.ts'
+import { pathToRun } from '../../router/paths.ts'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
@@ -95,9 +95,7 @@ export function Checkout({
     async function open() {
       const next = await openView(wanted)
       if (gone.signal.aborted) return
-      setView((view) =>
-        view.name === 'payment' && view.run.state().order.id === wanted ? view : next,
-      )
+      setView((view) => (isOf(view, wanted) ? view : next))
       if (next.name === 'held' && wanted && (await untilLetGo(wanted, gone.signal))) await open()
     }
   }, [wanted])
@@ -167,6 +165,12 @@ export function Checkout({
   )
 }
 
+/** What is shown already: this payment, or a form that keeps what it is told. */
+function isOf(view: View, wanted: string | undefined): boolean {
+  if (wanted === undefined) return view.name === 'details'
+  return view.name === 'payment' && view.run.state().order.id === wanted
+}
+
 function Held({ onOther }: { onOther: () => void }) {
   return (
     <Banner
@@ -213,11 +217,7 @@ function Unfinished() {
   return [...entries, ...unconfirmed].map(({ id, state }) => (
     <Banner
       action={
-        <Link
-          className={buttonClass({ size: 'sm' })}
-          replace
-          to={pathTo('checkout', { search: { payment: id } })}
-        >
+        <Link className={buttonClass({ size: 'sm' })} replace to={pathToRun(state.order)}>
           <Trans>Go on</Trans>
         </Link>
       }

@@ -28,7 +28,6 @@ import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 import { PaymentFields } from './PaymentFields.tsx'
 import { PhonePay } from './PhonePay.tsx'
 import { breachOf } from './spending.ts'
-import { useBegin } from './use-begin.ts'
 import {
   intentOf,
   reusableValues,
@@ -36,6 +35,7 @@ import {
   type CheckoutPrefill,
 } from '../../payment-flow/form/start-values.ts'
 import { Steps } from '../../payment-flow/steps/Steps.tsx'
+import { useBegin } from '../../payment-flow/steps/use-begin.ts'
 
 export type DetailsProps = {
   /** A payment that is changed: its inputs are kept. */
@@ -99,7 +99,7 @@ export function Details({
         asset,
         account,
         link,
-        refundOf: asked.refund?.paymentId,
+        refundOf: asked.refund?.paymentId ?? previous?.refundOf,
         priorityFeeAtomic: await priorityFeeOf(fields, network, asset),
       })
       const breach = await breachOf(order)
@@ -121,7 +121,7 @@ export function Details({
         asset,
         account,
         link,
-        refundOf: asked.refund?.paymentId,
+        refundOf: asked.refund?.paymentId ?? previous?.refundOf,
         priorityFeeAtomic: undefined,
       })
     } catch {

@@ -1,7 +1,6 @@
-import { t as words } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import type { FieldErrors, UseFormRegister, UseFormRegisterReturn } from 'react-hook-form'
-import { MOST_REASON } from '#contract/refund-request.ts'
+import type { FieldErrors, UseFormRegister } from 'react-hook-form'
+import { ReasonField, reasonRule } from '../../payment-flow/form/ReasonField.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { checkResource, type CheckoutFields } from '../../payment-flow/form/fields.ts'
@@ -82,24 +81,4 @@ export function MoreFields({ errors, register, refund, set }: MoreFieldsProps) {
       </div>
     </Disclosure>
   )
-}
-
-/** Why a payment goes back, in the words of the merchant. */
-export function ReasonField({
-  error,
-  register,
-}: {
-  error: string | undefined
-  register: UseFormRegisterReturn<'description'>
-}) {
-  const { t } = useLingui()
-  return (
-    <Field error={error} hint={t`The customer reads it.`} label={t`Reason`} optional>
-      <Input maxLength={MOST_REASON} {...register} />
-    </Field>
-  )
-}
-
-export function reasonRule() {
-  return { maxLength: { value: MOST_REASON, message: words`At most ${MOST_REASON} characters.` } }
 }

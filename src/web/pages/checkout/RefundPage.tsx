@@ -9,6 +9,7 @@ import { paymentQuery } from '../../api/queries.ts'
 import { useNetwork } from '../../api/use-config.ts'
 import { refundableOf } from '../../payment-flow/form/start-values.ts'
 import { Link } from '../../router/Link.tsx'
+import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
 import { useParams, useSearch } from '../../router/use-route.ts'
 import { PageHeader } from '../../shell/PageHeader.tsx'
@@ -80,6 +81,8 @@ function Refund({ payment }: { payment: PaymentStatusBody }) {
       pathTo('refund', { params: { paymentId }, search: { payment: at.payment } }),
     [paymentId],
   )
+  // Opened again, this address shows the form: what is signed is not prepared once more.
+  const forget = useCallback(() => navigate(addressOf({}), { replace: true }), [addressOf])
   if (managed === undefined) return <PageSkeleton />
   const payer = from ?? payment.recipient
   const isManaged = managed.some(({ wallet }) => wallet === payer)
@@ -133,6 +136,7 @@ function Refund({ payment }: { payment: PaymentStatusBody }) {
           <Original payment={payment} />
           <HostedCheckout
             begin={begin}
+            onSigned={forget}
             from={{ wallet: payer, network: payment.network }}
             refund={{ payment, amount: asked.amount, reason }}
             wallets={managed}

@@ -17,7 +17,7 @@ import type { JournalEntry } from '../../payment-flow/journal.ts'
 import { useUnfinished } from '../../payment-flow/use-unfinished.ts'
 import { forgetMispaid, useMispaid, type Mispaid, refundPath } from '../../payment-view/mispaid.ts'
 import { Link } from '../../router/Link.tsx'
-import { pathTo, type SearchOf } from '../../router/paths.ts'
+import { pathTo, pathToRun, type SearchOf } from '../../router/paths.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -248,7 +248,7 @@ function FailureItems({ deliveries, downloads }: Failures) {
 }
 
 /** A payment begun in this browser. */
-function Unsettled({ entry: { id, state } }: { entry: JournalEntry }) {
+function Unsettled({ entry: { state } }: { entry: JournalEntry }) {
   const { order } = state
   const amount = (
     <Amount
@@ -260,7 +260,7 @@ function Unsettled({ entry: { id, state } }: { entry: JournalEntry }) {
   const recipient = <Address value={order.recipient} />
   return (
     <InboxItem
-      action={<GoOn to={pathTo('checkout', { search: { payment: id } })} />}
+      action={<GoOn to={pathToRun(state.order)} />}
       icon="question"
       title={
         state.step === 'unknown' ? (

@@ -29,7 +29,10 @@ export function PaymentPage() {
     ...paymentQuery(paymentId),
     // Events bring the news; reading again is for when they do not, and for confirmations, which no event counts.
     refetchInterval: ({ state: { data } }) =>
-      data && isSettled(data.status) && data.attribution.missing.length === 0
+      data &&
+      isSettled(data.status) &&
+      data.attribution.missing.length === 0 &&
+      data.refund.pendingAtomic === '0'
         ? false
         : live && data?.status !== 'pending'
           ? SLOW_POLL_MS

@@ -15,6 +15,7 @@ import { directionFor } from '../../api/merge-payment.ts'
 import { useSession } from '../../api/session.ts'
 import { useNetwork } from '../../api/use-config.ts'
 import { checkAmount, localDecimal, readAmount } from '../../payment-flow/form/fields.ts'
+import { refundableOf } from '../../payment-flow/form/start-values.ts'
 import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
 import { Link } from '../../router/Link.tsx'
@@ -54,7 +55,7 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
   const { data, error } = useQuery({
     // An event about any payment may be about a return of this one.
     queryKey: ['paymentSummary', 'returned', payment.paymentId],
-    queryFn: ({ signal }) => readReturned(payment, signal),
+    queryFn: ({ signal }) => readReturned(payment, { all: viewer?.wallets === 'all', signal }),
     enabled: mine && isPaid(payment.status),
   })
   const { data: asked } = useQuery({
@@ -62,6 +63,8 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
     enabled: mine && isPaid(payment.status),
   })
   if (!mine || !isPaid(payment.status)) return null
+  const { refundedAtomic, pendingAtomic } = payment.refund
+  const leftAtomic = refundableOf(payment)
   const money = { decimals: payment.decimals, symbol: payment.symbol }
   return (
     <Card subtitle={<Trans>A separate payment to the payer.</Trans>} title={<Trans>Refund</Trans>}>
@@ -77,23 +80,23 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
       {data ? (
         <>
           <Facts>
-            {data.paidAtomic > 0n && (
+            {refundedAtomic !== '0' && (
               <Fact name={<Trans>Refunded</Trans>}>
-                <Amount atomic={data.paidAtomic} exact {...money} />
+                <Amount atomic={refundedAtomic} exact {...money} />
               </Fact>
             )}
-            {data.underWayAtomic > 0n && (
+            {pendingAtomic !== '0' && (
               <Fact name={<Trans>Under way</Trans>}>
-                <Amount atomic={data.underWayAtomic} exact {...money} />
+                <Amount atomic={pendingAtomic} exact {...money} />
               </Fact>
             )}
             <Fact name={<Trans>Refundable</Trans>}>
-              <Amount atomic={data.leftAtomic} exact {...money} />
+              <Amount atomic={leftAtomic} exact {...money} />
             </Fact>
           </Facts>
-          {data.returns.length > 0 && (
+          {data.length > 0 && (
             <ul className="mt-3 space-y-2 border-t border-line pt-3 text-sm">
-              {data.returns.map((row) => (
+              {data.map((row) => (
                 <li className="flex items-center justify-between gap-3" key={row.paymentId}>
                   <Link
                     className="underline decoration-edge underline-offset-4"
@@ -106,14 +109,8 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
               ))}
             </ul>
           )}
-          {refunds && asset && data.leftAtomic > 0n && (
-            <RefundForm
-              asset={asset}
-              // What is left changes with each refund.
-              key={String(data.leftAtomic)}
-              leftAtomic={data.leftAtomic}
-              payment={payment}
-            />
+          {refunds && asset && leftAtomic > 0n && (
+            <RefundForm asset={asset} leftAtomic={leftAtomic} payment={payment} />
           )}
         </>
       ) : error ? (
@@ -141,7 +138,9 @@ function RefundForm({
   leftAtomic: bigint
 }) {
   const { t } = useLingui()
-  const [amount, setAmount] = useState(() => localDecimal(formatAmount(leftAtomic, asset.decimals)))
+  // Until it is changed, all that is left.
+  const [typed, setAmount] = useState<string>()
+  const amount = typed ?? localDecimal(formatAmount(leftAtomic, asset.decimals))
   const [reason, setReason] = useState('')
   const [problem, setProblem] = useState<string>()
   const field = useRef<HTMLInputElement>(null)

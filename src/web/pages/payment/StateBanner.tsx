@@ -5,11 +5,12 @@ import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { serverNow } from '../../api/clock.ts'
-import { pathTo } from '../../router/paths.ts'
+import { pathToRun } from '../../router/paths.ts'
 import { Link } from '../../router/Link.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { Button } from '../../ui/Button.tsx'
+import type { JournalEntry } from '../../payment-flow/journal.ts'
 import { useUnfinished } from '../../payment-flow/use-unfinished.ts'
 import { failureWords } from './failure-words.ts'
 import { isStuck, stateWords } from './state-words.ts'
@@ -56,7 +57,7 @@ export function StateBanner({ payment, network }: StateBannerProps) {
   if (own && own.state.step === 'unknown') {
     return (
       <Banner
-        action={<GoOn id={own.id} />}
+        action={<GoOn run={own} />}
         className="mt-4"
         icon="question"
         role="note"
@@ -70,7 +71,7 @@ export function StateBanner({ payment, network }: StateBannerProps) {
   if (own) {
     return (
       <Banner
-        action={<GoOn id={own.id} />}
+        action={<GoOn run={own} />}
         className="mt-4"
         role="note"
         title={<Trans>In progress here</Trans>}
@@ -106,11 +107,11 @@ export function StateBanner({ payment, network }: StateBannerProps) {
   )
 }
 
-function GoOn({ id }: { id: string }) {
+function GoOn({ run: { id, state } }: { run: JournalEntry }) {
   return (
     <Link
       className={buttonClass({ size: 'sm' })}
-      to={pathTo('checkout', { search: { payment: id } })}
+      to={pathToRun({ id, refundOf: state.order.refundOf })}
     >
       <Trans>Go on</Trans>
     </Link>

@@ -1,14 +1,12 @@
 import { expect, test } from 'vitest'
 import type { PaymentRow } from '#contract/payment-body.ts'
-import { countReturned } from './returned.ts'
+import { refundsAmong } from './returned.ts'
 
 const payment = {
   paymentId: 'pay_1',
   sender: 'buyer',
-  recipient: 'seller',
   network: 'eip155:1',
   asset: 'eth',
-  amountAtomic: '100',
 }
 const back = (amountAtomic: string, change: Partial<PaymentRow> = {}): PaymentRow => ({
   paymentId: `pay_${amountAtomic}`,
@@ -37,33 +35,28 @@ const back = (amountAtomic: string, change: Partial<PaymentRow> = {}): PaymentRo
   ...change,
 })
 
-test('what arrived and what is under way is gone; what never left is not', () => {
+const idsOf = (rows: readonly PaymentRow[]) =>
+  refundsAmong(payment, rows).map(({ paymentId }) => paymentId)
+
+test('what arrived and what is under way is listed, from whichever wallet it went; what never left is not', () => {
   const rows = [
     back('10'),
     back('20', { status: 'pending' }),
     back('5', { status: 'rolled_back' }),
+    back('7', { sender: 'till' }),
     back('40', { status: 'expired' }),
     back('30', { status: 'created' }),
   ]
-  expect(countReturned(payment, rows)).toMatchObject({
-    paidAtomic: 10n,
-    underWayAtomic: 25n,
-    leftAtomic: 65n,
-  })
+  expect(idsOf(rows)).toEqual(['pay_10', 'pay_20', 'pay_5', 'pay_7'])
 })
 
-test('only the same asset between the same two counts', () => {
+test('only the same asset to the payer counts', () => {
   const foreign = [
     back('1', { refundOf: 'pay_2' }),
     back('2', { recipient: 'someone' }),
-    back('3', { sender: 'someone' }),
     back('4', { asset: 'usdc' }),
     back('5', { network: 'eip155:2' }),
     back('6', { refundOf: null, metadata: { refundOf: 'pay_1' } }),
   ]
-  expect(countReturned(payment, foreign)).toMatchObject({ returns: [], leftAtomic: 100n })
-})
-
-test('more than was received leaves nothing, never less than nothing', () => {
-  expect(countReturned(payment, [back('70'), back('60')]).leftAtomic).toBe(0n)
+  expect(idsOf(foreign)).toEqual([])
 })

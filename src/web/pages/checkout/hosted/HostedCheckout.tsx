@@ -256,12 +256,15 @@ export function HostedCheckout({
   wallets,
   from,
   refund,
+  onSigned,
   begin = false,
 }: {
   wallets: readonly HostedWallet[]
   /** The wallet to begin with, where it is one of these. */
   from: { wallet: string | undefined; network: string | undefined }
   refund?: HostedRefund
+  /** What is signed may be paid: the address must not prepare it again. */
+  onSigned?: () => void
   /** Prepares the refund at once, where it is complete. */
   begin?: boolean
 }) {
@@ -274,6 +277,10 @@ export function HostedCheckout({
   useEffect(() => {
     container.current?.querySelector<HTMLElement>('[data-step-heading]')?.focus()
   }, [screen])
+  const signed = isOut(state)
+  useEffect(() => {
+    if (signed) onSigned?.()
+  }, [signed, onSigned])
   const words =
     state.step === 'unknown'
       ? t`No answer yet. The same request is repeated.`

@@ -36,8 +36,8 @@ import { refundableOf, type RefundedPayment } from '../../../payment-flow/form/s
 import { HostedCaps, leftOf } from '../../../payment-flow/form/HostedCaps.tsx'
 import { RecipientField } from '../../../payment-flow/form/RecipientField.tsx'
 import { useFunds, type PayerFunds } from '../../../payment-flow/steps/use-funds.ts'
-import { ReasonField, reasonRule } from '../MoreFields.tsx'
-import { useBegin } from '../use-begin.ts'
+import { ReasonField, reasonRule } from '../../../payment-flow/form/ReasonField.tsx'
+import { useBegin } from '../../../payment-flow/steps/use-begin.ts'
 import type { RefusedField } from './machine.ts'
 import type { HostedOrder } from './send.ts'
 
@@ -202,7 +202,7 @@ export function HostedForm({
     })
     const read = readAmount(text, of)
     if (plain !== true || !read.ok) return plain
-    const limit = of.native ? hostedLimitReason('amount', read.atomic, of) : undefined
+    const limit = of.native && !refund ? hostedLimitReason('amount', read.atomic, of) : undefined
     if (limit) return formatLimit(limit)
     if (read.atomic <= leftOf(wallet)) return true
     const left = formatWithSymbol(leftOf(wallet), of)
