@@ -16,7 +16,7 @@ export const pagePaths = {
   invoice: '/invoices/:invoiceId',
   payments: '/payments',
   payment: '/payments/:paymentId',
-  refund: '/payments/:paymentId/refund',
+  refund: '/refund/:paymentId',
   customers: '/customers',
   customer: '/customers/:walletAddress',
   balances: '/balances',

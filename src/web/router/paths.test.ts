@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { LISTED_STATUSES } from '#contract/payment.ts'
+import { pagePaths } from './page-paths.ts'
 import { matchPath, pathTo, readSearch } from './paths.ts'
 
 test('a link leads to the page it was made for, with its parameters', () => {
@@ -46,4 +47,8 @@ test('the list is narrowed to any statuses there are, or to drafts, and to nothi
     expect(statusOf(text)).toBe(text)
   for (const text of ['paid', 'pending,', ',pending', 'pending,paid', 'pendingfailed'])
     expect(statusOf(text)).toBeUndefined()
+})
+
+test('a page is at most one level down: hosts serve nested.html for those, and deeper ones find none of their files', () => {
+  expect(Object.values(pagePaths).filter((path) => path.split('/').length > 3)).toEqual([])
 })

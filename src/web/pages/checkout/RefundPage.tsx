@@ -78,8 +78,8 @@ function Refund({ payment }: { payment: PaymentStatusBody }) {
   if (!open && left > 0n) setOpen(true)
   const addressOf = useCallback(
     (at: { payment?: string }) =>
-      pathTo('refund', { params: { paymentId }, search: { payment: at.payment } }),
-    [paymentId],
+      pathTo('refund', { params: { paymentId }, search: { payment: at.payment, from } }),
+    [paymentId, from],
   )
   // Opened again, this address shows the form: what is signed is not prepared once more.
   const forget = useCallback(() => navigate(addressOf({}), { replace: true }), [addressOf])
