@@ -279,9 +279,11 @@ for (const q of SEARCHES) {
   let scans = 0
   for (const branch of branchesOf(filters, { rows: 51 })) {
     const { rows } = await db.execute<{ 'QUERY PLAN': string }>(
-      sql`explain select ${payment.id} from ${payment} where ${branch} order by ${payment.createdAt} desc, ${payment.id} desc limit 51`,
+      sql`explain (analyze, timing off) select ${payment.id} from ${payment} where ${branch} order by ${payment.createdAt} desc, ${payment.id} desc limit 51`,
     )
-    if (rows.some((row) => row['QUERY PLAN'].includes('Seq Scan'))) scans++
+    // A plan holds ways that are not taken.
+    const taken = rows.filter((row) => !row['QUERY PLAN'].includes('never executed'))
+    if (taken.some((row) => row['QUERY PLAN'].includes('Seq Scan'))) scans++
   }
   const ok = timing.p90 <= MOST_MS && scans === 0
   searches.push({ q, ok, scans, ...timing })
