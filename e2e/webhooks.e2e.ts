@@ -131,9 +131,7 @@ test('a webhook is added, tested, fails, is delivered again, and is deleted', as
   const total = Number.parseInt(await dialog.getByRole('status').innerText(), 10)
   expect(total).toBeGreaterThanOrEqual(known.size)
   await expectAccessible(page, 'developers: a period to deliver again')
-  await dialog
-    .getByRole('button', { name: text('Deliver {shown} again', { shown: total }) })
-    .press('Enter')
+  await dialog.getByRole('button', { name: text('Deliver again') }).press('Enter')
   await expect(dialog).toBeHidden()
   await expect.poll(() => again().length, { timeout: 60_000 }).toBe(known.size)
 
@@ -189,7 +187,7 @@ test('deliveries that failed for three days are in the inbox, which leads to the
   receiver.answer = () => 200
   await row.getByRole('button', { name: text('Deliver a period again') }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByRole('button', { name: text('Deliver {shown} again', { shown: 1 }) }).click()
+  await dialog.getByRole('button', { name: text('Deliver again') }).click()
   await expect(row.getByText(text('No deliveries found.'))).toBeVisible()
   await expect.poll(() => receiver.accepted.length).toBe(1)
   await page

@@ -86,7 +86,7 @@ export const invoiceEndpoints = {
     path: '/invoices/customers',
     response: v.object({ customers: v.array(InvoiceCustomer) }),
   },
-  /** Deletes everything personal about a customer, all rows with the same e-mail address, and the notes of their invoices. */
+  /** Deletes everything personal about a customer, all rows with the same e-mail address, and the notes of their drafts. */
   invoiceForget: {
     method: 'POST',
     path: '/invoices/forget-customer',

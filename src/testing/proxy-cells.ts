@@ -168,7 +168,7 @@ export const MERCHANT_CELLS: Record<string, readonly Cell[]> = {
   ],
   'POST /invoices/forget-customer': [
     {
-      ...OPERATOR,
+      ...OWNER,
       operator: 'NOT_FOUND',
       request: () => ({
         path: '/invoices/forget-customer',

@@ -254,13 +254,17 @@ export async function noteFailed(db: Database, paymentId: string, failedAt: Date
 }
 
 /** Payments whose source failed and that the service's list of undelivered payments does not have, newest first. */
-export async function unreportedFailures(db: Database, limit: number): Promise<string[]> {
+export async function unreportedFailures(
+  db: Database,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<string[]> {
   const rows = await db
     .select({ paymentId: filePurchase.paymentId })
     .from(filePurchase)
     .where(and(isNotNull(filePurchase.failedAt), isNull(filePurchase.reportedAt)))
-    .orderBy(desc(filePurchase.failedAt))
+    .orderBy(desc(filePurchase.failedAt), desc(filePurchase.paymentId))
     .limit(limit)
+    .offset(offset)
   return rows.map(({ paymentId }) => paymentId)
 }
 

@@ -119,12 +119,14 @@ export async function unpaidLinks(
   return rows.map(({ linkId }) => linkId)
 }
 
+type TakenPayment = { paymentId: string; status: string; sender: string | null }
+
 /** The payments that landed or are on their way, by link: final ones first, in the order of arrival. */
 export async function takenPayments(
   db: Database,
   linkIds: readonly string[],
-): Promise<Map<string, { paymentId: string; status: string }[]>> {
-  const byLink = new Map<string, { paymentId: string; status: string }[]>()
+): Promise<Map<string, TakenPayment[]>> {
+  const byLink = new Map<string, TakenPayment[]>()
   if (linkIds.length === 0) return byLink
   const rows = await db
     .select()
@@ -135,9 +137,9 @@ export async function takenPayments(
       sql`${linkPayment.arrival} asc nulls last`,
       linkPayment.createdAt,
     )
-  for (const { linkId, paymentId, status } of rows)
+  for (const { linkId, paymentId, status, sender } of rows)
     if (paymentId !== null)
-      byLink.set(linkId, [...(byLink.get(linkId) ?? []), { paymentId, status }])
+      byLink.set(linkId, [...(byLink.get(linkId) ?? []), { paymentId, status, sender }])
   return byLink
 }
 
@@ -316,25 +318,45 @@ export async function listCustomers(db: Database, limit: number): Promise<Custom
 /** Invoices with personal data of one person, and the rows of customers that go with them. */
 type Personal = { invoiceIds: string[]; customerIds: string[]; paid: string[] }
 
-/**
- * Of a wallet: invoices that it paid, and those whose customer has an e-mail address of its profile
- * or of an invoice that it paid. An address typed at checkout counts for nothing: nobody verified it.
- */
-async function findPersonal(db: Transaction | Database, wallet: string): Promise<Personal> {
-  const payments = db
-    .select({ linkId: linkPayment.linkId })
+/** A wallet, and the invoices that a payment of it paid. */
+export type InvoicePayer = { wallet: string; paidIds: readonly string[] }
+
+/** The invoices, void ones aside, for which payments of a wallet arrived: one may be too many for its invoice. */
+export async function invoicesOfPayer(
+  db: Database,
+  wallet: string,
+): Promise<{ id: string; linkId: string }[]> {
+  return db
+    .selectDistinct({ id: invoice.id, linkId: linkPayment.linkId })
     .from(linkPayment)
-    .where(and(eq(linkPayment.sender, wallet), isNotNull(linkPayment.arrival)))
+    .innerJoin(invoice, eq(invoice.linkId, linkPayment.linkId))
+    .where(
+      and(
+        eq(linkPayment.sender, wallet),
+        isNotNull(linkPayment.arrival),
+        eq(invoice.state, 'open'),
+      ),
+    )
+}
+
+/**
+ * Of a wallet: invoices that it paid, and those whose customer has the e-mail address of its profile,
+ * which people of the account wrote. That of an invoice leads to no other one: anybody with its link
+ * may pay it. Nor does one typed at checkout: nobody verified it.
+ */
+async function findPersonal(
+  db: Transaction | Database,
+  { wallet, paidIds }: InvoicePayer,
+): Promise<Personal> {
   const paid = await db
-    .select({ id: invoice.id, customerId: invoice.customerId, email: invoiceCustomer.email })
+    .select({ id: invoice.id, customerId: invoice.customerId })
     .from(invoice)
-    .leftJoin(invoiceCustomer, eq(invoiceCustomer.id, invoice.customerId))
-    .where(inArray(invoice.linkId, payments))
+    .where(inArray(invoice.id, [...paidIds]))
   const profiles = await db
     .select({ email: customerProfile.email })
     .from(customerProfile)
     .where(eq(customerProfile.wallet, wallet))
-  const emails = [...paid, ...profiles].flatMap(({ email }) => email?.toLowerCase() ?? [])
+  const emails = profiles.flatMap(({ email }) => email?.toLowerCase() ?? [])
   const known = await db
     .select({ id: invoiceCustomer.id })
     .from(invoiceCustomer)
@@ -354,9 +376,9 @@ async function findPersonal(db: Transaction | Database, wallet: string): Promise
 /** What invoices have of a person: the customer and the note. Oldest first. */
 export async function readPersonal(
   db: Database,
-  wallet: string,
+  payer: InvoicePayer,
 ): Promise<Pick<FoundInvoice, 'row' | 'customer'>[]> {
-  const { invoiceIds } = await findPersonal(db, wallet)
+  const { invoiceIds } = await findPersonal(db, payer)
   return db
     .select({ row: invoice, customer: invoiceCustomer })
     .from(invoice)
@@ -365,9 +387,13 @@ export async function readPersonal(
     .orderBy(invoice.position)
 }
 
-/** Removes that. Numbers, amounts, lines and dates stay, and an invoice with a number says when. */
-export async function removePersonal(tx: Transaction, wallet: string, at: Date): Promise<void> {
-  await remove(tx, await findPersonal(tx, wallet), at)
+/** Removes the customers, and the notes of drafts. All else of an invoice with a number stays, and it says when. */
+export async function removePersonal(
+  tx: Transaction,
+  payer: InvoicePayer,
+  at: Date,
+): Promise<void> {
+  await remove(tx, await findPersonal(tx, payer), at)
 }
 
 /** @returns how many rows of customers */
@@ -376,17 +402,18 @@ async function remove(
   { invoiceIds, customerIds, paid }: Personal,
   at: Date,
 ): Promise<number> {
+  const isDraft = eq(invoice.state, 'draft')
   await tx
     .update(invoice)
     .set({
       customerId: null,
-      note: null,
-      customerRemovedAt: sql`case when ${invoice.state} = 'draft' then null else coalesce(${invoice.customerRemovedAt}, ${at.toISOString()}::timestamptz) end`,
+      note: sql`case when ${isDraft} then null else ${invoice.note} end`,
+      customerRemovedAt: sql`case when ${isDraft} then null else coalesce(${invoice.customerRemovedAt}, ${at.toISOString()}::timestamptz) end`,
     })
     .where(
       and(
         inArray(invoice.id, invoiceIds),
-        or(isNotNull(invoice.customerId), isNotNull(invoice.note)),
+        or(isNotNull(invoice.customerId), and(isDraft, isNotNull(invoice.note))),
       ),
     )
   // Without an e-mail address, a row of the same name may be of another person: their invoices keep it.

@@ -1,6 +1,6 @@
 import { and, eq, inArray, isNotNull, or, sql } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { removePersonal } from './invoices.ts'
+import { removePersonal, type InvoicePayer } from './invoices.ts'
 import { customerProfile, linkPayment, paymentContact } from './schema.ts'
 
 export type ProfileRow = typeof customerProfile.$inferSelect
@@ -97,10 +97,11 @@ export async function findCheckouts(
 }
 
 /** Everything personal of a wallet, on its invoices too, in one transaction. */
-export async function deleteProfile(db: Database, wallet: string, at: Date): Promise<void> {
+export async function deleteProfile(db: Database, payer: InvoicePayer, at: Date): Promise<void> {
+  const { wallet } = payer
   await db.transaction(async (tx) => {
     // First: an e-mail address of the profile leads to invoices.
-    await removePersonal(tx, wallet, at)
+    await removePersonal(tx, payer, at)
     await tx.delete(customerProfile).where(eq(customerProfile.wallet, wallet))
     await tx.delete(paymentContact).where(eq(paymentContact.sender, wallet))
   })

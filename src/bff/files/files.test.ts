@@ -770,6 +770,18 @@ describe('a wallet that paid', () => {
     const [row] = await purchases(file)
     await refund(row?.paymentId ?? '', wallet.address)
     expect(await failures()).toBe(0)
+    // A hundred newer ones that went back hide no older one that did not.
+    const open = createPaymentId()
+    const returned = Array.from({ length: 100 }, () => createPaymentId())
+    const { db } = fixture.bff.context
+    for (const [index, paymentId] of [...returned, open].entries()) {
+      const purchase = { paymentId, fileId: file.id, wallet: wallet.address, downloads: 0 }
+      const failedAt = new Date(Date.now() - index * 60_000)
+      await db.insert(filePurchase).values({ ...purchase, createdAt: failedAt, failedAt })
+      await record({ sender: wallet.address, amount: PRICE, id: paymentId })
+      if (paymentId !== open) await refund(paymentId, wallet.address)
+    }
+    expect(await failures()).toBe(1)
   })
 
   test('gets an address that one request may read, within a minute', async () => {
@@ -820,7 +832,9 @@ describe('a wallet that paid', () => {
 
 /** A payment to the seller in the service's ledger. */
 async function record(facts: {
+  id?: string
   sender: string
+  recipient?: string
   amount: bigint
   resource?: string
   refundOf?: string
@@ -841,18 +855,5 @@ async function record(facts: {
 }
 
 /** The service's ledger says that all of a payment went back. */
-const refund = (paymentId: string, payer: string) =>
-  insertPayment(fixture.service.context.db, {
-    id: createPaymentId(),
-    accountId: fixture.accountId,
-    mode: 'local',
-    status: 'confirmed',
-    network: NETWORK,
-    asset: tokens.usdc.address,
-    symbol: tokens.usdc.symbol,
-    decimals: tokens.usdc.decimals,
-    amount: PRICE,
-    sender: seller.address,
-    recipient: payer,
-    refundOf: paymentId,
-  })
+const refund = (refundOf: string, recipient: string) =>
+  record({ sender: seller.address, recipient, amount: PRICE, refundOf })

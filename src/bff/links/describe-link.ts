@@ -8,6 +8,8 @@ export type LinkUse = {
   surplus?: readonly string[]
   /** What of its payments was refunded; undefined where the service could not be asked. */
   refunds?: LinkRefunds | undefined
+  /** Of more of them it may be unknown whether they were refunded. */
+  partlyRead?: boolean
   now: Date
 }
 
@@ -24,7 +26,7 @@ export function describeShortLink(row: LinkRow, use: LinkUse): ShortLinkBody {
   return { ...usageOf(row, use), short: row.short }
 }
 
-function usageOf(row: LinkRow, { counts, surplus = [], refunds, now }: LinkUse) {
+function usageOf(row: LinkRow, { counts, surplus = [], refunds, partlyRead, now }: LinkUse) {
   const counted = [...(refunds ?? [])].filter(([paymentId]) => !surplus.includes(paymentId))
   const count = (wanted: string) => counted.filter(([, state]) => state === wanted).length
   return {
@@ -33,7 +35,7 @@ function usageOf(row: LinkRow, { counts, surplus = [], refunds, now }: LinkUse) 
     paid: counts.paid,
     pending: counts.pending,
     surplus: surplus.filter((paymentId) => refunds?.get(paymentId) !== 'full'),
-    refunded: refunds ? { full: count('full'), partial: count('partial') } : null,
+    refunded: refunds && !partlyRead ? { full: count('full'), partial: count('partial') } : null,
     createdAt: row.createdAt.getTime(),
     withdrawnAt: row.withdrawnAt?.getTime() ?? null,
   }

@@ -53,8 +53,11 @@ export async function refreshOldContacts(context: ProxyContext): Promise<void> {
   await noteStatuses(context, rows, byId(payments))
 }
 
-/** Rows of one answer, and answers: a merchant who refunded more payments is told of the newest. */
+/** Rows of one answer, and answers: of a merchant who refunded more payments, the newest are read. */
 const REFUNDED_AT_ONCE = { rows: 500, pages: 4 }
+
+/** Refunded payments, and the moment since when they are all there; older ones may be missing. */
+export type Refunded = { states: Map<string, 'partial' | 'full'>; since: Date }
 
 /**
  * Which of the account's payments since a moment were refunded: one request for each 500, and one
@@ -63,8 +66,9 @@ const REFUNDED_AT_ONCE = { rows: 500, pages: 4 }
 export async function readRefunded(
   { context, visitor, requestId }: Asking,
   since: Date,
-): Promise<Map<string, 'partial' | 'full'> | undefined> {
-  const found = new Map<string, 'partial' | 'full'>()
+): Promise<Refunded | undefined> {
+  const states: Refunded['states'] = new Map()
+  let oldest = since
   let cursor: string | null = null
   try {
     for (let page = 0; page < REFUNDED_AT_ONCE.pages; page++) {
@@ -80,15 +84,16 @@ export async function readRefunded(
         () => context.budgets.spend(spender(visitor), 'tail'),
       )
       for (const { paymentId, refund } of parsed.payments)
-        if (refund.state !== 'none') found.set(paymentId, refund.state)
+        if (refund.state !== 'none') states.set(paymentId, refund.state)
+      oldest = new Date(parsed.payments.at(-1)?.timestamp ?? since)
       cursor = parsed.nextCursor
-      if (cursor === null) break
+      if (cursor === null) return { states, since }
     }
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     return undefined
   }
-  return found
+  return { states, since: oldest }
 }
 
 async function noteStatuses(

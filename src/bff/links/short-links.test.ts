@@ -450,6 +450,40 @@ describe('a link whose payment went back', () => {
     expect(await listed(made.link)).toMatchObject({ paid: 1, refunded: null })
     await fixture.startService()
   })
+
+  test('is not called paid by a guess where older refunds than can be read may be of it', async () => {
+    const { db } = fixture.service.context
+    const { accountId } = fixture
+    const [old, newer] = [await create(EUR), await create(EUR)]
+    await paidThrough(old.link)
+    const first = createPaymentId()
+    await insertTestPayment(db, { id: first, accountId, amount: 1n, status: 'confirmed' })
+    const [copied] = await db.select().from(payment).where(eq(payment.id, first))
+    if (!copied) throw new Error('The payment was not inserted.')
+    // Two days after the links, by the clock of the service.
+    const createdAt = new Date(Date.now() + 2 * 86_400_000)
+    const returnNewer = async (count: number) => {
+      const ids = Array.from({ length: count }, () => createPaymentId())
+      await db.insert(payment).values(ids.map((id) => ({ ...copied, id, createdAt })))
+      const refunds = ids.map((refundOf) => ({ ...copied, id: createPaymentId(), refundOf }))
+      await db.insert(payment).values(refunds)
+      const target = fixture.service.context.config.database
+      await executeAsOwner({ target, db }, 'analyze service.payment')
+      return ids[0] ?? ''
+    }
+    await returnNewer(975)
+    const { config, db: own } = fixture.bff.context
+    const known = await returnNewer(975)
+    await executeAsOwner(
+      { target: config.database, db: own },
+      `update bff.link_payment set payment_id = '${known}' where payment_id = '${await paidThrough(newer.link)}'`,
+    )
+    expect(await listed(old.link)).toMatchObject({ paid: 1, refunded: { full: 0, partial: 0 } })
+    await returnNewer(50)
+    expect(await listed(old.link)).toMatchObject({ paid: 1, refunded: null })
+    // All that was paid through this one is known.
+    expect(await listed(newer.link)).toMatchObject({ refunded: { full: 1, partial: 0 } })
+  })
 })
 
 describe('a short link for one payment', () => {

@@ -38,6 +38,8 @@ import { may, notFound, requireRole, requireSession } from '../session/rule.ts'
 const MOST_LISTED = 500
 /** So many payments a list asks for that it has not recorded; the rest comes with the next. */
 const MOST_RECORDED = 50
+/** Of failed deliveries, 100 each: older ones than these are old enough to have been seen. */
+const MOST_FAILURE_PAGES = 20
 /** A download address is valid for so long. */
 const TICKET_MS = 60_000
 /** No payment that was begun before can arrive any more. */
@@ -66,13 +68,21 @@ export const fileList: OwnRule<'fileList'> = async ({ context, visitor, requestI
   }
 }
 
-/** What the inbox of the overview says. The service is asked only where a source has failed. */
+/**
+ * What the inbox of the overview says, up to 100. The service is asked only where a source has
+ * failed; more than once only where many of those payments were refunded.
+ */
 export const fileFailures: OwnRule<'fileFailures'> = async (asked) => {
   const { config, db } = asked.context
-  const failures = config.files ? await unreportedFailures(db, MOST_PAYMENT_IDS) : []
-  const known = await readStatuses(asked, failures)
-  const open = failures.filter((paymentId) => known.get(paymentId)?.refund.state !== 'full')
-  return { value: { failed: open.length } }
+  let failed = 0
+  for (let page = 0; config.files && page < MOST_FAILURE_PAGES; page++) {
+    const part = { limit: MOST_PAYMENT_IDS, offset: page * MOST_PAYMENT_IDS }
+    const failures = await unreportedFailures(db, part)
+    const known = await readStatuses(asked, failures)
+    failed += failures.filter((id) => known.get(id)?.refund.state !== 'full').length
+    if (failures.length < MOST_PAYMENT_IDS || failed >= MOST_PAYMENT_IDS) break
+  }
+  return { value: { failed: Math.min(failed, MOST_PAYMENT_IDS) } }
 }
 
 /** Who has the address of a source without credentials has the file: a viewer is told the host alone. */

@@ -10,6 +10,7 @@ import { payment } from '#service/db/schema/payment.ts'
 import { Fixture } from '#testing/fixture.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { executeAsOwner } from '#testing/postgres.ts'
+import { insertTestPayment } from '#testing/service-app.ts'
 import { evmWallet, type BrowserResponse, type TestBrowser } from '#testing/test-browser.ts'
 
 const seller = evmWallet()
@@ -404,7 +405,8 @@ describe('the customers of invoices', () => {
   })
 
   test('are erased with everything personal, while number, amount and payment stay', async () => {
-    const first = await issue({ customer: ANA })
+    const first = await issue({ customer: ANA, note: 'Reverse charge.' })
+    const draft = await save({ customer: ANA, note: 'For Ana.' })
     const second = await issue({ customer: { ...ANA, email: 'ana@post.example', name: 'Ana' } })
     await setStatus((await pay(first.link)).json.paymentId, 'finalized')
     const { deleted } = bodyOf<{ deleted: number }>(
@@ -415,9 +417,11 @@ describe('the customers of invoices', () => {
       customer: null,
       number: first.number,
       total: '0.025',
+      note: 'Reverse charge.',
       state: 'paid',
     })
     expect((await read(second.id)).customer).toBeNull()
+    expect(await read(draft.id)).toMatchObject({ customer: null, note: null })
     const { customers } = bodyOf<{ customers: InvoiceCustomer[] }>(
       await shop.get('/api/invoices/customers'),
     )
@@ -432,7 +436,8 @@ describe('the customers of invoices', () => {
       await setStatus((await pay(made.link, undefined, wallet)).json.paymentId, 'finalized')
       return read(made.id)
     }
-    const paid = await paidBy(zoe, { customer: ZOE, note: 'Dear Zoe, thank you.' })
+    const paid = await paidBy(zoe, { customer: ZOE, note: 'Reverse charge.' })
+    await shop.post('/api/customers/profiles', { walletAddress: zoe, email: 'Zoe@post.example' })
     const sameMail = await issue({ customer: { name: 'Z.', email: 'ZOE@post.example' } })
     const draft = await save({ customer: { ...ZOE, address: '3 Quay' }, note: 'For Zoe.' })
     const nameless = await paidBy(zoe, { customer: { name: 'Zoe' } })
@@ -470,13 +475,13 @@ describe('the customers of invoices', () => {
       currency: 'ETH',
       total: '0.025',
       ...ZOE,
-      note: 'Dear Zoe, thank you.',
+      note: 'Reverse charge.',
     })
 
     for (let repeated = 0; repeated < 2; repeated++)
       expect((await personal('delete')).status).toBe(200)
     for (const before of [paid, sameMail, nameless]) {
-      const gone = { customer: null, note: null, customerRemovedAt: expect.any(Number) }
+      const gone = { customer: null, customerRemovedAt: expect.any(Number) }
       expect(await read(before.id)).toEqual({ ...before, ...gone })
     }
     const without = { customer: null, note: null }
@@ -492,7 +497,7 @@ describe('the customers of invoices', () => {
     })
     expect((await personal('export')).text).not.toMatch(/post\.example|Quay|Zoe/)
     // A removal cannot be undone.
-    for (const change of ['customer_removed_at = null', `note = 'Dear Zoe.'`])
+    for (const change of ['customer_removed_at = null', `note = 'Dear Zoe.'`, 'note = null'])
       await expect(
         asOwner(`update bff.invoice set ${change} where id = '${paid.id}'`),
       ).rejects.toThrow(/is a record of a payment/)
@@ -502,9 +507,54 @@ describe('the customers of invoices', () => {
     const { address: walletAddress } = evmWallet()
     const customer = { name: 'Dora', email: 'dora@post.example' }
     await shop.post('/api/customers/profiles', { walletAddress, email: 'Dora@post.example' })
-    const made = await issue({ customer, note: 'For Dora.' })
+    const made = await issue({ customer })
     await shop.post('/api/customers/profiles/delete', { walletAddress })
-    expect(await read(made.id)).toMatchObject({ number: made.number, customer: null, note: null })
+    expect(await read(made.id)).toMatchObject({ number: made.number, customer: null })
+  })
+
+  test('are not of a wallet that paid too late, or got it back, nor by the e-mail address of what it paid', async () => {
+    const ALICE = { name: 'Alice', email: 'alice@post.example' }
+    const stranger = (await evm.wallet(10n ** 20n)).address
+    const alice = (await evm.wallet(10n ** 20n)).address
+    const { db } = fixture.service.context
+    const land = async ({ json }: BrowserResponse, id: string) => {
+      await setStatus(json.paymentId, 'finalized')
+      await read(id)
+      return json.paymentId
+    }
+    const giveBack = async (refundOf: string) => {
+      const [row] = await db.select().from(payment).where(eq(payment.id, refundOf))
+      const { accountId } = fixture
+      const facts = { amount: row?.amount ?? 0n, status: 'confirmed' as const }
+      await insertTestPayment(db, { id: createPaymentId(), accountId, refundOf, ...facts })
+      fixture.bff.context.upstream.forgetReads()
+    }
+    // Both pay one invoice: the stranger's payment is surplus, and is refunded afterwards.
+    const shared = await issue({ customer: ALICE })
+    const first = await pay(shared.link, undefined, alice)
+    await asOwner(
+      `update bff.link_payment set created_at = now() - interval '121 seconds' where payment_id = '${first.json.paymentId}'`,
+    )
+    const second = await pay(shared.link, undefined, stranger)
+    await land(first, shared.id)
+    const late = await land(second, shared.id)
+    const other = await issue({ customer: ALICE })
+    const returned = await issue({ customer: ALICE })
+    await giveBack(await land(await pay(returned.link, undefined, stranger), returned.id))
+    const exported = async (walletAddress: string) =>
+      bodyOf<CustomerExport>(
+        await shop.post('/api/customers/profiles/export', { walletAddress }),
+      ).invoices.map(({ id }) => id)
+    expect(await exported(stranger)).toEqual([])
+    await giveBack(late)
+    expect(await exported(stranger)).toEqual([])
+    expect(await exported(alice)).toEqual([shared.id])
+    await shop.post('/api/customers/profiles/delete', { walletAddress: stranger })
+    for (const { id } of [shared, other, returned])
+      expect((await read(id)).customer).toMatchObject(ALICE)
+    // Only people of the account tie an e-mail address to a wallet.
+    await shop.post('/api/customers/profiles', { walletAddress: alice, email: ALICE.email })
+    expect(await exported(alice)).toEqual([shared.id, other.id, returned.id])
   })
 
   test('with the same particulars are one', async () => {

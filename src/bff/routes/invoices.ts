@@ -8,6 +8,7 @@ import {
   deleteDraft,
   findInvoice,
   insertDraft,
+  invoicesOfPayer,
   issueInvoice,
   listCustomers,
   listInvoices,
@@ -20,6 +21,7 @@ import {
   type CustomerRow,
   type DraftFields,
   type FoundInvoice,
+  type InvoicePayer,
 } from '../db/invoices.ts'
 import { requireNoProblems } from '../http/parse.ts'
 import { readStatuses, refreshPayments } from '../links/refresh.ts'
@@ -232,12 +234,39 @@ async function bodiesOf(call: Asking, found: readonly FoundInvoice[]): Promise<I
       customerRemovedAt: row.customerRemovedAt?.getTime() ?? null,
       link: code,
       payment: paying
-        ? { ...paying, refund: paid.includes(paying) ? refundOf(asks, paying.paymentId) : null }
+        ? {
+            paymentId: paying.paymentId,
+            status: paying.status,
+            refund: paid.includes(paying) ? refundOf(asks, paying.paymentId) : null,
+          }
         : null,
       surplus: owed.map(({ paymentId }) => paymentId),
       createdAt: row.createdAt.getTime(),
     }
   })
+}
+
+/**
+ * The invoices that a wallet paid: not those for which its payment came too late, or went back in
+ * full as far as the service can be asked.
+ */
+export async function readPayer(call: Asking, wallet: string): Promise<InvoicePayer> {
+  const { db } = call.context
+  const rows = await invoicesOfPayer(db, wallet)
+  const taken = await takenPayments(
+    db,
+    rows.map(({ linkId }) => linkId),
+  )
+  const paidOf = (linkId: string) =>
+    (taken.get(linkId) ?? []).filter(({ status }) => PAID.includes(status))
+  const statuses = await readStatuses(
+    call,
+    rows.flatMap(({ linkId }) => paidOf(linkId).map(({ paymentId }) => paymentId)),
+  )
+  const paying = (linkId: string) =>
+    paidOf(linkId).find(({ paymentId }) => statuses.get(paymentId)?.refund.state !== 'full')
+  const own = rows.filter(({ linkId }) => paying(linkId)?.sender === wallet)
+  return { wallet, paidIds: own.map(({ id }) => id) }
 }
 
 /** One payment that is not final yet is not asked for: it is shown as under way. */

@@ -14,7 +14,7 @@ import {
   type LinkUse,
 } from '../links/describe-link.ts'
 import { countsOf, openLink, stateOf } from '../links/open-link.ts'
-import { readRefunded, refreshPayments } from '../links/refresh.ts'
+import { readRefunded, refreshPayments, type Refunded } from '../links/refresh.ts'
 import { createShortLink, findShort, openShortLink } from '../links/short-link.ts'
 import { isLinkCode } from '#contract/payment-link.ts'
 import type { OwnCall, OwnRule } from '../session/own-rule.ts'
@@ -24,6 +24,7 @@ import type { Visitor } from '../session/visitor.ts'
 const MOST = 500
 const DAY_MS = 86_400_000
 const NONE: LinkRefunds = new Map()
+const NONE_READ: Refunded = { states: new Map(), since: new Date(0) }
 const UNUSED = { paid: 0, pending: 0, taken: 0 }
 
 type Asking = Pick<OwnCall<'linkList'>, 'context' | 'visitor' | 'requestId'>
@@ -67,23 +68,30 @@ async function readUsage(
   const paid = rows.filter(({ id }) => (counts.get(id)?.paid ?? 0) > 0)
   // No payment is older than its link, by clocks that may differ; where nothing was paid, nobody is asked.
   const since = Math.min(...paid.map(({ createdAt }) => createdAt.getTime())) - DAY_MS
-  const refunded = paid.length === 0 ? NONE : await readRefunded(call, new Date(since))
+  const refunded = paid.length === 0 ? NONE_READ : await readRefunded(call, new Date(since))
   const refunds = new Map<string, Map<string, 'partial' | 'full'>>()
   for (const { linkId, paymentId } of await paymentsOfLinks(
     db,
     paid.map(({ id }) => id),
-    [...(refunded?.keys() ?? [])],
+    [...(refunded?.states.keys() ?? [])],
   )) {
-    const state = refunded?.get(paymentId ?? '')
+    const state = refunded?.states.get(paymentId ?? '')
     const known = refunds.get(linkId) ?? new Map<string, 'partial' | 'full'>()
     if (paymentId !== null && state !== undefined) refunds.set(linkId, known.set(paymentId, state))
   }
-  return (row) => ({
-    counts: counts.get(row.id) ?? UNUSED,
-    surplus: surplus.get(row.id) ?? [],
-    refunds: refunded && (refunds.get(row.id) ?? NONE),
-    now: now(),
-  })
+  return (row) => {
+    const known = refunds.get(row.id) ?? NONE
+    const use = counts.get(row.id) ?? UNUSED
+    const older =
+      refunded !== undefined && row.createdAt.getTime() - DAY_MS < refunded.since.getTime()
+    return {
+      counts: use,
+      surplus: surplus.get(row.id) ?? [],
+      refunds: refunded && known,
+      partlyRead: older && known.size < use.paid,
+      now: now(),
+    }
+  }
 }
 
 export const linkCreate: OwnRule<'linkCreate'> = async ({ context, visitor, body }) => {

@@ -10,6 +10,7 @@ import {
 import { readPersonal } from '../db/invoices.ts'
 import type { OwnRule } from '../session/own-rule.ts'
 import { may, requireRole } from '../session/rule.ts'
+import { readPayer } from './invoices.ts'
 
 /**
  * Who customers are: personal data, in a table of the proxy. The service never sees it, and the audit
@@ -39,13 +40,15 @@ export const profileWrite: OwnRule<'profileWrite'> = async ({ context, visitor, 
   return { value: { profile: toProfile(row, true) } }
 }
 
-export const profileExport: OwnRule<'profileExport'> = async ({ context, visitor, body }) => {
+export const profileExport: OwnRule<'profileExport'> = async (call) => {
+  const { context, visitor, body } = call
   context.budgets.spendNote(visitor.address)
   const { walletAddress } = body
+  const payer = await readPayer(call, walletAddress)
   const [[profile], checkouts, invoices] = await Promise.all([
     findProfiles(context.db, [walletAddress]),
     findCheckouts(context.db, walletAddress),
-    readPersonal(context.db, walletAddress),
+    readPersonal(context.db, payer),
   ])
   return {
     value: {
@@ -69,9 +72,10 @@ export const profileExport: OwnRule<'profileExport'> = async ({ context, visitor
 }
 
 /** Asked again, it has nothing to delete and says the same. */
-export const profileDelete: OwnRule<'profileDelete'> = async ({ context, visitor, body }) => {
+export const profileDelete: OwnRule<'profileDelete'> = async (call) => {
+  const { context, visitor, body } = call
   context.budgets.spendNote(visitor.address)
-  await deleteProfile(context.db, body.walletAddress, context.now())
+  await deleteProfile(context.db, await readPayer(call, body.walletAddress), context.now())
   return { value: { deleted: true } }
 }
 

@@ -87,7 +87,6 @@ export const ACCESS: {
   invoiceVoid: 'operator',
   invoiceUnvoid: 'operator',
   invoicePrefix: 'operator',
-  invoiceForget: 'operator',
   hostedIntent: 'operator',
   hostedSend: 'operator',
   balanceAlert: 'operator',
@@ -112,6 +111,7 @@ export const ACCESS: {
   fileDelete: 'operator',
 
   approval: 'owner',
+  invoiceForget: 'owner',
   profileDelete: 'owner',
   apiKeyCreate: 'owner',
   apiKeyRotate: 'owner',

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { Session } from '#contract/dashboard-endpoints.ts'
 import type { EndpointResponse } from '#contract/endpoints.ts'
-import type { WebhookState } from '#contract/webhook-endpoints.ts'
+import type { WebhookDeliveryBody, WebhookState } from '#contract/webhook-endpoints.ts'
 import { call, callProxy } from './client.ts'
 import type { ListQuery } from './payment-filter.ts'
 import { noteSession } from './session-end.ts'
@@ -122,6 +122,24 @@ export const deliveriesKey = (id: string) => ['webhookDeliveries', id] as const
 
 const DELIVERIES = 50
 
+type DeliveriesFrom = { until: number; offset: number } | null
+
+/**
+ * Where the deliveries after a page begin: at the time of its last one, which comes twice. An offset
+ * alone would skip deliveries when one of a page before is delivered again, and so leaves the filter.
+ */
+export function deliveriesAfter(
+  page: readonly Pick<WebhookDeliveryBody, 'createdAt'>[],
+  from: DeliveriesFrom,
+): DeliveriesFrom | undefined {
+  const last = page.at(-1)
+  if (!last || page.length < DELIVERIES) return undefined
+  const until = last.createdAt + 1
+  // So many at one time that the next page would be this one.
+  const same = page[0]?.createdAt === last.createdAt
+  return { until, offset: same ? page.length + (from?.until === until ? from.offset : 0) : 0 }
+}
+
 /**
  * The newest deliveries of a webhook, 50 at a time. They are read again while the log is open and has
  * one page: more pages would be as many requests.
@@ -133,13 +151,12 @@ export function deliveriesQuery(id: string, state: WebhookState | undefined) {
       const query = {
         ...(state && { state }),
         limit: String(DELIVERIES),
-        ...(pageParam > 0 && { offset: String(pageParam) }),
+        ...(pageParam && { until: String(pageParam.until), offset: String(pageParam.offset) }),
       }
       return (await call('webhookDeliveries', { params: { id }, query }, { signal })).deliveries
     },
-    initialPageParam: 0,
-    getNextPageParam: (page, pages) =>
-      page.length < DELIVERIES ? undefined : pages.length * DELIVERIES,
+    initialPageParam: null as DeliveriesFrom,
+    getNextPageParam: (page, _, from) => deliveriesAfter(page, from),
     staleTime: 1_000,
     refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 1) > 1 ? false : 5_000),
   })

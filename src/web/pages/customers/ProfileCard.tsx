@@ -153,8 +153,7 @@ export function DataCard({ wallet }: { wallet: string }) {
       <Card
         subtitle={
           <Trans>
-            Name, email, labels and note, emails typed at checkout, and customer details on
-            invoices.
+            Name, email, labels, note, emails from checkout, and customer details on invoices.
           </Trans>
         }
         title={<Trans>Personal data</Trans>}
@@ -202,10 +201,7 @@ export function DataCard({ wallet }: { wallet: string }) {
               </Trans>
             </p>
             <p className="mt-2 text-sm">
-              <Trans>
-                Invoices that this address paid, or with the same email, lose customer details and
-                note. Their numbers, amounts and dates stay for your accounting.
-              </Trans>
+              <Trans>Their invoices lose customer details. Issued ones keep lines and notes.</Trans>
             </p>
             <p className="mt-2 text-sm text-muted">
               <Trans>

@@ -1,5 +1,5 @@
 import { plural } from '@lingui/core/macro'
-import { Plural, Trans, useLingui } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useState, type FormEvent, type ReactNode } from 'react'
 import { WEBHOOK_TYPES, type Webhook, type WebhookType } from '#contract/webhook-endpoints.ts'
@@ -8,7 +8,6 @@ import { serverNow } from '../../api/clock.ts'
 import { ApiError } from '../../api/errors.ts'
 import { deliveriesKey, deliveryCountQuery, webhooksQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
-import { formatNumber } from '../../locales/formats.ts'
 import { usePreferences } from '../../local-data/preferences.ts'
 import { describeRefusal } from '../../errors/refusals.ts'
 import { Banner } from '../../ui/Banner.tsx'
@@ -221,7 +220,8 @@ export function RedeliverDialog({ webhook: { id, url, enabled }, onClose }: Rede
   const range = { since, until, ...(which === 'dead' && { state: which }) }
   const count = useQuery({ ...deliveryCountQuery(id, range), enabled: valid })
   const total = valid ? count.data : undefined
-  const shown = formatNumber(total ?? 0)
+  const sentAgain = (deliveries: number) =>
+    t`${plural(deliveries, { one: '# delivery will be sent again.', other: '# deliveries will be sent again.' })}`
   const failure = problem ?? (total === undefined ? count.error : null)
   const refusal = failure === null ? undefined : describeRefusal(failure)
 
@@ -235,16 +235,14 @@ export function RedeliverDialog({ webhook: { id, url, enabled }, onClose }: Rede
         { idempotencyKey: crypto.randomUUID() },
       )
       void queryClient.invalidateQueries({ queryKey: deliveriesKey(id) })
-      toast(
-        t`${plural(deliveries, { one: '# delivery is sent again.', other: '# deliveries are sent again.' })}`,
-      )
+      toast(sentAgain(deliveries))
       onClose()
     })
   }
 
   return (
     <Dialog
-      description={<Trans>Each event comes again with the same ID.</Trans>}
+      description={<Trans>Event IDs stay the same.</Trans>}
       onClose={onClose}
       open
       title={<Trans>Deliver a period again</Trans>}
@@ -287,7 +285,7 @@ export function RedeliverDialog({ webhook: { id, url, enabled }, onClose }: Rede
         </p>
         {!enabled && (
           <Banner tone="warn">
-            <Trans>This webhook is off. Nothing is sent until you turn it on.</Trans>
+            <Trans>This webhook is off: deliveries wait.</Trans>
           </Banner>
         )}
         {refusal && (
@@ -301,16 +299,12 @@ export function RedeliverDialog({ webhook: { id, url, enabled }, onClose }: Rede
           ) : total === 0 ? (
             <Trans>No deliveries found.</Trans>
           ) : (
-            <Plural
-              one="# delivery will be sent again."
-              other="# deliveries will be sent again."
-              value={total}
-            />
+            sentAgain(total)
           )}
         </p>
         <Buttons onClose={onClose}>
           <Button busy={busy} disabled={!total} type="submit" variant="primary">
-            {total ? <Trans>Deliver {shown} again</Trans> : <Trans>Deliver again</Trans>}
+            <Trans>Deliver again</Trans>
           </Button>
         </Buttons>
       </form>

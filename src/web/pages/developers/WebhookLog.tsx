@@ -77,6 +77,11 @@ function Deliveries({ id, linked, state }: DeliveriesProps) {
   const query = useInfiniteQuery(deliveriesQuery(id, state))
   const { data, error, isFetching, hasNextPage, isFetchingNextPage } = query
   const list = useRef<HTMLUListElement>(null)
+  const showMore = async () => {
+    // A reading under way may be that after a new delivery: the next page would cancel it.
+    if (isFetching) await query.refetch({ cancelRefetch: false })
+    await query.fetchNextPage()
+  }
   const loaded = data !== undefined
   useEffect(() => {
     if (!linked || !loaded) return
@@ -90,7 +95,7 @@ function Deliveries({ id, linked, state }: DeliveriesProps) {
     ) : (
       <Skeleton className="h-12" />
     )
-  // A delivery that is new moves the others to the next page.
+  // What ends a page begins the next one.
   const deliveries = new Map(data.pages.flat().map((each) => [each.id, each]))
   return (
     <>
@@ -122,7 +127,7 @@ function Deliveries({ id, linked, state }: DeliveriesProps) {
         <Button
           busy={isFetchingNextPage}
           className="mt-3"
-          onClick={() => void query.fetchNextPage()}
+          onClick={() => void showMore()}
           size="sm"
         >
           <Trans>Show more</Trans>

@@ -118,7 +118,7 @@ function PrintedInvoice({ invoice }: { invoice: InvoiceBody }) {
       )}
       {removedOn !== null && (
         <p className="text-sm text-muted">
-          <Trans>Customer details were removed at the customer's request on {removedOn}.</Trans>
+          <Trans>Customer details were removed on {removedOn}.</Trans>
         </p>
       )}
       <InvoiceLines {...invoice} />
@@ -234,6 +234,8 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
             <Trans>Undo void</Trans>
           </Button>
         )}
+      </ForRole>
+      <ForRole least="owner">
         {customer && state !== 'draft' && (
           <Button onClick={() => setOpen('forget')} size="sm" variant="quiet">
             <Trans>Delete customer data</Trans>
@@ -265,7 +267,7 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
           busy={busy}
           onClose={close}
           onConfirm={() => void forget()}
-          text={t`Name, email, address and note go from all invoices of this customer. Numbers, amounts and payments stay.`}
+          text={t`Name, email and address go from all invoices of this customer. Lines and notes of issued ones stay: put no personal data there.`}
         />
       )}
     </div>

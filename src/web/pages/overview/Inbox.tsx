@@ -220,7 +220,7 @@ function FailureItems({ deliveries, downloads }: Failures) {
           }
           tone="warn"
         >
-          <Trans>Your server missed events. Deliver them again.</Trans>
+          <Trans>Deliver them again.</Trans>
         </InboxItem>
       )}
       {downloads > 0 && (
@@ -240,7 +240,7 @@ function FailureItems({ deliveries, downloads }: Failures) {
           }
           tone="warn"
         >
-          <Trans>Check the source of the file, or refund the payer.</Trans>
+          <Trans>Check the source, or refund.</Trans>
         </InboxItem>
       )}
     </>

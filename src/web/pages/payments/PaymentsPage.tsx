@@ -94,7 +94,7 @@ function NamedCustomers({ filter, q }: { filter: PaymentFilter; q: string }) {
       </ul>
       {customers.length > SEARCHED_PARTIES && (
         <p className="mt-2 text-sm text-muted">
-          <Trans>Type more of the name to list their payments.</Trans>
+          <Trans>Type more of the name.</Trans>
         </p>
       )}
     </section>
