@@ -89,6 +89,10 @@ test('a seller makes a product and an invoice of it, a buyer pays, and it is pai
 
   // The customer asks for their data to be deleted: the invoice stays, without them.
   await page.emulateMedia({ media: 'screen' })
+  await page.getByRole('button', { name: text('Delete customer data') }).click()
+  await expect(dialog).toContainText('Lines and notes of issued ones stay')
+  await expectAccessible(page, 'invoices: customer to delete')
+  await dialog.getByRole('button', { name: text('Cancel') }).click()
   const invoicePath = new URL(page.url()).pathname
   await page.goto(`/customers/${visitor.ethereum.address}`)
   await page.getByRole('button', { name: text('Delete personal data') }).click()
@@ -98,9 +102,7 @@ test('a seller makes a product and an invoice of it, a buyer pays, and it is pai
   await page.goto(invoicePath)
   await page.emulateMedia({ media: 'print' })
   await expect(
-    page.getByText(
-      textLike("Customer details were removed at the customer's request on {removedOn}."),
-    ),
+    page.getByText(textLike('Customer details were removed on {removedOn}.')),
   ).toBeVisible()
   await expect(page.getByText('Ana Q.')).toHaveCount(0)
   await expect(heading).toHaveText(text('Invoice {number}', { number }))
