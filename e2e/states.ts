@@ -72,6 +72,7 @@ export const STATES = [
   'products: new one',
 
   'invoices: signed out',
+  'invoices: customer to delete',
   'invoices: list',
   'invoices: new one',
   'invoices: open',
