@@ -154,6 +154,18 @@ export async function forgetPosition(db: Database): Promise<void> {
   await db.update(mailCursor).set({ position: null }).where(isNotNull(mailCursor.position))
 }
 
+/** From where events are read for the first person who confirms an address; later ones have it already. */
+export async function startPosition(db: Database, position: bigint): Promise<void> {
+  await db
+    .insert(mailCursor)
+    .values({ id: 1, position, eventsAt: new Date(0), listsAt: new Date(0) })
+    .onConflictDoUpdate({
+      target: mailCursor.id,
+      set: { position },
+      setWhere: isNull(mailCursor.position),
+    })
+}
+
 type Source = 'events' | 'lists'
 
 /** Takes a turn to read, for one of all processes. @returns the position in the events, or undefined where it is another one's turn */

@@ -11,6 +11,7 @@ import {
   findByUnsubscribeToken,
   findFailure,
   findMailAddress,
+  startPosition,
   unsubscribe,
   writeMailAddress,
   type MailAddressRow,
@@ -81,6 +82,9 @@ export const mailConfirm: OwnRule<'mailConfirm'> = async ({ context, visitor, bo
     throw new ProblemError('INVALID_PARAMETERS', {
       details: { code: 'Expected the code of the newest e-mail, within an hour and 5 attempts.' },
     })
+  // What happens until the next round is told too.
+  const last = context.hub.ring?.last
+  if (last !== undefined) await startPosition(context.db, last)
   return { value: await readSettings(context, wallet) }
 }
 
