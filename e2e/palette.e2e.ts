@@ -34,11 +34,13 @@ test('from any page of the dashboard the keyboard alone finds a payment, a page 
   await expect(button).toBeFocused()
 
   await keyboard.press('Control+k')
+  await expect(box).toBeFocused()
   await keyboard.type(path.split('/').at(-1) ?? '')
   await keyboard.press('Enter')
   await expect(page).toHaveURL(path)
 
   await keyboard.press('Control+k')
+  await expect(box).toBeFocused()
   await keyboard.type('status:finalized')
   await expect(page.getByRole('option')).toHaveCount(6)
   // Up from the first one is the last one: all that the search finds.
@@ -47,11 +49,13 @@ test('from any page of the dashboard the keyboard alone finds a payment, a page 
   await expect(page).toHaveURL('/payments?q=status%3Afinalized')
 
   await keyboard.press('Control+k')
+  await expect(box).toBeFocused()
   await keyboard.type('settings')
   await keyboard.press('Enter')
   await expect(page).toHaveURL('/settings')
 
   await keyboard.press('Control+k')
+  await expect(box).toBeFocused()
   await keyboard.type('create a payment')
   await keyboard.press('Enter')
   const dialog = page.getByRole('dialog')
