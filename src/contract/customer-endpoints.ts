@@ -60,7 +60,7 @@ export const CustomerExport = v.object({
   profile: v.nullable(CustomerProfile),
   /** E-mail addresses that were typed with payments of this wallet. Nobody has verified them. */
   checkouts: v.array(v.object({ paymentId: v.string(), email: v.string(), createdAt: timestamp })),
-  /** Invoices that this wallet paid, or whose customer has the same e-mail address, with what is personal on them. */
+  /** Invoices that this wallet paid, or whose customer has the e-mail address of the profile, with what is personal on them. */
   invoices: v.array(
     v.object({
       id: v.string(),
@@ -109,8 +109,8 @@ export const profileEndpoints = {
     response: CustomerExport,
   },
   /**
-   * Deletes the profile, the e-mail addresses typed with the wallet's payments, and customer and note
-   * of its invoices. The ledger stays, and so do numbers, amounts and dates of invoices.
+   * Deletes the profile, the e-mail addresses typed with the wallet's payments, the customers of its
+   * invoices, and the notes of drafts. The ledger stays, and so does all else of an issued invoice.
    */
   profileDelete: {
     method: 'POST',

@@ -28,7 +28,7 @@ export const InvoiceBody = v.object({
   /** With tax; `invoiceTotals` gives the parts. */
   total: v.string(),
   note: v.nullable(v.string()),
-  /** When the customer and the note were removed; null where that did not happen. */
+  /** When the customer was removed; null where that did not happen. */
   customerRemovedAt: v.nullable(timestamp),
   /** The code of the payment link: `/pay/<code>`. */
   link: v.nullable(v.string()),

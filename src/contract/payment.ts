@@ -94,3 +94,15 @@ export function createPaymentId(): string {
 export function isPaymentId(text: string): boolean {
   return PAYMENT_ID.test(text)
 }
+
+/** What of a payment is neither refunded nor on its way back, and never less than nothing. Atomic units. */
+export function refundableOf({
+  amountAtomic,
+  refund: { refundedAtomic, pendingAtomic },
+}: {
+  amountAtomic: string
+  refund: { refundedAtomic: string; pendingAtomic: string }
+}): bigint {
+  const left = BigInt(amountAtomic) - BigInt(refundedAtomic) - BigInt(pendingAtomic)
+  return left > 0n ? left : 0n
+}

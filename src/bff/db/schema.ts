@@ -164,7 +164,7 @@ export const productImage = bff.table('product_image', {
 
 /**
  * An invoice. Issuing gives it a number, a date and a payment link; from then on a trigger lets only
- * its state change, and its customer and its note go. Whether it is paid, the payments of its link say.
+ * its state change, and its customer go. Whether it is paid, the payments of its link say.
  */
 export const invoice = bff.table(
   'invoice',
@@ -182,7 +182,7 @@ export const invoice = bff.table(
     lines: jsonb().$type<InvoiceLine[]>().notNull(),
     total: text().notNull(),
     note: text(),
-    /** When the customer and the note were removed from an invoice that has a number. */
+    /** When the customer was removed from an invoice that has a number. */
     customerRemovedAt: at('customer_removed_at'),
     linkId: text().references(() => paymentLink.id),
     /** The operator's wallet. */

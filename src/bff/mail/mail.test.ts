@@ -41,14 +41,13 @@ let ahead = 0
 const now = () => new Date(Date.now() + ahead)
 const overrides = { now, mailEveryMs: 40 }
 
-beforeAll(async () => {
-  server = await MailServer.open()
-  const wallet = evmWallet()
-  fixture = await Fixture.open({
+/** A Paydesk whose e-mails go to the server. */
+function open(operatorWallets: string[], mailEveryMs = overrides.mailEveryMs) {
+  return Fixture.open({
     // Events are looked for far more often than in a real process.
     plan: 'premium',
     bff: {
-      operatorWallets: [wallet.address],
+      operatorWallets,
       mail: {
         server: { host: '127.0.0.1', port: server.port, secure: false, requireTLS: false },
         from: { name: 'Test shop', address: 'shop@example.com' },
@@ -56,8 +55,14 @@ beforeAll(async () => {
         publicUrl: PUBLIC_URL,
       },
     },
-    overrides,
+    overrides: { now, mailEveryMs },
   })
+}
+
+beforeAll(async () => {
+  server = await MailServer.open()
+  const wallet = evmWallet()
+  fixture = await open([wallet.address])
   await fixture.registerPayee(recipient)
   replica = await createBff(
     { ...fixture.bff.context.config, port: 0 },
@@ -264,6 +269,21 @@ async function untilDelivered(address: string, mails: number): Promise<void> {
 }
 
 describe('an event', () => {
+  test('between the confirmation of the first address and the next round is sent too', async () => {
+    const wallet = evmWallet()
+    await using slow = await open([wallet.address], 4_000)
+    await slow.registerPayee(recipient)
+    const browser = slow.browser()
+    await browser.signIn(wallet)
+    const address = newAddress()
+    expect((await save(browser, { address, kinds: ['payment_confirmed'] })).status).toBe(200)
+    // A round has just sent the code: the next one is seconds away.
+    const code = await newestCode(address)
+    expect((await browser.post('/api/mail/confirm', { code })).status).toBe(200)
+    await slow.move(await slow.createPayment({ recipient }), 'confirmed')
+    await expect.poll(() => subjectsTo(address), PATIENT).toEqual(['0.01 ETH received'])
+  })
+
   test('is sent once to each person who wants it, by two processes', async () => {
     const wants = [await subscriber(['payment_confirmed']), await subscriber(MAIL_KINDS)]
     const others = [await subscriber(['payment_finalized']), await subscriber([])]

@@ -2,6 +2,7 @@ import { parseAddress } from '#contract/address.ts'
 import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
 import { hostedLimitReason } from '#contract/hosted-intent.ts'
 import { familyOf, findAsset, nativeAsset } from '#contract/network.ts'
+import { refundableOf } from '#contract/payment.ts'
 import { hasRole } from '#contract/role.ts'
 import { limitProblem, recipientProblem } from '#contract/reason-problems.ts'
 import { readRecipient } from '#contract/recipient.ts'
@@ -95,12 +96,11 @@ async function requireRefund(
     asset,
     resource,
   })
-  const { refundedAtomic, pendingAtomic } = original.refund
-  const left = BigInt(original.amountAtomic) - BigInt(refundedAtomic) - BigInt(pendingAtomic)
+  const left = refundableOf(original)
   if (amount > left)
     throw refuseField(
       'amount',
-      `Expected at most ${formatAmount(left > 0n ? left : 0n, original.decimals)} ${original.symbol}, what is left of the payment to refund, received ${formatAmount(amount, original.decimals)}.`,
+      `Expected at most ${formatAmount(left, original.decimals)} ${original.symbol}, what is left of the payment to refund, received ${formatAmount(amount, original.decimals)}.`,
     )
 }
 

@@ -70,6 +70,7 @@ export const mailWrite: OwnRule<'mailWrite'> = async ({ context, visitor, body }
       message: `At most ${MOST_CODES} e-mails with a code are sent in a day.`,
       retryAfter: 3600,
     })
+  if (confirmedAt !== null && row.kinds.length > 0) await startTelling(context)
   return { value: await readSettings(context, wallet) }
 }
 
@@ -82,9 +83,7 @@ export const mailConfirm: OwnRule<'mailConfirm'> = async ({ context, visitor, bo
     throw new ProblemError('INVALID_PARAMETERS', {
       details: { code: 'Expected the code of the newest e-mail, within an hour and 5 attempts.' },
     })
-  // What happens until the next round is told too.
-  const last = context.hub.ring?.last
-  if (last !== undefined) await startPosition(context.db, last)
+  await startTelling(context)
   return { value: await readSettings(context, wallet) }
 }
 
@@ -94,6 +93,12 @@ export const mailDelete: OwnRule<'mailDelete'> = async ({ context, visitor }) =>
   context.budgets.spendNote(visitor.address)
   await deleteMailAddress(context.db, wallet)
   return { value: await readSettings(context, wallet) }
+}
+
+/** The first person is told what happens from now on, not from the next round on. */
+async function startTelling({ db, hub }: ProxyContext): Promise<void> {
+  const last = hub.ring?.last
+  if (last !== undefined) await startPosition(db, last)
 }
 
 function personOf(visitor: Visitor): string {

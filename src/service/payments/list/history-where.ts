@@ -68,7 +68,9 @@ function havingWords(
   const written = sql.raw(searchExpressions.written)
   const newest = sql`select id, ${written} as written from ${payment} where ${and(where, from)} order by ${payment.createdAt} desc, ${payment.id} desc limit ${looked}`
   const found = within(sql`written`)
-  const common = sql`select coalesce(array_agg(id) filter (where ${found}), '{}') from (${newest}) as newest having count(*) < ${looked} or count(*) filter (where ${found}) >= ${rows}`
+  // A bound keeps Postgres from looking at each row twice.
+  const seenRows = sql`select id, ${found} as has from (${newest}) as newest limit ${looked}`
+  const common = sql`select coalesce(array_agg(id) filter (where has), '{}') from (${seenRows}) as looked having count(*) < ${looked} or count(*) filter (where has) >= ${rows}`
   const mine = and(where, from)
   if (counted)
     return sql`${payment.id} = any(coalesce((${common}), array(select id from ${payment} where ${and(mine, indexed)} limit ${rows})))`

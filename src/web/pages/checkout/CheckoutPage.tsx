@@ -10,8 +10,8 @@ import { PageHeader } from '../../shell/PageHeader.tsx'
 import { useInDashboard } from '../../shell/Shell.tsx'
 import { pathTo } from '../../router/paths.ts'
 import { useSearch } from '../../router/use-route.ts'
-import { Segmented } from '../../ui/Segmented.tsx'
 import { Checkout } from './Checkout.tsx'
+import { PayFrom, type PayingWallet } from './PayFrom.tsx'
 import { HostedCheckout } from './hosted/HostedCheckout.tsx'
 
 /** A payment to whomever the payer, or the page's address, names. */
@@ -30,7 +30,7 @@ export function CheckoutPage() {
   const { title, networks } = useConfig()
   const operator = hasRole(useRole(), 'operator')
   const { data: wallets = [] } = useQuery({ ...hostedWalletsQuery, enabled: operator })
-  const [source, setSource] = useState<'own' | 'managed'>(from === undefined ? 'own' : 'managed')
+  const [source, setSource] = useState<PayingWallet>(from === undefined ? 'own' : 'managed')
   if (!useInDashboard())
     return (
       <PayShell>
@@ -42,19 +42,7 @@ export function CheckoutPage() {
     <div className="mx-auto max-w-[880px]">
       <div className="no-print">
         <PageHeader
-          action={
-            wallets.length > 0 && (
-              <Segmented
-                label={t`Pay from`}
-                onChange={setSource}
-                options={[
-                  { value: 'own', label: t`My wallet` },
-                  { value: 'managed', label: t`Managed wallet` },
-                ]}
-                value={source}
-              />
-            )
-          }
+          action={wallets.length > 0 && <PayFrom onChange={setSource} value={source} />}
           subtitle={
             source === 'managed'
               ? t`Signed by the payment service.`

@@ -20,10 +20,7 @@ export function MoreFields({ errors, register, refund, set }: MoreFieldsProps) {
   const { t } = useLingui()
   if (refund)
     return (
-      <ReasonField
-        error={errors.description?.message}
-        register={register('description', reasonRule())}
-      />
+      <ReasonField error={errors.description?.message} {...register('description', reasonRule())} />
     )
   if (set.resource && set.description && set.reference) return null
   return (

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { useWatch, type UseFormReturn } from 'react-hook-form'
 import { parseAddress } from '#contract/address.ts'
 import { nativeAsset, type Asset, type Network } from '#contract/network.ts'
+import { refundableOf } from '#contract/payment.ts'
 import { hasRole } from '#contract/role.ts'
 import { useRole } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
@@ -22,7 +23,6 @@ import { RecipientField } from '../../payment-flow/form/RecipientField.tsx'
 import {
   assetOn,
   recipientOn,
-  refundableOf,
   reserveOf,
   type RefundedPayment,
 } from '../../payment-flow/form/start-values.ts'

@@ -3,11 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useCallback, useState } from 'react'
 import { formatAmount } from '#contract/amount.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
-import { isPaid } from '#contract/payment.ts'
+import { isPaid, refundableOf } from '#contract/payment.ts'
 import { useRefundWallets } from '../../api/hosted-wallets.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import { useNetwork } from '../../api/use-config.ts'
-import { refundableOf } from '../../payment-flow/form/start-values.ts'
 import { Link } from '../../router/Link.tsx'
 import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
@@ -21,10 +20,10 @@ import { Banner } from '../../ui/Banner.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { Segmented } from '../../ui/Segmented.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { Checkout } from './Checkout.tsx'
+import { PayFrom, type PayingWallet } from './PayFrom.tsx'
 import { HostedCheckout } from './hosted/HostedCheckout.tsx'
 
 const PENDING_POLL_MS = 3_000
@@ -71,7 +70,7 @@ function Refund({ payment }: { payment: PaymentStatusBody }) {
   const { amount, reason, from, payment: wanted } = useSearch('refund')
   const { paymentId } = payment
   const managed = useRefundWallets(payment)
-  const [chosen, setChosen] = useState<'own' | 'managed'>()
+  const [chosen, setChosen] = useState<PayingWallet>()
   const left = refundableOf(payment)
   // What is prepared here counts as on its way: the form stays.
   const [open, setOpen] = useState(left > 0n)
@@ -109,17 +108,7 @@ function Refund({ payment }: { payment: PaymentStatusBody }) {
           action={
             managed.length > 0 &&
             closed === undefined &&
-            wanted === undefined && (
-              <Segmented
-                label={t`Pay from`}
-                onChange={setChosen}
-                options={[
-                  { value: 'own', label: t`My wallet` },
-                  { value: 'managed', label: t`Managed wallet` },
-                ]}
-                value={source}
-              />
-            )
+            wanted === undefined && <PayFrom onChange={setChosen} value={source} />
           }
           title={<Trans>Refund</Trans>}
         />

@@ -5,8 +5,8 @@ import { shortAddress } from '#contract/known-address.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { findAsset, type Asset } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
-import { isPaid } from '#contract/payment.ts'
-import { MOST_REASON, type RefundRequest } from '#contract/refund-request.ts'
+import { isPaid, refundableOf } from '#contract/payment.ts'
+import type { RefundRequest } from '#contract/refund-request.ts'
 import { hasRole } from '#contract/role.ts'
 import { describeError } from '../../errors/codes.ts'
 import { joinMessage } from '../../errors/join-message.ts'
@@ -15,7 +15,7 @@ import { directionFor } from '../../api/merge-payment.ts'
 import { useSession } from '../../api/session.ts'
 import { useNetwork } from '../../api/use-config.ts'
 import { checkAmount, localDecimal, readAmount } from '../../payment-flow/form/fields.ts'
-import { refundableOf } from '../../payment-flow/form/start-values.ts'
+import { ReasonField } from '../../payment-flow/form/ReasonField.tsx'
 import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
 import { Link } from '../../router/Link.tsx'
@@ -178,13 +178,7 @@ function RefundForm({
           value={amount}
         />
       </Field>
-      <Field hint={t`The customer reads it.`} label={<Trans>Reason</Trans>} optional>
-        <Input
-          maxLength={MOST_REASON}
-          onChange={(event) => setReason(event.target.value)}
-          value={reason}
-        />
-      </Field>
+      <ReasonField onChange={(event) => setReason(event.target.value)} value={reason} />
       {managed.length > 0 && (
         <Field label={<Trans>Pay from</Trans>}>
           <Select onChange={(event) => setFrom(event.target.value)} value={from ?? recipient}>

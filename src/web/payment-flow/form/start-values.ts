@@ -47,15 +47,6 @@ export type RefundedPayment = Pick<
   'paymentId' | 'recipient' | 'amountAtomic' | 'decimals' | 'symbol' | 'refund'
 >
 
-/** What of a payment is neither refunded nor on its way back. Atomic units. */
-export function refundableOf({
-  amountAtomic,
-  refund: { refundedAtomic, pendingAtomic },
-}: Pick<PaymentStatusBody, 'amountAtomic' | 'refund'>): bigint {
-  const left = BigInt(amountAtomic) - BigInt(refundedAtomic) - BigInt(pendingAtomic)
-  return left > 0n ? left : 0n
-}
-
 /** The terms of a link, as the form reads them. */
 export function prefillFromLink({ terms, asset }: OpenLink): CheckoutPrefill {
   const { network, recipient, amountAtomic, resource, description, reference } = terms

@@ -6,6 +6,7 @@ import { formatAmount, parseAmount } from '#contract/amount.ts'
 import type { HostedWallet } from '#contract/hosted-endpoints.ts'
 import { HOSTED_LIMITS, hostedLimitReason } from '#contract/hosted-intent.ts'
 import { familyOf, findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
+import { refundableOf } from '#contract/payment.ts'
 import { useSession } from '../../../api/session.ts'
 import { formatLimit } from '../../../errors/payment-reasons.ts'
 import type { UserError } from '../../../payment-intent/intent.ts'
@@ -32,7 +33,7 @@ import {
   readRecipient,
   formatWithSymbol,
 } from '../../../payment-flow/form/fields.ts'
-import { refundableOf, type RefundedPayment } from '../../../payment-flow/form/start-values.ts'
+import type { RefundedPayment } from '../../../payment-flow/form/start-values.ts'
 import { HostedCaps, leftOf } from '../../../payment-flow/form/HostedCaps.tsx'
 import { RecipientField } from '../../../payment-flow/form/RecipientField.tsx'
 import { useFunds, type PayerFunds } from '../../../payment-flow/steps/use-funds.ts'
@@ -179,7 +180,7 @@ export function HostedForm({
         {refund ? (
           <ReasonField
             error={errors.description?.message}
-            register={register('description', reasonRule())}
+            {...register('description', reasonRule())}
           />
         ) : (
           <WordFields errors={errors} register={register} />
