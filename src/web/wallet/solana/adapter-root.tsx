@@ -124,6 +124,8 @@ function ignoreError(): void {}
 
 function Bridge({ publish }: { publish: (context: WalletContextState) => void }) {
   const context = useWallet()
-  useEffect(() => publish(context), [context, publish])
+  // After this root's effects: React runs them inside the page's commit too, and a listener that renders the page
+  // there commits the same tree twice (React error 177).
+  useEffect(() => queueMicrotask(() => publish(context)), [context, publish])
   return null
 }
