@@ -131,11 +131,11 @@ async function readPage(
   const shown = /^```yaml\n(.*?)^```/ms.exec(context)?.[1]
   if (!shown) return ''
   const all = shown.trimEnd().split('\n')
-  // The menus are the same on every page.
-  const from = Math.max(
-    0,
-    all.findIndex((line) => /^\s*- (dialog|main)\b/.test(line)),
+  // The menus are the same on every page, and a dialog covers the rest.
+  const at = [/^\s*- dialog\b/, /^\s*- main\b/].map((part) =>
+    all.findIndex((line) => part.test(line)),
   )
+  const from = at.find((index) => index >= 0) ?? 0
   return ['', '    The page:', ...all.slice(from, from + LINES_OF_PAGE).map(indent)].join('\n')
 }
 

@@ -28,7 +28,12 @@ export const steps: readonly TestStep[] = [
   // Its tests wait for blocks and timers more than they compute: one more of them than there are processors.
   { ...vitest('integration', '--maxWorkers=3'), limitMinutes: 35 },
   // The short forms of all commands `npm run chaos:…`.
-  { name: 'chaos', command: ['node', 'src/testing/chaos/short.ts'], limitMinutes: 15 },
+  {
+    name: 'chaos',
+    command: ['node', 'src/testing/chaos/short.ts'],
+    limitMinutes: 15,
+    report: 'test-results/chaos.json',
+  },
   {
     name: 'e2e',
     command: ['playwright', 'test', '-c', 'e2e/playwright.config.ts'],
