@@ -176,7 +176,12 @@ export async function openFaultHarness(options: Options): Promise<FaultHarness> 
     // Every authorization has a different nonce, so payers of USDC can be used again.
     makersOf: (method) =>
       method === 'evm eip3009' ? { ...makers, payer: async () => rng.pick(holders) } : makers,
-    openPayer: async () => buried.pop() ?? evm.wallet(parseEther('100')),
+    async openPayer() {
+      if (buriedPayers === 0) return evm.wallet(parseEther('100'))
+      const payer = buried.pop()
+      if (!payer) throw new Error(`All ${buriedPayers} payers have paid; open more.`)
+      return payer
+    },
     accountId,
     proxies: [...proxies.evm, ...proxies.solana],
     forgetful: { evm: proxies.evm, solana: proxies.solana.slice(0, endpoints - 1) },

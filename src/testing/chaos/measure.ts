@@ -23,8 +23,12 @@ export async function countStuck(
   const until = performance.now() + withinMs
   const mine = or(ne(payment.mode, 'local'), inArray(payment.id, [...orders]))
   for (;;) {
-    const stuck = await db.$count(payment, and(inArray(payment.status, [...OPEN]), mine))
-    if (stuck === 0 || performance.now() > until) return stuck
+    const stuck = await db
+      .select({ id: payment.id, status: payment.status, signature: payment.signature })
+      .from(payment)
+      .where(and(inArray(payment.status, [...OPEN]), mine))
+    if (stuck.length > 0 && performance.now() > until) console.log({ stuck })
+    if (stuck.length === 0 || performance.now() > until) return stuck.length
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }
