@@ -4,7 +4,6 @@ import { decodeTransaction } from '#chains/solana/decode.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { familyOf, findAsset, type Asset, type Network } from '#contract/network.ts'
-import { parseAddress } from '#contract/address.ts'
 import { renderDecodeProblem } from '#contract/render-en.ts'
 import { decodeBase64 } from '#x402/header.ts'
 import {
@@ -17,6 +16,7 @@ import {
 import { readNetwork } from '#x402/networks.ts'
 import { decodePayload, methodOf, networkNameOf, type PaymentPayload } from '#x402/payload.ts'
 import { writeChallenge, type Requirements } from '#x402/requirements.ts'
+import { sellerNetworks } from '../config/seller-networks.ts'
 import type { ProxyContext } from '../context/context.ts'
 import type { FileRow } from '../db/files.ts'
 
@@ -41,21 +41,15 @@ export function urlOf({ config }: Pick<ProxyContext, 'config'>, code: string): s
   return `${config.files?.publicUrl ?? ''}/api/file/${code}`
 }
 
-/** A price in atomic units, on each network that has the currency and a wallet of the merchant. */
+/** A price in atomic units, on each network where the merchant is paid and that has the currency. */
 export function priceWays(
-  { networks, sellerWallets }: ProxyContext['config'],
+  config: ProxyContext['config'],
   { currency, amount }: { currency: string; amount: string },
 ): Pick<FilePaymentOption, 'network' | 'asset' | 'amountAtomic' | 'payTo'>[] {
-  return networks.flatMap((network) => {
-    const payTo = sellerWallets.find((wallet) => {
-      const parsed = parseAddress(wallet)
-      return parsed.ok && parsed.family === familyOf(network.network)
-    })
+  return sellerNetworks(config).flatMap(({ network, recipient: payTo }) => {
     const asset = network.assets.find(({ symbol }) => symbol === currency)
     const units = asset && parseAmount(amount, asset.decimals)
-    return payTo !== undefined && asset && units?.ok
-      ? [{ network, asset, amountAtomic: units.atomic, payTo }]
-      : []
+    return asset && units?.ok ? [{ network, asset, amountAtomic: units.atomic, payTo }] : []
   })
 }
 

@@ -1,11 +1,10 @@
 import { randomInt } from 'node:crypto'
 import type * as v from 'valibot'
-import { parseAddress } from '#contract/address.ts'
 import { parseAmount } from '#contract/amount.ts'
 import type { browserEndpoints } from '#contract/browser-endpoints.ts'
 import { createId } from '#contract/id.ts'
 import type { LinkOption, OpenedShortLink } from '#contract/link-endpoints.ts'
-import { familyOf, findAsset, type Asset, type Network } from '#contract/network.ts'
+import { findAsset, type Asset, type Network } from '#contract/network.ts'
 import type { ItemPrice, LinkTerms, ShortTerms } from '#contract/payment-link.ts'
 import {
   amountAtRate,
@@ -17,6 +16,7 @@ import {
   type RateQuote,
 } from '#contract/quote.ts'
 import type { BffConfig } from '../config/config.ts'
+import { isWalletOn, sellerNetworks } from '../config/seller-networks.ts'
 import { requireNoProblems } from '../http/parse.ts'
 import type { ProxyContext } from '../context/context.ts'
 import { countsOf, refuseLink, stateOf, type LinkRefusal } from './open-link.ts'
@@ -150,7 +150,6 @@ function readOnly(
 ): ShortTerms['only'] {
   const network = config.networks.find((known) => known.network === asked.network)
   const asset = network && findAsset(network, asked.asset)
-  const recipient = parseAddress(asked.recipient)
   if (!network)
     details['only.network'] =
       `Expected one of ${config.networks.map((known) => known.network).join(', ')}.`
@@ -160,26 +159,27 @@ function readOnly(
   if (!config.sellerWallets.includes(asked.recipient))
     details['only.recipient'] =
       `Expected one of the seller's wallets: ${config.sellerWallets.join(', ')}.`
-  else if (network && recipient.ok && recipient.family !== familyOf(network.network))
+  else if (network && !isWalletOn(asked.recipient, network))
     details['only.recipient'] = `Expected a wallet on ${network.name}.`
   return { network: asked.network, recipient: asked.recipient, asset: asset?.address ?? '' }
 }
 
-/** Every currency of every network where the merchant has a wallet, or the one that a link names. */
-function waysOf({ networks, sellerWallets }: BffConfig, only: ShortTerms['only']): Way[] {
-  return networks.flatMap((network) => {
-    if (only && only.network !== network.network) return []
-    const recipient = sellerWallets.find((wallet) => {
-      const parsed = parseAddress(wallet)
-      const fits = parsed.ok && parsed.family === familyOf(network.network)
-      return fits && (!only || only.recipient === wallet)
-    })
-    return recipient === undefined
-      ? []
-      : network.assets
-          .filter((asset) => !only || only.asset === asset.address)
-          .map((asset) => ({ network, asset, recipient }))
-  })
+/** Every currency of every network where the merchant is paid, or the one that a link names. */
+function waysOf(config: BffConfig, only: ShortTerms['only']): Way[] {
+  const { networks, sellerWallets } = config
+  const places = only
+    ? networks
+        .filter(
+          (network) => network.network === only.network && isWalletOn(only.recipient, network),
+        )
+        .filter(() => sellerWallets.includes(only.recipient))
+        .map((network) => ({ network, recipient: only.recipient }))
+    : sellerNetworks(config)
+  return places.flatMap(({ network, recipient }) =>
+    network.assets
+      .filter((asset) => !only || only.asset === asset.address)
+      .map((asset) => ({ network, asset, recipient })),
+  )
 }
 
 /** A price in an asset is paid in that asset alone, on every network that can spell the amount. */

@@ -8,6 +8,8 @@ export type ButtonShopOptions = {
   /** The dashboard, which serves the pay button. */
   webUrl: string
   service: Service
+  /** The networks where the print may be paid for, as CAIP-2 ids: the coins of another may be worth nothing. */
+  networks: readonly string[]
 }
 
 /** What the seller's link for it must ask for. */
@@ -27,7 +29,7 @@ const LINK_FORM = html`<form>
  * A page of another origin with the pay button, and the page that its buyers come back to. The buyer's browser only names a payment: whether it
  * was made, to this seller, by a link and for this print, is what the service says.
  */
-export function createButtonShop({ webUrl, service }: ButtonShopOptions): Hono {
+export function createButtonShop({ webUrl, service, networks }: ButtonShopOptions): Hono {
   const app = new Hono()
   app.get('/button', (c) => {
     const link = c.req.query('link') ?? ''
@@ -49,7 +51,7 @@ export function createButtonShop({ webUrl, service }: ButtonShopOptions): Hono {
   app.get('/thanks', async (c) => {
     const id = c.req.query('payment') ?? ''
     const payment = await readPayment(service, id)
-    if (!payment || !isForThePrint(payment))
+    if (!payment || !networks.includes(payment.network) || !isForThePrint(payment))
       return c.html(shopPage('Not paid', html`<p>We know no payment of this print here.</p>`), 404)
     if (payment.status === 'confirmed' || payment.status === 'finalized')
       return c.html(

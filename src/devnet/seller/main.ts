@@ -12,7 +12,14 @@ const { networks } = config
 const payTo = { evm: config.PAY_TO_EVM, solana: config.PAY_TO_SOLANA }
 const products = createCatalog({ networks, payTo, feePayer: readFeePayer(service) })
 const seller = createSeller({ url: config.URL, service, networks, products })
-seller.route('/', createButtonShop({ webUrl: config.WEB_URL, service }))
+seller.route(
+  '/',
+  createButtonShop({
+    webUrl: config.WEB_URL,
+    service,
+    networks: networks.map(({ network }) => network),
+  }),
+)
 const { fetch } = seller
 
 const server = serve({ fetch, hostname: config.HOST, port: config.PORT }, ({ port }) =>
