@@ -287,6 +287,23 @@ describe('paying a link', () => {
     expect(again.json.error.details).toMatchObject({ reason: { code: 'link_busy' } })
   })
 
+  test('repeated under its key by a payer who has signed in since is another payment, and needs an open link', async () => {
+    const { link, terms } = await create()
+    const account = await evm.wallet(10n ** 20n)
+    const buyer = fixture.browser()
+    const headers = { 'Idempotency-Key': crypto.randomUUID() }
+    const body = { link, walletAddress: account.address }
+    expect((await buyer.post('/api/link/pay', body, headers)).status).toBe(200)
+    await buyer.signIn({
+      address: account.address,
+      network: evm.network.network,
+      sign: (message) => account.signMessage({ message }),
+    })
+    expect((await shop.post('/api/links/withdraw', { id: terms.id })).status).toBe(200)
+    const again = await buyer.post('/api/link/pay', body, headers)
+    expect(again.json.error.details).toMatchObject({ reason: { code: 'link_withdrawn' } })
+  })
+
   test('that cannot be built leaves the place to the next', async () => {
     const { link } = await create({ maxPayments: 1 })
     expect((await pay(link, { walletAddress: evmWallet().address })).json.error.code).toBe(

@@ -63,7 +63,7 @@ export async function buildPayment({
   return { reply, sessionId, setCookie: started?.setCookie }
 }
 
-/** A session's keys before and after it has proven the sender: the requests differ, and under one key the service would refuse the second. */
-export function verifiedScope(sessionId: string, senderVerified: boolean): string {
-  return senderVerified ? `${sessionId}:verified` : sessionId
+/** Keeps apart what is asked before and after a session has proven the sender: the requests differ, and under one key the service would refuse the second. */
+export function verifiedScope(scope: string, senderVerified: boolean): string {
+  return senderVerified ? `${scope}:verified` : scope
 }

@@ -20,7 +20,7 @@ import { requireSource } from '../files/source.ts'
 import { countsOf, openLink, refuseLink, stateOf, type OpenedLink } from '../links/open-link.ts'
 import { refreshPayments } from '../links/refresh.ts'
 import { chosenTerms, findShort } from '../links/short-link.ts'
-import { buildPayment } from './build-payment.ts'
+import { buildPayment, verifiedScope } from './build-payment.ts'
 import type { OwnCall, OwnReply, OwnRule } from '../session/own-rule.ts'
 
 /**
@@ -32,10 +32,13 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
   const opened = await openAnyLink(context, body)
   if (opened.row.maxPayments !== null)
     await refreshPayments(context, [opened.row.id], { visitor, requestId })
+  const { session } = visitor
+  const senderVerified = session?.wallets.includes(body.walletAddress) ?? false
   const payer = {
     id: createId('lpm'),
-    sessionId: visitor.session?.id,
-    requestKey: idempotencyKey,
+    sessionId: session?.id,
+    // As the service knows it: under another scope the same key is another request, and builds another payment.
+    requestKey: idempotencyKey && verifiedScope(idempotencyKey, senderVerified),
     now: context.now(),
   }
   // A request repeated under its key takes no second place, even if the link is no longer open.
