@@ -39,6 +39,8 @@ export const InvoiceBody = v.object({
       status: v.string(),
       /** Null where the payment service did not answer. */
       refund: v.nullable(v.picklist(['none', 'partial', 'full'])),
+      /** Its block came after its quoted price had ended. */
+      late: v.boolean(),
     }),
   ),
   /** Payments that are not owed: after the first one, or on a void invoice. */

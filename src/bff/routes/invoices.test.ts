@@ -324,6 +324,25 @@ describe('the payment of an invoice', () => {
   })
 })
 
+const RATE = { rate: '3000', source: 'a bank', observedAt: Date.now(), round: null }
+
+test('an invoice that is paid after the quoted price has ended is marked late', async () => {
+  const { id, link } = await issue()
+  const { paymentId } = (await pay(link)).json
+  await setStatus(paymentId, 'finalized')
+  const { db } = fixture.service.context
+  const expiresAt = Date.now()
+  const quote = { ...RATE, currency: 'EUR', amount: '30', quotedAt: expiresAt - 1, expiresAt }
+  const lands = async (at: number) => {
+    const row = { metadata: JSON.stringify({ quote }), blockTime: new Date(at) }
+    await db.update(payment).set(row).where(eq(payment.id, paymentId))
+    fixture.bff.context.upstream.forgetReads()
+    return read(id)
+  }
+  expect((await lands(expiresAt)).payment).toMatchObject({ paymentId, late: false })
+  expect((await lands(expiresAt + 1)).payment).toMatchObject({ paymentId, late: true })
+})
+
 describe('a void invoice', () => {
   test('takes no payment, by its link either, until that is undone', async () => {
     const { id, link } = await issue()

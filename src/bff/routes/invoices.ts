@@ -238,6 +238,7 @@ async function bodiesOf(call: Asking, found: readonly FoundInvoice[]): Promise<I
             paymentId: paying.paymentId,
             status: paying.status,
             refund: paid.includes(paying) ? refundOf(asks, paying.paymentId) : null,
+            late: statuses.get(paying.paymentId)?.late ?? false,
           }
         : null,
       surplus: owed.map(({ paymentId }) => paymentId),

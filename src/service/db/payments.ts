@@ -45,9 +45,10 @@ export async function findStatuses(
   db: Database,
   accountId: string,
   ids: readonly string[],
-): Promise<Pick<PaymentRecord, 'id' | 'status' | 'amount'>[]> {
+): Promise<Pick<PaymentRecord, 'id' | 'status' | 'amount' | 'blockTime' | 'metadata'>[]> {
+  const { id, status, amount, blockTime, metadata } = payment
   return db
-    .select({ id: payment.id, status: payment.status, amount: payment.amount })
+    .select({ id, status, amount, blockTime, metadata })
     .from(payment)
     .where(and(eq(payment.accountId, accountId), inArray(payment.id, [...ids])))
 }

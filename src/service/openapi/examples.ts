@@ -265,7 +265,7 @@ export const examples: {
     request: { query: { paymentIds: PAYMENT } },
     reply: {
       success: true,
-      payments: [{ paymentId: PAYMENT, status: status.status, refund: status.refund }],
+      payments: [{ paymentId: PAYMENT, status: status.status, refund: status.refund, late: false }],
     },
   },
   paymentHistory: {

@@ -3,6 +3,7 @@ import type { EndpointReply } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { familyOf, nativeAsset, SOLANA_FINAL_CONFIRMATIONS } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { isLate, quoteOf } from '#contract/quote.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Head } from '../chains/chain.ts'
 import type { Actor, Context } from '../context/context.ts'
@@ -53,11 +54,15 @@ export async function readStatuses(
   ])
   return {
     success: true,
-    payments: rows.map(({ id, status, amount }) => ({
-      paymentId: id,
-      status,
-      refund: describeRefund(amount, refunds.get(id)),
-    })),
+    payments: rows.map(({ id, status, amount, blockTime, metadata }) => {
+      const quote = quoteOf(readMetadata(metadata))
+      return {
+        paymentId: id,
+        status,
+        refund: describeRefund(amount, refunds.get(id)),
+        late: quote !== undefined && isLate(quote, blockTime?.getTime()),
+      }
+    }),
   }
 }
 

@@ -25,6 +25,7 @@ export function InvoiceBadges({ invoice }: { invoice: InvoiceBody }) {
   return (
     <span className="inline-flex flex-wrap items-center gap-2">
       <Badge tone={tone}>{t(label)}</Badge>
+      {payment?.late && <Badge tone="warn">{t`Late`}</Badge>}
       {payment?.refund === 'partial' && <Badge tone="warn">{t`Partly refunded`}</Badge>}
       {payment?.refund === 'full' && (
         <Badge tone="warn">{t({ message: 'Refunded', context: 'invoice' })}</Badge>
