@@ -1,3 +1,4 @@
+import type { Page } from '@playwright/test'
 import { parseUnits } from 'viem'
 import { expectPaid, expectReviewed, pay, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
@@ -291,15 +292,29 @@ test('a payment is refunded through the same review, and never more than was rec
   await expect(page.getByRole('heading', { name: text('Refund'), exact: true })).toHaveCount(0)
 })
 
+/** Tabs, or a list where stories before this one paid in more assets than fit. */
+async function chooseAnotherAsset(page: Page): Promise<string> {
+  const asset = text('Asset')
+  const tabs = page.getByRole('group', { name: asset, exact: true })
+  const list = page.getByRole('combobox', { name: asset, exact: true })
+  await expect(tabs.or(list)).toBeVisible()
+  if (await list.isVisible()) {
+    const name = await list.getByRole('option').nth(1).innerText()
+    await list.selectOption({ label: name })
+    return name
+  }
+  const tab = tabs.locator('label').filter({ has: page.getByRole('radio', { checked: false }) })
+  const name = await tab.first().innerText()
+  await tab.first().click()
+  return name
+}
+
 test('the figures of an asset add up, and a bar of the chart leads to the payments that make its sums', async ({
   net,
   seller,
 }) => {
   const page = await signInByApi(await seller(), net, '/')
-  const tabs = page.getByRole('group', { name: text('Asset'), exact: true })
-  const tab = tabs.locator('label').filter({ has: page.getByRole('radio', { checked: false }) })
-  const name = await tab.first().innerText()
-  await tab.first().click()
+  const name = await chooseAnotherAsset(page)
   await expect(page).toHaveURL(new RegExp(`asset=${name.split(' ')[0]}`))
   await expect(page.getByRole('heading', { level: 2, name })).toBeVisible()
 
