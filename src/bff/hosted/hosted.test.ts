@@ -310,6 +310,7 @@ test('refunds of one payment from a managed wallet never exceed it, however many
 test.each([
   ['to another wallet than the payer’s', {}, { to: stranger.address }, 'to'],
   ['of a payment that has not arrived', { status: 'pending' }, {}, 'refundOf'],
+  ['of a payment to another wallet', { recipient: stranger.address }, {}, 'refundOf'],
   ['of another asset', { asset: stranger.address }, {}, 'asset'],
   ['of another network', { network: 'eip155:1' }, {}, 'network'],
   ['with a reference', {}, { reference: 'x' }, 'reference'],

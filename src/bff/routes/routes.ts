@@ -100,10 +100,20 @@ const apiKeyRotate: Rule<'apiKeyRotate'> = async (call) => {
 /** The service looks at the chain before it builds. */
 const WITHIN_MS = 45_000
 
-/** The transaction by which a payee settles a proof alone: for the payee, or the operator. What comes is unsigned, of use to the payee's key only. */
+/**
+ * The transaction by which a payee settles a proof alone: for the payee, or the operator. What comes is unsigned, of use to the payee's key only.
+ * The payment is recorded in the account, so its payee is the merchant where no operator asks.
+ */
 const transactionReceive: Rule<'transactionReceive'> = async (call) => {
   const { context, visitor, input } = call
-  requirePayee(visitor, input.body.walletAddress)
+  const { walletAddress } = input.body
+  const session = requirePayee(visitor, walletAddress)
+  const { sellerWallets } = context.config
+  if (!may(session, 'operator') && !sellerWallets.includes(walletAddress))
+    throw new ProblemError('FORBIDDEN', {
+      message: 'This merchant settles only payments to its own wallets.',
+      details: { walletAddress: `Expected one of ${sellerWallets.join(', ')}.` },
+    })
   return context.upstream.write(
     'transactionReceive',
     { ...onward(call), timeoutMs: WITHIN_MS },
