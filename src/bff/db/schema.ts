@@ -482,7 +482,7 @@ export const hostedIntent = bff.table(
     createdAt: at('created_at').notNull(),
     expiresAt: at('expires_at').notNull(),
     /** `open`, `sending` from the signature on, then `sent` or `refused`. */
-    state: text().notNull(),
+    state: text().$type<'open' | 'sending' | 'sent' | 'refused'>().notNull(),
     /** SHA-256 of the signature that claimed it: the same request repeated is the same payment. */
     signatureHash: text(),
     takenAt: at('taken_at'),
