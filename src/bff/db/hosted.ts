@@ -31,7 +31,7 @@ export async function outflowToday(
         eq(hostedIntent.sender, sender),
         eq(hostedIntent.network, network),
         eq(hostedIntent.asset, asset),
-        inArray(hostedIntent.state, ['sending', 'sent']),
+        inArray(hostedIntent.state, ['sending', 'repeated', 'sent']),
         gt(hostedIntent.takenAt, new Date(now.getTime() - DAY_MS)),
       ),
     )
@@ -79,14 +79,6 @@ export async function takeIntent(
 
 export async function setSent(db: Database, id: string, paymentId: string): Promise<void> {
   await db.update(hostedIntent).set({ state: 'sent', paymentId }).where(eq(hostedIntent.id, id))
-}
-
-/** Nothing was sent, and for certain: what it took of the day's cap is free again. */
-export async function setRefused(db: Database, id: string): Promise<void> {
-  await db
-    .update(hostedIntent)
-    .set({ state: 'refused' })
-    .where(and(eq(hostedIntent.id, id), eq(hostedIntent.state, 'sending')))
 }
 
 /** Moves an intent from one of these states; false where it has another one by now. */

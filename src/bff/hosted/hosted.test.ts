@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createPaymentId } from '#contract/payment.ts'
+import { ProblemError } from '#contract/problem.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { evmWallet } from '#testing/test-browser.ts'
 import { findIntent, takeIntent, type HostedRow } from '../db/hosted.ts'
@@ -108,6 +109,22 @@ test('an intent that another request took meanwhile is told as taken, not as too
   })
   expect(await takeIntent(db, row, { ...by, now })).toEqual({ kind: 'gone' })
   expect(await hosted.paidOut()).toBe(1)
+})
+
+test('a payment that waits for the limit of requests is not taken: the same request pays it later', async () => {
+  const intent = await hosted.prepared()
+  const signature = await hosted.sign(intent)
+  const { context } = hosted.fixture.bff
+  const sessionId = (await findIntent(context.db, intent.nonce))?.sessionId
+  const exhaust = () => {
+    for (;;) context.budgets.spend({ sessionId, address: 'elsewhere' }, 'action')
+  }
+  expect(exhaust).toThrow(ProblemError)
+  const waiting = await hosted.send(intent.nonce, signature)
+  expect([waiting.status, await hosted.spent()]).toEqual([429, '0'])
+  expect((await findIntent(context.db, intent.nonce))?.state).toBe('open')
+  hosted.pass(61_000)
+  expect(hostedJson(await hosted.send(intent.nonce, signature)).state).toBe('sent')
 })
 
 test.each(['\0', 'x', 'a'.repeat(10_000)])(

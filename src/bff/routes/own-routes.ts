@@ -16,7 +16,7 @@ import { issueApproval } from '../session/approval.ts'
 import { roleOf, sessionBody } from '../session/open-session.ts'
 import type { OwnEndpointName, OwnRule, OwnCall } from '../session/own-rule.ts'
 import { hashCookieValue } from '../session/random.ts'
-import { requireRole } from '../session/rule.ts'
+import { requireRole, spender } from '../session/rule.ts'
 import { signInWallet } from '../session/start-session.ts'
 import type { Visitor } from '../session/visitor.ts'
 import {
@@ -100,7 +100,7 @@ async function take(
   session: OpenSession,
   { row, signatureHash }: { row: HostedRow; signatureHash: string },
 ): Promise<SendOutcome> {
-  const { context, body } = call
+  const { context, visitor, body } = call
   // Another request may have taken it since it was read, and decides then.
   const refuse = async (refusal: ProblemError) => {
     if (await moveIntent(context.db, row.id, { from: ['open'], to: 'refused' })) throw refusal
@@ -114,6 +114,7 @@ async function take(
     throw refuseHosted('hosted_signature')
   if (row.amount > rule.maxPerPayment)
     return refuse(refuseOverLimit('hosted_over_payment', rule.maxPerPayment, rule.asset))
+  context.budgets.spend(spender(visitor), 'action')
   const { maxPerDay } = rule
   const taken = await takeIntent(context.db, row, { signatureHash, maxPerDay, now: context.now })
   switch (taken.kind) {
@@ -139,7 +140,7 @@ async function repeat(call: SendCall, row: HostedRow, signatureHash: string): Pr
   if (row.state === 'refused') throw refuseHosted('hosted_not_sent')
   if (row.signatureHash !== signatureHash) throw refuseHosted('hosted_used')
   if (row.state === 'sent') return { state: 'sent', paymentId: row.paymentId }
-  return reconcile(call, row)
+  return (await reconcile(call, row)) ?? again(call, row.id, signatureHash)
 }
 
 async function maySign(
