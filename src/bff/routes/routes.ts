@@ -20,6 +20,7 @@ import {
   requireSession,
   type ProxyCall,
 } from '../session/rule.ts'
+import { projectForParties } from '../upstream/project.ts'
 import { readOnward, writeOnward } from './onward-rules.ts'
 import { verifiedScope } from './build-payment.ts'
 import {
@@ -54,9 +55,10 @@ const transactionSubmitted: Rule<'transactionSubmitted'> = async (call) => {
     body: { ...fieldsOf(raw.body), senderVerified },
     keyScope: verifiedScope(session.id, senderVerified),
   }
-  return context.upstream.write('transactionSubmitted', request, () =>
+  const reply = await context.upstream.write('transactionSubmitted', request, () =>
     context.budgets.spend(spender(visitor), 'action'),
   )
+  return session.member ? reply : { ...reply, value: projectForParties(reply.value) }
 }
 
 /** The new key passes through once: answers are kept by nobody, logged by nobody, and a repetition gets none. */
