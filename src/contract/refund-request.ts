@@ -86,6 +86,8 @@ export const RefundRequest = v.object({
   state: v.picklist(REFUND_REQUEST_STATES),
   /** The wallet that paid, and signed the request. */
   payer: v.string(),
+  /** The wallet that was paid. */
+  recipient: v.string(),
   /** CAIP-2. */
   network: v.string(),
   asset: v.string(),

@@ -3,6 +3,7 @@ import type { Database } from '#postgres/open.ts'
 import { hostedIntent } from './schema.ts'
 
 export type HostedRow = typeof hostedIntent.$inferSelect
+type State = HostedRow['state']
 
 const DAY_MS = 24 * 3_600_000
 
@@ -30,7 +31,7 @@ export async function outflowToday(
         eq(hostedIntent.sender, sender),
         eq(hostedIntent.network, network),
         eq(hostedIntent.asset, asset),
-        inArray(hostedIntent.state, ['sending', 'sent']),
+        inArray(hostedIntent.state, ['sending', 'repeated', 'sent']),
         gt(hostedIntent.takenAt, new Date(now.getTime() - DAY_MS)),
       ),
     )
@@ -40,29 +41,39 @@ export async function outflowToday(
 export type Taken =
   | { kind: 'taken'; row: HostedRow }
   | { kind: 'over_day'; spent: bigint }
+  | { kind: 'expired' }
   | { kind: 'gone' }
 
 /**
- * Takes an intent: of all who try, one does, and within the cap of the day over all intents of its wallet. The wallet is locked while its sum is
- * looked at, so that two intents cannot both fit into what is left.
+ * Takes an intent: of all who try, one does, in its time, and within the cap of the day over all intents of its wallet. The wallet is locked while its sum
+ * is looked at, so that two intents cannot both fit into what is left. What is refused here is refused for every request about it.
  */
 export async function takeIntent(
   db: Database,
   intent: HostedRow,
-  by: { signatureHash: string; maxPerDay: bigint; now: Date },
+  by: { signatureHash: string; maxPerDay: bigint; now: () => Date },
 ): Promise<Taken> {
   return db.transaction(async (tx) => {
     await tx.execute(
       sql`select pg_advisory_xact_lock(hashtext(${`hosted ${intent.network} ${intent.sender} ${intent.asset}`}))`,
     )
-    const spent = await outflowToday(tx, intent, by.now)
-    if (spent + intent.amount > by.maxPerDay) return { kind: 'over_day', spent }
-    const rows = await tx
+    const own = eq(hostedIntent.id, intent.id)
+    // While this one waited, another request may have taken it: that one decides.
+    const [open] = await tx.select().from(hostedIntent).where(own).for('update')
+    if (open?.state !== 'open') return { kind: 'gone' }
+    const now = by.now()
+    const spent = await outflowToday(tx, intent, now)
+    const expired = open.expiresAt <= now
+    if (expired || spent + intent.amount > by.maxPerDay) {
+      await tx.update(hostedIntent).set({ state: 'refused' }).where(own)
+      return expired ? { kind: 'expired' } : { kind: 'over_day', spent }
+    }
+    const [row] = await tx
       .update(hostedIntent)
-      .set({ state: 'sending', signatureHash: by.signatureHash, takenAt: by.now })
-      .where(and(eq(hostedIntent.id, intent.id), eq(hostedIntent.state, 'open')))
+      .set({ state: 'sending', signatureHash: by.signatureHash, takenAt: now })
+      .where(own)
       .returning()
-    return rows[0] ? { kind: 'taken', row: rows[0] } : { kind: 'gone' }
+    return row ? { kind: 'taken', row } : { kind: 'gone' }
   })
 }
 
@@ -70,12 +81,18 @@ export async function setSent(db: Database, id: string, paymentId: string): Prom
   await db.update(hostedIntent).set({ state: 'sent', paymentId }).where(eq(hostedIntent.id, id))
 }
 
-/** Nothing was sent, and for certain: what it took of the day's cap is free again. */
-export async function setRefused(db: Database, id: string): Promise<void> {
-  await db
+/** Moves an intent from one of these states; false where it has another one by now. */
+export async function moveIntent(
+  db: Database,
+  id: string,
+  { from, to }: { from: readonly State[]; to: State },
+): Promise<boolean> {
+  const moved = await db
     .update(hostedIntent)
-    .set({ state: 'refused' })
-    .where(and(eq(hostedIntent.id, id), eq(hostedIntent.state, 'sending')))
+    .set({ state: to })
+    .where(and(eq(hostedIntent.id, id), inArray(hostedIntent.state, [...from])))
+    .returning({ id: hostedIntent.id })
+  return moved.length > 0
 }
 
 /** Those nobody signed in time. */

@@ -481,8 +481,8 @@ export const hostedIntent = bff.table(
     refundOf: text(),
     createdAt: at('created_at').notNull(),
     expiresAt: at('expires_at').notNull(),
-    /** `open`, `sending` from the signature on, then `sent` or `refused`. */
-    state: text().notNull(),
+    /** `open`, `sending` from the signature on, `repeated` once it is asked for again, then `sent` or `refused`. */
+    state: text().$type<'open' | 'sending' | 'repeated' | 'sent' | 'refused'>().notNull(),
     /** SHA-256 of the signature that claimed it: the same request repeated is the same payment. */
     signatureHash: text(),
     takenAt: at('taken_at'),

@@ -62,8 +62,9 @@ export class Stream {
       const event = ring.after(this.#position)
       if (!event) return
       this.#position = event.id
-      if (this.#maySee(event))
-        this.#write(`id: ${event.id}\nevent: payment\ndata: ${event.json}\n\n`)
+      if (!this.#maySee(event)) continue
+      const json = this.session.member ? event.json : (event.partiesJson ?? event.json)
+      this.#write(`id: ${event.id}\nevent: payment\ndata: ${json}\n\n`)
     }
   }
 

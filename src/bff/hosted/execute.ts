@@ -2,10 +2,11 @@ import { formatAmount } from '#contract/amount.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { setRefused, setSent, type HostedRow } from '../db/hosted.ts'
+import { moveIntent, setSent, type HostedRow } from '../db/hosted.ts'
 import type { Visitor } from '../session/visitor.ts'
 import { spender } from '../session/rule.ts'
 import { ForwardedError } from '../upstream/problem.ts'
+import { UPSTREAM_TIMEOUT_MS } from '../upstream/upstream.ts'
 import { refuseHosted } from './refuse.ts'
 import { findRule, type HostedRule } from '../config/hosted-rules.ts'
 
@@ -26,6 +27,23 @@ const BEFORE_KEPT = new Set([
   'CHAIN_UNAVAILABLE',
 ])
 
+/** Until then only the request that took the intent asks the service: its answer has come, or has not come in time. */
+const ASKED_ALONE_MS = UPSTREAM_TIMEOUT_MS + 5_000
+
+/*
+ * Two requests about one intent, a crash between any two commits, and an answer that is lost:
+ *
+ * 1. `open` to `sending`, or to `refused`, is one commit before the service is asked. Who is refused an open intent is refused for all; who is too
+ *    late for it is told what became of it.
+ * 2. The service is asked under one key, so there is one payment, unless it refused: that frees the key, and another request under it may pay.
+ * 3. Only who took the intent calls such a refusal certain, and only while nobody else has asked: `sending` to `repeated` is a commit before any other
+ *    request, and `sending` to `refused` fails after it. No clock decides this; `ASKED_ALONE_MS` keeps a refusal certain that comes in time.
+ * 4. A crash before the service is asked, during it, or after it leaves `sending`, which counts against the cap. A repetition asks again under the key.
+ * 5. After its time nobody asks any more. The payment is looked for among those that were made, and only without one the intent is `refused`. Here alone
+ *    time decides: a process that stood still for `SETTLED_AFTER_MS` between the commit and its request could still pay.
+ * 6. `sent` replaces every state: it comes with the id of a payment.
+ */
+
 /** Has the service pay, for the first time. A refusal that comes before anything is kept is certain: nothing was sent. Any other answer is not. */
 export async function carryOut(
   asking: Asking,
@@ -33,14 +51,16 @@ export async function carryOut(
   rule: HostedRule,
 ): Promise<SendOutcome> {
   const { context, requestId } = asking
-  let asked = false
   try {
-    return await send(asking, { row, rule, onAsked: () => (asked = true) })
+    // Its budget was charged before the intent was taken.
+    return await send(asking, { row, rule, spend: () => undefined })
   } catch (error) {
-    if (!asked || (error instanceof ForwardedError && BEFORE_KEPT.has(error.code))) {
-      await setRefused(context.db, row.id)
+    if (
+      error instanceof ForwardedError &&
+      BEFORE_KEPT.has(error.code) &&
+      (await moveIntent(context.db, row.id, { from: ['sending'], to: 'refused' }))
+    )
       throw error
-    }
     context.log.warn(
       { err: error, requestId },
       'a payment from a managed wallet has no certain answer yet',
@@ -49,12 +69,12 @@ export async function carryOut(
   }
 }
 
-type Sending = { row: HostedRow; rule: HostedRule; onAsked?: () => void }
+type Sending = { row: HostedRow; rule: HostedRule; spend: () => void }
 
 /** The idempotency key is the intent's: however often this is asked, there is one payment. */
 async function send(
-  { context, visitor, requestId }: Asking,
-  { row, rule, onAsked }: Sending,
+  { context, requestId }: Asking,
+  { row, rule, spend }: Sending,
 ): Promise<SendOutcome> {
   const request = {
     body: requestOf(row, rule),
@@ -66,10 +86,7 @@ async function send(
   const { parsed } = await context.upstream.write(
     row.refundOf === null ? 'paymentSend' : 'paymentRefund',
     request,
-    () => {
-      context.budgets.spend(spender(visitor), 'action')
-      onAsked?.()
-    },
+    spend,
   )
   await setSent(context.db, row.id, parsed.paymentId)
   return { state: 'sent', paymentId: parsed.paymentId }
@@ -77,18 +94,24 @@ async function send(
 
 /**
  * Finds out what became of a request whose answer got lost. While its time lasts it is asked again under the same key, and no refusal then says
- * anything about the first time; after that the payment is only looked for.
+ * anything about the first time; after that the payment is only looked for. Undefined where it was decided meanwhile.
  */
-export async function reconcile(asking: Asking, row: HostedRow): Promise<SendOutcome> {
-  const { context } = asking
+export async function reconcile(asking: Asking, row: HostedRow): Promise<SendOutcome | undefined> {
+  const { context, visitor } = asking
   const now = context.now().getTime()
+  const unknown = { state: 'unknown', paymentId: null } as const
+  if (row.state === 'sending' && now < (row.takenAt?.getTime() ?? 0) + ASKED_ALONE_MS)
+    return unknown
   const rule = findRule(context.config.hosted, row)
   if (rule && row.expiresAt.getTime() > now) {
+    if (!(await moveIntent(context.db, row.id, { from: UNDECIDED, to: 'repeated' })))
+      return undefined
     try {
-      return await send(asking, { row, rule })
+      const spend = () => context.budgets.spend(spender(visitor), 'action')
+      return await send(asking, { row, rule, spend })
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
-      return { state: 'unknown', paymentId: null }
+      return unknown
     }
   }
   const paymentId = await findMade(asking, row)
@@ -96,10 +119,12 @@ export async function reconcile(asking: Asking, row: HostedRow): Promise<SendOut
     await setSent(context.db, row.id, paymentId)
     return { state: 'sent', paymentId }
   }
-  if (now < row.expiresAt.getTime() + SETTLED_AFTER_MS) return { state: 'unknown', paymentId: null }
-  await setRefused(context.db, row.id)
+  if (now < row.expiresAt.getTime() + SETTLED_AFTER_MS) return unknown
+  if (!(await moveIntent(context.db, row.id, { from: UNDECIDED, to: 'refused' }))) return undefined
   throw refuseHosted('hosted_not_sent')
 }
+
+const UNDECIDED = ['sending', 'repeated'] as const
 
 /** The payment that was made for an intent, among all that its wallet made around that time. */
 async function findMade(

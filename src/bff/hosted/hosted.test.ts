@@ -2,8 +2,10 @@ import { eq } from 'drizzle-orm'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createPaymentId } from '#contract/payment.ts'
+import { ProblemError } from '#contract/problem.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { evmWallet } from '#testing/test-browser.ts'
+import { findIntent, takeIntent, type HostedRow } from '../db/hosted.ts'
 import { hostedIntent } from '../db/schema.ts'
 import { ETH, HostedFixture, hostedJson, reasonOf } from '#testing/hosted-fixture.ts'
 
@@ -62,6 +64,67 @@ test('a payment from a managed wallet is one payment, however often and at once 
   )
   expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
   expect(await hosted.paidOut()).toBe(1)
+})
+
+test('a payment that takes more than half of what is left of the day is told as sent, in every tab that asked for it', async () => {
+  hosted.allow({ maxPerDay: ETH })
+  const intent = await hosted.prepared({ amount: 0.9 })
+  const signature = await hosted.sign(intent)
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => hosted.send(intent.nonce, signature)),
+  )
+  expect(answers.map(reasonOf)).toEqual(Array(8).fill(undefined))
+  expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
+  expect(await hosted.paidOut()).toBe(1)
+})
+
+test('an intent that another request took meanwhile is told as taken, not as too late; one that is refused is refused for all', async () => {
+  const { db } = hosted.fixture.bff.context
+  const read = async (nonce: string): Promise<HostedRow> => {
+    const row = await findIntent(db, nonce)
+    if (!row) throw new Error('no intent')
+    return row
+  }
+  const intent = await hosted.prepared()
+  const before = await read(intent.nonce)
+  const signature = await hosted.sign(intent)
+  await hosted.send(intent.nonce, signature)
+  const by = { signatureHash: 'x', maxPerDay: 3n * ETH }
+  const late = () => before.expiresAt
+  expect(await takeIntent(db, before, { ...by, now: late })).toEqual({ kind: 'gone' })
+
+  const other = await hosted.prepared()
+  const open = await read(other.nonce)
+  // It waited for the wallet's lock while its time ran out.
+  const over = () => open.expiresAt
+  expect(await takeIntent(db, open, { ...by, now: over })).toEqual({ kind: 'expired' })
+  const now = () => open.createdAt
+  expect(await takeIntent(db, open, { ...by, now })).toEqual({ kind: 'gone' })
+  expect(reasonOf(await hosted.send(other.nonce, await hosted.sign(other)))).toBe('hosted_not_sent')
+
+  const large = await hosted.prepared({ amount: 1 })
+  const row = await read(large.nonce)
+  expect(await takeIntent(db, row, { ...by, now, maxPerDay: ETH })).toMatchObject({
+    kind: 'over_day',
+  })
+  expect(await takeIntent(db, row, { ...by, now })).toEqual({ kind: 'gone' })
+  expect(await hosted.paidOut()).toBe(1)
+})
+
+test('a payment that waits for the limit of requests is not taken: the same request pays it later', async () => {
+  const intent = await hosted.prepared()
+  const signature = await hosted.sign(intent)
+  const { context } = hosted.fixture.bff
+  const sessionId = (await findIntent(context.db, intent.nonce))?.sessionId
+  const exhaust = () => {
+    for (;;) context.budgets.spend({ sessionId, address: 'elsewhere' }, 'action')
+  }
+  expect(exhaust).toThrow(ProblemError)
+  const waiting = await hosted.send(intent.nonce, signature)
+  expect([waiting.status, await hosted.spent()]).toEqual([429, '0'])
+  expect((await findIntent(context.db, intent.nonce))?.state).toBe('open')
+  hosted.pass(61_000)
+  expect(hostedJson(await hosted.send(intent.nonce, signature)).state).toBe('sent')
 })
 
 test.each(['\0', 'x', 'a'.repeat(10_000)])(
@@ -310,6 +373,7 @@ test('refunds of one payment from a managed wallet never exceed it, however many
 test.each([
   ['to another wallet than the payer’s', {}, { to: stranger.address }, 'to'],
   ['of a payment that has not arrived', { status: 'pending' }, {}, 'refundOf'],
+  ['of a payment to another wallet', { recipient: stranger.address }, {}, 'refundOf'],
   ['of another asset', { asset: stranger.address }, {}, 'asset'],
   ['of another network', { network: 'eip155:1' }, {}, 'network'],
   ['with a reference', {}, { reference: 'x' }, 'reference'],

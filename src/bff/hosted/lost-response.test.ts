@@ -24,6 +24,10 @@ test('a payment whose answer got lost is unknown until the service tells; then i
   expect(hostedJson(lost)).toEqual({ state: 'unknown', paymentId: null })
   expect(await hosted.spent()).toBe((ETH / 2n).toString())
   await hosted.fixture.startService()
+  // The first request may be under way.
+  expect(hostedJson(await hosted.send(intent.nonce, signature))).toEqual(hostedJson(lost))
+  expect(await hosted.paidOut()).toBe(0)
+  hosted.pass(20_000)
   const found = await hosted.send(intent.nonce, signature)
   expect(hostedJson(found).state).toBe('sent')
   expect(await hosted.paidOut()).toBe(1)
@@ -46,6 +50,31 @@ test('a payment that never reached the service is, when its time is long over, c
 
 test('a payment whose response was lost is unknown; a repetition finds it sent and pays nothing more', async () => {
   const { intent, signature } = await loseAnswer()
+  hosted.pass(20_000)
+  expect(hostedJson(await hosted.send(intent.nonce, signature)).state).toBe('sent')
+  expect(await hosted.paidOut()).toBe(1)
+})
+
+test('a refusal of the first request is not certain once the same payment was asked for again: it may have been made', async () => {
+  const intent = await hosted.prepared()
+  const signature = await hosted.sign(intent)
+  const before = await hosted.spent()
+  let refuse = (): void => {}
+  const refused = new Promise<void>((resolve) => (refuse = resolve))
+  await using lossy = await openLossy(hosted.fixture.service.url, refused)
+  await restartBff({ serviceUrl: lossy.url })
+  // The service refuses it and frees its key, and the refusal is slow to arrive.
+  const first = hosted.send(intent.nonce, signature)
+  await expect.poll(() => lossy.asked()).toBe(1)
+  hosted.pass(20_000)
+  // Meanwhile the second one is paid, and its answer is lost.
+  const unknown = { state: 'unknown', paymentId: null }
+  expect(hostedJson(await hosted.send(intent.nonce, signature))).toEqual(unknown)
+  expect(lossy.asked()).toBe(2)
+  refuse()
+  expect(hostedJson(await first)).toEqual(unknown)
+  expect([before, await hosted.spent()]).toEqual(['0', (ETH / 2n).toString()])
+  await restartBff()
   expect(hostedJson(await hosted.send(intent.nonce, signature)).state).toBe('sent')
   expect(await hosted.paidOut()).toBe(1)
 })
@@ -69,9 +98,7 @@ async function loseAnswer(): Promise<{ intent: HostedIntent; signature: string }
   const intent = await hosted.prepared()
   const signature = await hosted.sign(intent)
   await using lossy = await openLossy(hosted.fixture.service.url)
-  await hosted.fixture.stopBff()
-  await hosted.fixture.startBff({ serviceUrl: lossy.url })
-  hosted.allow({})
+  await restartBff({ serviceUrl: lossy.url })
   // A connection that stays open, as the one before it did.
   expect(await hosted.paidOut()).toBe(0)
   expect(hostedJson(await hosted.send(intent.nonce, signature))).toEqual({
@@ -79,10 +106,14 @@ async function loseAnswer(): Promise<{ intent: HostedIntent; signature: string }
     paymentId: null,
   })
   expect(lossy.asked()).toBe(1)
-  await hosted.fixture.stopBff()
-  await hosted.fixture.startBff()
-  hosted.allow({})
+  await restartBff()
   return { intent, signature }
+}
+
+async function restartBff(changes: { serviceUrl?: string } = {}): Promise<void> {
+  await hosted.fixture.stopBff()
+  await hosted.fixture.startBff(changes)
+  hosted.allow({})
 }
 
 /** The most that the service lists at once. */
@@ -110,19 +141,25 @@ function newerThan(made: PaymentRecord): NewPayment {
   }
 }
 
-/** Loses the answer to the first payment together with its connection, and refuses every later one. */
-async function openLossy(upstream: string) {
+/**
+ * Loses the answer to the first payment together with its connection, and refuses every later one. `refused`: refuses the first one
+ * then, and loses the answer to the second.
+ */
+async function openLossy(upstream: string, refused?: Promise<void>) {
   let sends = 0
   const server = createServer((request, response) => {
-    if (request.url === '/payment/send' && ++sends > 1) {
-      response.writeHead(429, { 'Content-Type': 'application/json', 'Retry-After': '1' })
-      response.end(
-        JSON.stringify({
-          success: false,
-          error: { code: 'RATE_LIMIT', message: 'Too many requests.', requestId: 'x' },
-          timestamp: 0,
-        }),
-      )
+    const send = request.url === '/payment/send' ? ++sends : 0
+    if (refused ? send === 1 : send > 1) {
+      void (refused ?? Promise.resolve()).then(() => {
+        response.writeHead(429, { 'Content-Type': 'application/json', 'Retry-After': '1' })
+        response.end(
+          JSON.stringify({
+            success: false,
+            error: { code: 'RATE_LIMIT', message: 'Too many requests.', requestId: 'x' },
+            timestamp: 0,
+          }),
+        )
+      })
       return
     }
     const lose = request.url === '/payment/send'

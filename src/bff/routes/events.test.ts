@@ -1,6 +1,9 @@
-import { desc } from 'drizzle-orm'
+import { desc, eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createId } from '#contract/id.ts'
 import type { PaymentStatus } from '#contract/payment.ts'
+import { payment } from '#service/db/schema/payment.ts'
+import { unmatchedTransfer } from '#service/db/schema/unmatched.ts'
 import { Fixture } from '#testing/fixture.ts'
 import { evmWallet, type TestBrowser, type TestWallet } from '#testing/test-browser.ts'
 import type { EventReader } from '#testing/event-reader.ts'
@@ -95,6 +98,38 @@ test('a wallet gets events of its payments only, the operator of all, in order a
   const second = await pay(['pending'])
   await hears(mine, [...first, ...second])
   await hears(all, [...first, `${other} created`, ...second])
+})
+
+test('who of the account assigned a transfer, and the note about it, reach people of the account alone', async () => {
+  const [mine, all] = [await open(seller), await open(operator)]
+  const paymentId = await fixture.createPayment({ recipient: sellerWallet.address })
+  const { db } = fixture.service.context
+  const [order] = await db.select().from(payment).where(eq(payment.id, paymentId))
+  if (!order) throw new Error('no order')
+  const { accountId, network, sender, recipient, asset, symbol, decimals, amount } = order
+  const terms = { accountId, network, sender, recipient, asset, symbol, decimals, amount }
+  await db.insert(unmatchedTransfer).values({
+    ...terms,
+    id: createId('umt'),
+    signature: `0x${'7'.repeat(64)}`,
+    blockHeight: 1,
+    assignedPaymentId: paymentId,
+    assignedBy: operatorWallet.address,
+    assignedAt: new Date(),
+    assignedNote: 'She called.',
+  })
+  await fixture.move(paymentId, 'pending')
+  const told = [`${paymentId} created`, `${paymentId} pending`]
+  await hears(mine, told)
+  await hears(all, told)
+  const read = (browser: TestBrowser) => browser.get(`/api/payment/status/${paymentId}`)
+  for (const text of [all.raw, (await read(operator)).text])
+    expect(text).toContain(`"by":"${operatorWallet.address}"`)
+  for (const text of [mine.raw, (await read(seller)).text]) {
+    expect(text).toContain('"by":null')
+    expect(text).not.toContain(operatorWallet.address)
+    expect(text).not.toContain('She called.')
+  }
 })
 
 test('a stream continues after the last event its reader saw', async () => {

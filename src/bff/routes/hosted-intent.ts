@@ -60,7 +60,7 @@ export const hostedIntent: OwnRule<'hostedIntent'> = async (call) => {
     createdAt: now,
     // Whole seconds: what is signed names it in seconds.
     expiresAt: new Date(Math.floor((now.getTime() + VALID_MS) / 1000) * 1000),
-    state: 'open',
+    state: 'open' as const,
     signatureHash: null,
     takenAt: null,
     paymentId: null,
@@ -81,7 +81,7 @@ async function requireRefund(
   session: OpenSession,
   amount: bigint,
 ): Promise<void> {
-  const { refundOf = '', to, network, asset, resource, reference } = body
+  const { refundOf = '', from, to, network, asset, resource, reference } = body
   if (reference !== undefined)
     throw refuseField('reference', 'Expected none: a refund has the reference of its payment.')
   const original = await readRefundable(
@@ -89,6 +89,9 @@ async function requireRefund(
     refundOf,
     'refundOf',
   )
+  // Who writes a payment between wallets of their own is not paid back by the merchant's.
+  if (from !== original.recipient && original.direction !== 'received')
+    throw refuseField('refundOf', 'Expected a payment that a wallet of the account received.')
   requireSameTerms(context, original, {
     recipientAddress: to,
     field: 'to',

@@ -3,7 +3,7 @@ import { hasRole } from '#contract/role.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { findRule } from '../config/hosted-rules.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { outflowToday, findIntent, takeIntent, type HostedRow } from '../db/hosted.ts'
+import { outflowToday, findIntent, moveIntent, takeIntent, type HostedRow } from '../db/hosted.ts'
 import { deleteSession, insertSessionPayment, type OpenSession } from '../db/sessions.ts'
 import { carryOut, reconcile, type SendOutcome } from '../hosted/execute.ts'
 import { intentOf } from '../hosted/intent-of.ts'
@@ -16,7 +16,7 @@ import { issueApproval } from '../session/approval.ts'
 import { roleOf, sessionBody } from '../session/open-session.ts'
 import type { OwnEndpointName, OwnRule, OwnCall } from '../session/own-rule.ts'
 import { hashCookieValue } from '../session/random.ts'
-import { requireRole } from '../session/rule.ts'
+import { requireRole, spender } from '../session/rule.ts'
 import { signInWallet } from '../session/start-session.ts'
 import type { Visitor } from '../session/visitor.ts'
 import {
@@ -100,31 +100,47 @@ async function take(
   session: OpenSession,
   { row, signatureHash }: { row: HostedRow; signatureHash: string },
 ): Promise<SendOutcome> {
-  const { context, body } = call
-  const now = context.now()
-  if (row.expiresAt <= now) throw refuseHosted('hosted_expired')
+  const { context, visitor, body } = call
+  // Another request may have taken it since it was read, and decides then.
+  const refuse = async (refusal: ProblemError) => {
+    if (await moveIntent(context.db, row.id, { from: ['open'], to: 'refused' })) throw refusal
+    return again(call, row.id, signatureHash)
+  }
   // What was allowed when it was prepared may not be any more.
   const rule = findRule(context.config.hosted, row)
-  if (!rule) throw refuseHosted('hosted_wallet')
-  if (!(await maySign(context, session, row.signer))) throw refuseHosted('hosted_signer')
+  if (!rule) return refuse(refuseHosted('hosted_wallet'))
+  if (!(await maySign(context, session, row.signer))) return refuse(refuseHosted('hosted_signer'))
   if (!isIntentSigned(row.signer, intentOf(row, rule), body.signature))
     throw refuseHosted('hosted_signature')
   if (row.amount > rule.maxPerPayment)
-    throw refuseOverLimit('hosted_over_payment', rule.maxPerPayment, rule.asset)
-  const taken = await takeIntent(context.db, row, { signatureHash, maxPerDay: rule.maxPerDay, now })
-  if (taken.kind === 'over_day')
-    throw refuseOverLimit('hosted_over_day', rule.maxPerDay - taken.spent, rule.asset)
-  if (taken.kind === 'taken') return carryOut(call, taken.row, rule)
-  const again = await findIntent(context.db, row.id)
-  if (!again) throw refuseHosted('hosted_intent')
-  return repeat(call, again, signatureHash)
+    return refuse(refuseOverLimit('hosted_over_payment', rule.maxPerPayment, rule.asset))
+  context.budgets.spend(spender(visitor), 'action')
+  const { maxPerDay } = rule
+  const taken = await takeIntent(context.db, row, { signatureHash, maxPerDay, now: context.now })
+  switch (taken.kind) {
+    case 'taken':
+      return carryOut(call, taken.row, rule)
+    case 'expired':
+      throw refuseHosted('hosted_expired')
+    case 'over_day':
+      throw refuseOverLimit('hosted_over_day', maxPerDay - taken.spent, rule.asset)
+    case 'gone':
+      return again(call, row.id, signatureHash)
+  }
+}
+
+async function again(call: SendCall, id: string, signatureHash: string): Promise<SendOutcome> {
+  const row = await findIntent(call.context.db, id)
+  // Only one that nobody took in time is deleted.
+  if (!row) throw refuseHosted('hosted_expired')
+  return repeat(call, row, signatureHash)
 }
 
 async function repeat(call: SendCall, row: HostedRow, signatureHash: string): Promise<SendOutcome> {
+  if (row.state === 'refused') throw refuseHosted('hosted_not_sent')
   if (row.signatureHash !== signatureHash) throw refuseHosted('hosted_used')
   if (row.state === 'sent') return { state: 'sent', paymentId: row.paymentId }
-  if (row.state === 'refused') throw refuseHosted('hosted_not_sent')
-  return reconcile(call, row)
+  return (await reconcile(call, row)) ?? again(call, row.id, signatureHash)
 }
 
 async function maySign(

@@ -4,23 +4,28 @@ import { evmWallet, type TestBrowser } from '#testing/test-browser.ts'
 
 /** Who may have proofs checked, accepted, or settled by themselves. The proof itself is refused by the service; that it was asked is what counts. */
 
-const wallets = { payee: evmWallet(), stranger: evmWallet(), operator: evmWallet() }
+const wallets = {
+  payee: evmWallet(),
+  other: evmWallet(),
+  stranger: evmWallet(),
+  operator: evmWallet(),
+}
 const proof = {
   x402Version: 2,
   paymentPayload: {},
   paymentRequirements: { payTo: wallets.payee.address },
 }
-const people: Record<'nobody' | 'payee' | 'stranger' | 'operator', TestBrowser> = {} as never
+const people: Record<'nobody' | keyof typeof wallets, TestBrowser> = {} as never
 let fixture: Fixture
 
 beforeAll(async () => {
   fixture = await Fixture.open({
     scopes: ['transaction:build', 'payment:read', 'payment:receive', 'token:read'],
-    bff: { operatorWallets: [wallets.operator.address] },
+    bff: { sellerWallets: [wallets.payee.address], operatorWallets: [wallets.operator.address] },
   })
-  for (const name of ['nobody', 'payee', 'stranger', 'operator'] as const)
+  for (const name of ['nobody', 'payee', 'other', 'stranger', 'operator'] as const)
     people[name] = fixture.browser()
-  for (const name of ['payee', 'stranger', 'operator'] as const)
+  for (const name of ['payee', 'other', 'stranger', 'operator'] as const)
     await people[name].signIn(wallets[name])
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
@@ -35,6 +40,25 @@ describe.each([
   test.each(Object.entries(expected))('is answered to %s with %i', async (who, status) => {
     expect((await people[who as keyof typeof people].post(path, body)).status).toBe(status)
   })
+})
+
+test('a payee that is no wallet of the merchant has nothing recorded in the merchant’s account', async () => {
+  const walletAddress = wallets.other.address
+  const settle = (who: keyof typeof people, spelled: string = walletAddress) =>
+    people[who].post('/api/transaction/receive', { ...receive, walletAddress: spelled })
+  expect(await settle('other')).toMatchObject({
+    status: 403,
+    json: { error: { code: 'FORBIDDEN', details: { walletAddress: expect.any(String) } } },
+  })
+  // The service refuses this proof, and was asked.
+  expect((await settle('operator')).status).toBe(400)
+  // It can still be checked, which records nothing.
+  const requirements = { payTo: walletAddress }
+  const checked = await people.other.post('/api/facilitator/verify', {
+    ...proof,
+    paymentRequirements: requirements,
+  })
+  expect(checked.status).toBe(200)
 })
 
 test('a proof of a payee in another spelling is still the payee’s', async () => {

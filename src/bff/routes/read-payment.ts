@@ -3,6 +3,7 @@ import type { Visitor } from '../session/visitor.ts'
 import { maySee } from '../session/open-session.ts'
 import type { OpenSession } from '../db/sessions.ts'
 import { ForwardedError } from '../upstream/problem.ts'
+import { projectForParties } from '../upstream/project.ts'
 import type { UpstreamReply } from '../upstream/upstream.ts'
 import { notFound, spender } from '../session/rule.ts'
 
@@ -30,5 +31,6 @@ export async function readPayment({
       throw error instanceof ForwardedError && error.code === 'NOT_FOUND' ? notFound() : error
     })
   if (!(await maySee(context, session, reply.parsed))) throw notFound()
-  return reply
+  // The reply is shared with other readers.
+  return session.member ? reply : { ...reply, value: projectForParties(reply.value) }
 }

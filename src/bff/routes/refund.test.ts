@@ -71,6 +71,31 @@ async function sendBack(who: TestBrowser, amount: number, change: Record<string,
   return { code: answer.json.error.code, fields: Object.keys(answer.json.error.details ?? {}) }
 }
 
+test('a visitor who paid another wallet of their own cannot ask the merchant for it back', async () => {
+  const [from, to] = [evmWallet(), evmWallet()]
+  const visitor = fixture.browser()
+  await visitor.signIn(from)
+  await visitor.signIn(to)
+  const planted = await record({ sender: from.address, recipient: to.address, amount: 5n * ETH })
+  const real = await record({
+    sender: from.address,
+    recipient: wallets.seller.address,
+    amount: ETH,
+  })
+  const ask = async (paymentId: string) => {
+    const answer = await visitor.post('/api/refund-requests', {
+      paymentId,
+      number: 1,
+      signature: 'nonsense',
+    })
+    return [answer.status, Object.keys(answer.json.error.details ?? {})]
+  }
+  const next = async (paymentId: string) =>
+    JSON.parse((await visitor.get(`/api/refund-requests/${paymentId}`)).text).next as unknown
+  expect([await ask(planted), await next(planted)]).toEqual([[400, ['paymentId']], null])
+  expect([await ask(real), await next(real)]).toMatchObject([[400, ['signature']], { number: 1 }])
+})
+
 test('only the seller that was paid and an operator may pay an unlisted wallet, and only as a refund', async () => {
   expect((await sendBack(people.seller, 1)).code).toBe(PASSED)
   expect((await sendBack(people.seller, 1, { metadata: {} })).code).toBe('FORBIDDEN')

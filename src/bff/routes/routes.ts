@@ -20,6 +20,7 @@ import {
   requireSession,
   type ProxyCall,
 } from '../session/rule.ts'
+import { projectForParties } from '../upstream/project.ts'
 import { readOnward, writeOnward } from './onward-rules.ts'
 import { verifiedScope } from './build-payment.ts'
 import {
@@ -54,9 +55,10 @@ const transactionSubmitted: Rule<'transactionSubmitted'> = async (call) => {
     body: { ...fieldsOf(raw.body), senderVerified },
     keyScope: verifiedScope(session.id, senderVerified),
   }
-  return context.upstream.write('transactionSubmitted', request, () =>
+  const reply = await context.upstream.write('transactionSubmitted', request, () =>
     context.budgets.spend(spender(visitor), 'action'),
   )
+  return session.member ? reply : { ...reply, value: projectForParties(reply.value) }
 }
 
 /** The new key passes through once: answers are kept by nobody, logged by nobody, and a repetition gets none. */
@@ -100,10 +102,20 @@ const apiKeyRotate: Rule<'apiKeyRotate'> = async (call) => {
 /** The service looks at the chain before it builds. */
 const WITHIN_MS = 45_000
 
-/** The transaction by which a payee settles a proof alone: for the payee, or the operator. What comes is unsigned, of use to the payee's key only. */
+/**
+ * The transaction by which a payee settles a proof alone: for the payee, or the operator. What comes is unsigned, of use to the payee's key only.
+ * The payment is recorded in the account, so its payee is the merchant where no operator asks.
+ */
 const transactionReceive: Rule<'transactionReceive'> = async (call) => {
   const { context, visitor, input } = call
-  requirePayee(visitor, input.body.walletAddress)
+  const { walletAddress } = input.body
+  const session = requirePayee(visitor, walletAddress)
+  const { sellerWallets } = context.config
+  if (!may(session, 'operator') && !sellerWallets.includes(walletAddress))
+    throw new ProblemError('FORBIDDEN', {
+      message: 'This merchant settles only payments to its own wallets.',
+      details: { walletAddress: `Expected one of ${sellerWallets.join(', ')}.` },
+    })
   return context.upstream.write(
     'transactionReceive',
     { ...onward(call), timeoutMs: WITHIN_MS },

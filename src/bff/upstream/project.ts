@@ -23,3 +23,14 @@ export function project(schema: v.GenericSchema, value: unknown): unknown {
       .map(([name, part]) => [name, project(part, source[name])]),
   )
 }
+
+type WithAssignment = { attribution: { assigned: object | null } }
+
+/** A payment for its parties: who of the account assigned a transfer to it, and the note about that, are for people of the account. */
+export function projectForParties(value: unknown): unknown {
+  const payment = value as WithAssignment
+  const { attribution } = payment
+  if (attribution.assigned === null) return value
+  const assigned = { ...attribution.assigned, by: null, note: null }
+  return { ...payment, attribution: { ...attribution, assigned } }
+}

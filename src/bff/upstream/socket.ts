@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { WebSocket } from 'ws'
 import { PaymentEvent, RefundRequestNews, SocketMessage } from '#contract/event.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
-import { project } from './project.ts'
+import { project, projectForParties } from './project.ts'
 
 /** Larger than any event: metadata is at most 4 KiB. */
 const MAX_MESSAGE_BYTES = 256 * 1024
@@ -16,6 +16,8 @@ export type FeedEvent = {
   sender: string
   recipient: string
   json: string
+  /** For sessions that are not of the account, where theirs is another one. */
+  partiesJson?: string
 }
 
 export type FeedEnd = { reason: 'closed' | 'key_refused' | 'nonsense'; code?: number }
@@ -83,7 +85,7 @@ export function openFeed(feed: Feed): () => void {
       case 'subscribed':
         return feed.onSubscribed({ lastEventId: BigInt(message.parsed.lastEventId), plan })
       case 'payment':
-        return feed.onEvent(toFeedEvent(message.parsed, project(PaymentEvent, message.raw)))
+        return feed.onEvent(toPaymentEvent(message.parsed, project(PaymentEvent, message.raw)))
       case 'refund_request':
         return feed.onEvent(toFeedEvent(message.parsed, project(RefundRequestNews, message.raw)))
       case 'error':
@@ -125,6 +127,12 @@ function toFeedEvent(event: Parties, shown: unknown): FeedEvent {
     recipient,
     json: copyText(stringifyJson(shown)),
   }
+}
+
+function toPaymentEvent(event: PaymentEvent, shown: unknown): FeedEvent {
+  const made = toFeedEvent(event, shown)
+  if (event.attribution.assigned === null) return made
+  return { ...made, partiesJson: copyText(stringifyJson(projectForParties(shown))) }
 }
 
 /**

@@ -16,7 +16,7 @@ import { project } from './project.ts'
  * Longer than a simulation on a slow chain, shorter than a browser waits: the reader gets an answer
  * that says what happened.
  */
-const TIMEOUT_MS = 15_000
+export const UPSTREAM_TIMEOUT_MS = 15_000
 /**
  * Identical reads within this time share one answer, unless an event or a write says that something
  * changed.
@@ -186,7 +186,7 @@ export class Upstream {
       url,
       headers,
       body,
-      timeoutMs: request.timeoutMs ?? TIMEOUT_MS,
+      timeoutMs: request.timeoutMs ?? UPSTREAM_TIMEOUT_MS,
       once: request.once,
     })
   }

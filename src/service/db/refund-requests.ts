@@ -4,6 +4,7 @@ import type { Database } from '#postgres/open.ts'
 import { PENDING_REFUND, REFUNDED } from './refunds.ts'
 import { payment } from './schema/payment.ts'
 import { refundRequest } from './schema/refund-request.ts'
+import { ownsWallets } from './wallet-owners.ts'
 
 export type RefundRequestRecord = typeof refundRequest.$inferSelect
 export type NewRefundRequest = typeof refundRequest.$inferInsert
@@ -58,6 +59,23 @@ export async function findRefundRequest(
   return row
 }
 
+/** Whether the payer of a payment may ask an account for it: one that owns wallets is asked only for what these received. */
+const isAskable = (accountId: string) =>
+  sql<boolean>`(${payment.direction} = 'received' or not ${ownsWallets(accountId)})`
+
+/** The same of one payment. */
+export async function isAskableOf(
+  db: Database,
+  accountId: string,
+  paymentId: string,
+): Promise<boolean> {
+  const [row] = await db
+    .select({ askable: isAskable(accountId) })
+    .from(payment)
+    .where(eq(payment.id, paymentId))
+  return row?.askable === true
+}
+
 /** Requests of an account that wait for a decision, newest first, with their payments. */
 export async function readOpenRefundRequests(
   db: Database,
@@ -70,6 +88,7 @@ export async function readOpenRefundRequests(
     isNull(refundRequest.settledAt),
     inArray(payment.status, [...REFUNDED]),
     not(isRefunded),
+    isAskable(accountId),
   )
   const joined = eq(payment.id, refundRequest.paymentId)
   const [rows, [counted]] = await Promise.all([

@@ -67,6 +67,13 @@ export async function readOwners(
     .orderBy(asc(walletOwner.createdAt), asc(walletOwner.id))
 }
 
+/** Whether an account owns wallets: then a payment to any other one is not its own. */
+export function ownsWallets(accountId: string): SQL<boolean> {
+  return sql<boolean>`exists (
+    select from ${walletOwner} as owned where owned.account_id = ${accountId} and owned.released_at is null
+  )`
+}
+
 export async function insertOwner(tx: Database, row: NewWalletOwner): Promise<WalletOwnerRecord> {
   const [inserted] = await tx.insert(walletOwner).values(row).returning()
   if (!inserted) throw new Error('An insert returned no row.')

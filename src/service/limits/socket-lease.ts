@@ -1,6 +1,6 @@
 import { and, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { apiKey, socket } from '../db/schema/access.ts'
+import { account, apiKey, socket } from '../db/schema/access.ts'
 
 /** A process that died gives its connections back after this long; one that lives extends them every `BEAT_MS`. */
 const SOCKET_LEASE_SECONDS = 5
@@ -32,23 +32,33 @@ export async function renewSockets(db: Database, ids: readonly string[]): Promis
     .where(inArray(socket.id, [...ids]))
 }
 
-/** Extends the connections whose key is still valid and returns their ids; the others are to be closed. */
+/** Extends the connections whose key is still valid, and tells of each whether it may read payments by now; the others are to be closed. */
 export async function extendSockets(
   db: Database,
   ids: readonly string[],
   now: Date,
-): Promise<Set<string>> {
-  if (ids.length === 0) return new Set()
-  const valid = db
-    .select({ id: apiKey.id })
-    .from(apiKey)
-    .where(and(isNull(apiKey.revokedAt), or(isNull(apiKey.expiresAt), gt(apiKey.expiresAt, now))))
+): Promise<Map<string, boolean>> {
+  if (ids.length === 0) return new Map()
   const rows = await db
     .update(socket)
     .set({ leaseUntil: leaseUntil() })
-    .where(and(inArray(socket.id, [...ids]), inArray(socket.keyId, valid)))
-    .returning({ id: socket.id })
-  return new Set(rows.map((row) => row.id))
+    .from(apiKey)
+    .innerJoin(account, eq(account.id, apiKey.accountId))
+    .where(
+      and(
+        inArray(socket.id, [...ids]),
+        eq(apiKey.id, socket.keyId),
+        isNull(apiKey.revokedAt),
+        or(isNull(apiKey.expiresAt), gt(apiKey.expiresAt, now)),
+      ),
+    )
+    .returning({ id: socket.id, scopes: apiKey.scopes, permitted: account.scopes })
+  return new Map(
+    rows.map(({ id, scopes, permitted }) => [
+      id,
+      scopes.includes('payment:read') && (permitted?.includes('payment:read') ?? true),
+    ]),
+  )
 }
 
 export async function releaseSocket(db: Database, id: string): Promise<void> {

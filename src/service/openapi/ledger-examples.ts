@@ -176,6 +176,7 @@ function refundRequestExamples(status: EndpointReply<'paymentStatus'>): Pick<Exa
     requestId,
     state: 'open' as const,
     payer: status.sender,
+    recipient: status.recipient,
     network,
     asset,
     symbol,

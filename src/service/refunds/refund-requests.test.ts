@@ -262,6 +262,29 @@ describe('a request for a refund', () => {
     expect(await fields(create(nothing))).toEqual(['INVALID_PARAMETERS', 'amount'])
   })
 
+  test('is neither taken nor listed for money that another wallet than the account’s received', async () => {
+    const { address: own } = evmWallet()
+    // A visitor of two wallets pays from one to the other, and has the account record it.
+    const planted = await paid({ recipient: own })
+    expect((await requestsOf(planted)).next).toBeNull()
+    expect(await fields(create(await signed({ paymentId: planted })))).toEqual([
+      'INVALID_PARAMETERS',
+      'paymentId',
+    ])
+    expect(await rowsOf(planted)).toEqual([])
+
+    // An account that registered no wallet cannot tell; once it did, the others are gone from its list.
+    const other = await openAccount(opened.context)
+    const { accountId } = other
+    const paymentId = await paid({ recipient: own, accountId })
+    const { request } = await create(await signed({ paymentId }), other)
+    expect(await listed(other)).toEqual([request.requestId])
+    await ownWallet({ ...opened, actor: other }, evmWallet().address)
+    expect(await listed(other)).toEqual([])
+    await ownWallet({ ...opened, actor: other }, own)
+    expect(await listed(other)).toEqual([request.requestId])
+  })
+
   test('asked ten times at once is one, with the same signature and with ten different ones', async () => {
     const paymentId = await paid()
     const input = await signed({ paymentId })

@@ -23,6 +23,7 @@ import { recordEvent } from '../db/record-event.ts'
 import {
   findRefundRequest,
   insertRefundRequest,
+  isAskableOf,
   readOpenRefundRequests,
   readRefundIds,
   readRefundRequests,
@@ -87,7 +88,7 @@ export async function readNewestRequest(
 /**
  * Records that the payer of a payment asks for it back. Only the wallet that paid can ask: what it signed names the payment, the amount and a number that
  * counts once. The same request again gets the one that is there.
- * @throws `NOT_FOUND`; `INVALID_PARAMETERS` for a payment that did not arrive or of which too little is left, for another signer, and while one is open;
+ * @throws `NOT_FOUND`; `INVALID_PARAMETERS` for a payment that did not arrive at a wallet of the account or of which too little is left, for another signer, and while one is open;
  * `FORBIDDEN` where another account was paid; `CHAIN_UNAVAILABLE`
  */
 export async function createRefundRequest(
@@ -98,7 +99,7 @@ export async function createRefundRequest(
   const { db } = context
   const { paymentId, number, amount, reason = '', signature } = input
   const original = await readOwnPayment(context, actor, paymentId)
-  await requireReceived(db, actor, original)
+  await requireAskable(db, actor, original)
   const known = (await readRefundRequests(db, paymentId)).find(
     ({ request }) => request.number === number,
   )?.request
@@ -194,9 +195,23 @@ function noRequest(requestId: string, decline: boolean): ProblemError {
   })
 }
 
+/**
+ * A stranger can pay another stranger and have the account record it: it is asked for what its own wallets received. One that registered
+ * none is asked for all; who may hand in a request there is for its program to check.
+ * @throws those of `requireReceived`; `INVALID_PARAMETERS`
+ */
+async function requireAskable(db: Database, actor: Actor, original: PaymentRecord): Promise<void> {
+  await requireReceived(db, actor, original)
+  const { direction, id, recipient } = original
+  if (direction !== 'received' && !(await isAskableOf(db, actor.accountId, id)))
+    throw refuseParameters({
+      paymentId: `Expected a payment to a wallet of this account; ${recipient} is none. If it is yours, register it.`,
+    })
+}
+
 async function isAskable(db: Database, actor: Actor, original: PaymentRecord): Promise<boolean> {
   try {
-    await requireReceived(db, actor, original)
+    await requireAskable(db, actor, original)
     return true
   } catch (error) {
     if (error instanceof ProblemError) return false
@@ -281,7 +296,7 @@ function stateOf(row: RefundRequestState): Described['state'] {
 }
 
 function describe(
-  { sender: payer, network, asset, symbol, decimals }: PaymentRecord,
+  { sender: payer, recipient, network, asset, symbol, decimals }: PaymentRecord,
   row: RefundRequestState,
 ): Described {
   const { request } = row
@@ -291,6 +306,7 @@ function describe(
     number: request.number,
     state: stateOf(row),
     payer,
+    recipient,
     network,
     asset,
     symbol,

@@ -346,6 +346,12 @@ describe('on Postgres', () => {
     // An account without registered wallets refunds what it was paid; what another account owns is not its to refund.
     const external = await paid({ recipient: stranger.address })
     expect(await local({ paymentId: external.id })).toMatchObject({ sender: stranger.address })
+    // Money that never reached the account does not leave it.
+    for (const request of [local, hosted])
+      expect(await fields(request({ paymentId: external.id, walletAddress: till }))).toEqual([
+        'INVALID_PARAMETERS',
+        'walletAddress',
+      ])
     await ownWallet({ ...opened, actor: other }, stranger.address)
     const back = await paid({ recipient: (await evm.wallet(ETH)).address, refundOf: external.id })
     expect(await fields(local({ paymentId: back.id }))).toEqual(['INVALID_PARAMETERS', 'paymentId'])

@@ -17,7 +17,8 @@ type Body = EndpointInput<'transactionRefund'>['body']
 
 /**
  * Returns a payment, in whole or part, from a managed wallet. A request repeated under its key gets the same refund.
- * @throws `INVALID_PARAMETERS` for a payment that did not arrive, a wallet of another account, and an amount above what is left; all of `sendPayment`
+ * @throws `INVALID_PARAMETERS` for a payment that did not arrive at a wallet of the account, a wallet of another account, and an amount above what is left;
+ * all of `sendPayment`
  */
 export async function refundPayment(
   context: Context,
@@ -59,14 +60,18 @@ async function readRefund(
   const original = await readOwnPayment(context, actor, paymentId)
   await requireReceived(context.db, actor, original)
   const sender = walletAddress ?? original.recipient
-  if (
-    sender !== original.recipient &&
-    (await findOwner(context.db, original.network, sender)) !== actor.accountId
-  )
-    throw refuseParameters({
-      walletAddress:
-        'Expected the wallet that received the payment, or another wallet of this account.',
-    })
+  if (sender !== original.recipient) {
+    // What the account never received is returned by who did: their wallet, with their signature.
+    if (original.direction !== 'received')
+      throw refuseParameters({
+        walletAddress: `Expected ${original.recipient}, which received the payment: it is not a wallet of this account, so no other one refunds it.`,
+      })
+    if ((await findOwner(context.db, original.network, sender)) !== actor.accountId)
+      throw refuseParameters({
+        walletAddress:
+          'Expected the wallet that received the payment, or another wallet of this account.',
+      })
+  }
   const left = await readLeft(context.db, original)
   const amountAtomic = amount === undefined ? left : readAmount(amount, original)
   requireLeft(original, { amountAtomic, left })

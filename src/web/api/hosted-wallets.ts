@@ -1,5 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { HostedWallet } from '#contract/hosted-endpoints.ts'
+import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { hasRole } from '#contract/role.ts'
 import { callProxy } from './client.ts'
 import { useSession } from './session.ts'
@@ -11,17 +12,25 @@ export const hostedWalletsQuery = queryOptions({
   staleTime: 5_000,
 })
 
-/** Those that a payment can be refunded from: of its asset, on its network. Undefined until they are known. */
+/**
+ * Those that a payment can be refunded from: of its asset, on its network, for what the account received. Undefined until they are known.
+ */
 export function useRefundWallets({
   network,
   asset,
-}: {
-  network: string
-  asset: string
-}): readonly HostedWallet[] | undefined {
+  direction,
+  recipient,
+}: Pick<PaymentStatusBody, 'network' | 'asset' | 'direction' | 'recipient'>):
+  | readonly HostedWallet[]
+  | undefined {
   const session = useSession()
   const operator = session.kind === 'known' && hasRole(session.session?.role, 'operator')
   const { data, isLoading } = useQuery({ ...hostedWalletsQuery, enabled: operator })
   if (isLoading || session.kind === 'loading') return undefined
-  return (data ?? []).filter((each) => each.network === network && each.asset === asset)
+  return (data ?? []).filter(
+    (each) =>
+      each.network === network &&
+      each.asset === asset &&
+      (direction === 'received' || each.wallet === recipient),
+  )
 }

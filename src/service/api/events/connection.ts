@@ -28,6 +28,8 @@ export type StreamOptions = {
 export type EventConnection = {
   id: string
   accountId(): string | undefined
+  /** Whether its key had the scope for events when it was authenticated. */
+  mayRead(): boolean
   /** Looks for new events. */
   wake(): void
   close(code: number, reason: string): void
@@ -95,7 +97,7 @@ export function openConnection(
         timestamp: context.now().getTime(),
       })
     }
-    if (!caller.scopes.has('payment:read')) throw missingScope(caller, 'payment:read')
+    if (!mayRead()) throw missingScope(caller, 'payment:read')
     const lastEventId = await subscription.add(request.keys, request.since)
     await send({
       type: 'subscribed',
@@ -130,6 +132,10 @@ export function openConnection(
     await send({ type: 'authenticated', userId: found.accountId, plan: found.plan })
   }
 
+  function mayRead(): boolean {
+    return caller?.scopes.has('payment:read') === true
+  }
+
   function wake(): void {
     subscription?.pump().catch((error: unknown) => {
       if (ws.readyState !== ws.OPEN) return
@@ -138,7 +144,7 @@ export function openConnection(
     })
   }
 
-  return { id, accountId: () => caller?.accountId, wake, close }
+  return { id, accountId: () => caller?.accountId, mayRead, wake, close }
 }
 
 function readRequest(data: RawData, isBinary: boolean): SocketRequest {

@@ -14,6 +14,7 @@ import {
 } from '#testing/service-app.ts'
 import { SocketClient } from '#testing/socket-client.ts'
 import { event, payment } from '../../db/schema/payment.ts'
+import { changePlan } from '../../keys/accounts.ts'
 import { revokeKey } from '../../keys/manage-keys.ts'
 import { examples } from '../../openapi/examples.ts'
 import { recordEvent } from '../../db/record-event.ts'
@@ -383,6 +384,23 @@ describe('the event stream', () => {
     await revokeKey(db, revoked.id, new Date())
     await expect.poll(() => client.closed, { timeout: 15_000 }).toMatchObject({ code: 4401 })
   })
+
+  test(
+    'an account that may no longer read payments hears of none',
+    { timeout: 20_000 },
+    async () => {
+      const [taken, kept] = [await createTestKey(db), await createTestKey(db)]
+      const [client, other] = [new SocketClient(app), new SocketClient(app)]
+      await client.enter(taken.key, ['payments'])
+      await other.enter(kept.key, ['payments'])
+      const plan = 'premium' as const
+      const { accountId } = taken
+      await changePlan(db, { accountId: kept.accountId, plan, scopes: ['payment:read'] })
+      await changePlan(db, { accountId, plan, scopes: ['token:read'] })
+      await expect.poll(() => client.closed, { timeout: 15_000 }).toMatchObject({ code: 4401 })
+      expect(other.closed).toBeUndefined()
+    },
+  )
 })
 
 describe('two processes', () => {

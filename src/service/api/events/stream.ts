@@ -151,7 +151,7 @@ async function admit(
   }
 }
 
-/** A key that was revoked or ran out ends its connections here. The look at the rows makes up for a notification that never came. */
+/** A key that was revoked, ran out or lost the scope ends its connections here. The look at the rows makes up for a notification that never came. */
 async function renewLeases(
   context: Context,
   connections: ReadonlyMap<WebSocket, EventConnection>,
@@ -164,8 +164,11 @@ async function renewLeases(
       context.now(),
     )
     for (const connection of open) {
-      if (valid.has(connection.id)) connection.wake()
-      else connection.close(CLOSE.unauthorized, 'the key is no longer valid')
+      const reads = valid.get(connection.id)
+      if (reads === undefined) connection.close(CLOSE.unauthorized, 'the key is no longer valid')
+      else if (connection.mayRead() && !reads)
+        connection.close(CLOSE.unauthorized, 'the key lacks payment:read now')
+      else connection.wake()
     }
   } catch (error) {
     context.log.warn({ err: error }, 'socket leases not extended')

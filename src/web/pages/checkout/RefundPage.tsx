@@ -90,7 +90,7 @@ function Refund({ payment }: { payment: PaymentStatusBody }) {
     payment.refundOf !== null || !isPaid(payment.status)
       ? t`This payment cannot be refunded.`
       : !open && wanted === undefined
-        ? t`Nothing is left to refund.`
+        ? t`Nothing left to refund.`
         : undefined
   const asked = {
     network: payment.network,
@@ -166,8 +166,11 @@ function Original({ payment }: { payment: PaymentStatusBody }) {
         </Trans>
       </h2>
       <Facts>
-        <Fact long name={t`To`}>
+        <Fact long name={t`Paid by`}>
           <Address copy full value={payment.sender} />
+        </Fact>
+        <Fact long name={t`Paid to`}>
+          <Address copy full value={payment.recipient} />
         </Fact>
         <Fact name={t`Network`}>{network?.name ?? payment.network}</Fact>
         {typeof reference === 'string' && (

@@ -41,7 +41,7 @@ export function RefundRequestItems({
           title={<Plural one="# more refund request" other="# more refund requests" value={more} />}
           tone="info"
         >
-          <Trans>Each is signed by the wallet that paid.</Trans>
+          <Trans>Each is signed by its payer.</Trans>
         </InboxItem>
       )}
     </>
@@ -52,6 +52,7 @@ function RefundRequestItem({ request }: { request: RefundRequest }) {
   const { paymentId, amountAtomic, decimals, symbol, state } = request
   const amount = <Amount atomic={amountAtomic} decimals={decimals} symbol={symbol} />
   const payer = <Address value={request.payer} />
+  const recipient = <Address value={request.recipient} />
   const time = <Time at={request.timestamp} />
   return (
     <InboxItem
@@ -78,7 +79,7 @@ function RefundRequestItem({ request }: { request: RefundRequest }) {
       tone="info"
     >
       <Trans>
-        Signed by {payer}, {time}.
+        Signed by {payer}, paid to {recipient}, {time}.
       </Trans>{' '}
       <CustomerReason reason={request.reason} />
     </InboxItem>

@@ -19,6 +19,7 @@ import { ReasonField } from '../../payment-flow/form/ReasonField.tsx'
 import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
 import { Link } from '../../router/Link.tsx'
+import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -80,6 +81,9 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
       {data ? (
         <>
           <Facts>
+            <Fact name={<Trans>Paid to</Trans>}>
+              <Address copy value={payment.recipient} />
+            </Fact>
             {refundedAtomic !== '0' && (
               <Fact name={<Trans>Refunded</Trans>}>
                 <Amount atomic={refundedAtomic} exact {...money} />

@@ -36,6 +36,9 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
   const state = useSession()
   const session = state.kind === 'known' ? state.session : null
   const facts = factsOf(found.payment)
+  // What is settled is recorded as the merchant's.
+  const settles = (payee: string) =>
+    hasRole(session?.role, 'operator') || sellerWallets.includes(payee)
   const [fields, setFields] = useState(() =>
     startFields(facts, networks, [...(session?.wallets ?? []), ...sellerWallets]),
   )
@@ -115,17 +118,18 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
           )}
         </ResultCard>
       )}
-      {asked && (settling || (result && verdictOf(result) !== 'invalid')) && (
-        <SettleCard
-          expected={asked}
-          facts={facts}
-          header={found.header}
-          key={found.header}
-          onBegun={setSettling}
-          onSettled={(transaction) => check('check', transaction)}
-          settled={result?.settled ?? false}
-        />
-      )}
+      {asked &&
+        (settling || (settles(asked.wallet) && result && verdictOf(result) !== 'invalid')) && (
+          <SettleCard
+            expected={asked}
+            facts={facts}
+            header={found.header}
+            key={found.header}
+            onBegun={setSettling}
+            onSettled={(transaction) => check('check', transaction)}
+            settled={result?.settled ?? false}
+          />
+        )}
     </>
   )
 }

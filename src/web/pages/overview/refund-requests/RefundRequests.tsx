@@ -36,7 +36,7 @@ export function RefundRequests() {
         <Icon name="arrowLeft" /> <Trans>Overview</Trans>
       </Link>
       <PageHeader
-        subtitle={<Trans>Each is signed by the wallet that paid.</Trans>}
+        subtitle={<Trans>Each is signed by its payer.</Trans>}
         title={<Trans>Refund requests</Trans>}
       />
       <Requests />
@@ -64,7 +64,7 @@ function Requests() {
       {shown === 0 ? (
         <Card>
           <EmptyState icon="check" title={<Trans>No open requests</Trans>}>
-            <Trans>Every request is decided.</Trans>
+            <Trans>All decided.</Trans>
           </EmptyState>
         </Card>
       ) : (
@@ -105,6 +105,9 @@ function RequestCard({ request }: { request: RefundRequest }) {
       <Facts className="mt-3">
         <Fact name={t`Signed by`} long>
           <Address copy full value={request.payer} />
+        </Fact>
+        <Fact name={t`Paid to`} long>
+          <Address copy full value={request.recipient} />
         </Fact>
         <Fact name={t`Network`}>{network?.name ?? request.network}</Fact>
         <Fact name={t`Payment`}>
