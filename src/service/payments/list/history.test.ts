@@ -154,6 +154,43 @@ describe('on Postgres', () => {
     )
   })
 
+  test('pages by landing neither lose nor repeat a payment while others land, and begin and end with their period', async () => {
+    const who = await openAccount(context)
+    const landed = (ago: number) => new Date(NOW.getTime() - ago)
+    const all: string[] = []
+    // Created in one order, landed in the other, five in one block each.
+    for (let index = 0; index < 23; index++)
+      all.push(await pay(who, { ago: index, blockTime: landed(DAY - Math.floor(index / 5)) }))
+    const failed = await pay(who, { status: 'failed', blockTime: landed(DAY) })
+    const noted = await pay(who, { ago: 2 * DAY, confirmedAt: landed(DAY) })
+    const open = await Promise.all(
+      Array.from({ length: 8 }, () => pay(who, { status: 'pending', ago: 2 * DAY })),
+    )
+    await pay(who, { blockTime: landed(DAY + 1) })
+    await pay(who, { status: 'expired', ago: DAY - 1 })
+    const period = { by: 'landed', since: String(NOW.getTime() - DAY) }
+    const seen: string[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const page = await history(who, ALICE, { ...period, limit: '4', ...(cursor && { cursor }) })
+      seen.push(...ids(page))
+      const arriving = open.pop()
+      if (arriving)
+        await context.db
+          .update(payment)
+          .set({ status: 'confirmed', blockTime: landed(0) })
+          .where(eq(payment.id, arriving))
+      cursor = page.nextCursor
+    }
+    expect(seen).toHaveLength(25)
+    expect(new Set(seen)).toEqual(new Set([...all, failed, noted]))
+    const whole = await history(who, ALICE, { ...period, limit: '500' })
+    expect(whole.total).toBe(whole.payments.length)
+    expect(ids(whole).slice(-25)).toEqual(seen)
+    const { total } = await history(who, ALICE, { by: 'landed' })
+    expect(total).toBe(whole.total + 1)
+  })
+
   test('offset and limit page the same order, and total counts past the page', async () => {
     const who = await openAccount(context)
     for (let index = 0; index < 7; index++) await pay(who, { ago: index })
@@ -281,6 +318,13 @@ describe('on Postgres', () => {
         facts: { details: { cursor: expect.any(String) } },
       })
     }
+    const created = Buffer.from(`1.${createPaymentId()}`).toString('base64url')
+    await expect(
+      history(who, ALICE, { by: 'landed', status: 'incomplete', cursor: created }),
+    ).rejects.toMatchObject({ facts: { details: { by: expect.any(String) } } })
+    await expect(history(who, ALICE, { by: 'landed', cursor: created })).rejects.toMatchObject({
+      facts: { details: { cursor: expect.any(String) } },
+    })
   })
 
   test('a list that names wallets sees from them: what moves between two of them is neither sent nor received', async () => {

@@ -216,6 +216,7 @@ async function rankNewest(
     statuses: undefined,
     network: undefined,
     assets: undefined,
+    by: 'created',
     since: undefined,
     until: undefined,
     minAmount: undefined,

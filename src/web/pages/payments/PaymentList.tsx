@@ -6,6 +6,7 @@ import { serverNow } from '../../api/clock.ts'
 import { newArrivals } from '../../api/merge-payment.ts'
 import { useNewPayments } from '../../api/new-payments.ts'
 import {
+  entriesQueryOf,
   isFiltered,
   listQueryOf,
   noteFilterOf,
@@ -168,7 +169,7 @@ function ListView({
       {exporting !== undefined && (
         <Suspense>
           <ExportDialog
-            capped={capped}
+            entries={entriesQueryOf(filter, opened)}
             onClose={() => setExporting(false)}
             open={exporting}
             noted={noted}

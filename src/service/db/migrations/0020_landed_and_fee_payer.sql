@@ -1,0 +1,1 @@
+CREATE INDEX "payment_landed" ON "service"."payment" USING btree ("account_id",coalesce(block_time, confirmed_at, created_at),"id") WHERE not draft and status in ('confirmed', 'finalized', 'failed');
