@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import { formatAmount } from '#contract/amount.ts'
 import type { EndpointReply } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
@@ -14,6 +14,9 @@ import type { Database } from '#postgres/open.ts'
 import type { PaymentRecord } from '../../db/payments.ts'
 import { settlementFee, settlementOrder } from '../../db/schema/proof.ts'
 import { walletOwner } from '../../db/schema/wallet.ts'
+
+/** Later than any payment. */
+const NEVER = new Date(8.64e15)
 
 type RowFee = EndpointReply<'paymentList'>['payments'][number]['fee']
 type Paid = { feeAtomic: bigint; payer: string | null }
@@ -51,7 +54,7 @@ export async function readRowFees(
         ? payer !== null && wallets.includes(payer)
         : payer === row.sender
           ? row.direction === 'sent' || row.direction === 'internal'
-          : payer !== null && owned.has(payer)
+          : payer !== null && row.createdAt < (owned.get(payer) ?? row.createdAt)
       return [
         row.id,
         {
@@ -119,21 +122,26 @@ export function nativeOf(
   return network ? nativeAsset(network) : familyOf(id) === 'evm' ? NATIVE_ETH : NATIVE_SOL
 }
 
+/**
+ * Until when these wallets were the account's: a fee of a payment that was created before their release
+ * stays in its books, as the payment's direction does. A registration counts for earlier payments too.
+ */
 async function readOwned(
   db: Database,
   accountId: string,
   { wallets, payers }: { wallets: readonly string[] | undefined; payers: readonly string[] },
-): Promise<ReadonlySet<string>> {
-  if (wallets || payers.length === 0) return new Set()
+): Promise<ReadonlyMap<string, Date>> {
+  if (wallets || payers.length === 0) return new Map()
   const rows = await db
-    .select({ address: walletOwner.address })
+    .select({ address: walletOwner.address, releasedAt: walletOwner.releasedAt })
     .from(walletOwner)
     .where(
-      and(
-        eq(walletOwner.accountId, accountId),
-        inArray(walletOwner.address, [...new Set(payers)]),
-        isNull(walletOwner.releasedAt),
-      ),
+      and(eq(walletOwner.accountId, accountId), inArray(walletOwner.address, [...new Set(payers)])),
     )
-  return new Set(rows.map(({ address }) => address))
+  const until = new Map<string, Date>()
+  for (const { address, releasedAt } of rows) {
+    const [known, at] = [until.get(address), releasedAt ?? NEVER]
+    if (!known || known < at) until.set(address, at)
+  }
+  return until
 }
