@@ -251,7 +251,7 @@ function factsOf(
       broadcastAt: row.broadcastAt ?? move.at,
     }
   }
-  const { height, blockHash, blockTime, feeAtomic, failure, transfer } = observation
+  const { height, blockHash, blockTime, feeAtomic, feePayer, failure, transfer } = observation
   const confirmedAt = move.to === 'confirmed' ? move.at : undefined
   return {
     ...tied,
@@ -260,6 +260,7 @@ function factsOf(
     blockHash,
     blockTime,
     fee: feeAtomic,
+    feePayer,
     nonce: transfer?.nonce ?? row.nonce,
     ...(move.to === 'failed' && { failure }),
     // The reason it was given up no longer applies.

@@ -88,6 +88,8 @@ export const payment = service.table(
     blockTime: at('block_time'),
     /** Network fee paid, native atomic units. */
     fee: atomic(),
+    /** The wallet that the chain took it from; null in rows from before this was recorded. */
+    feePayer: text(),
     failure: text(),
     paymentProof: text(),
     /**

@@ -338,6 +338,16 @@ describe('on Postgres', () => {
     await compareAll()
     await foldTallies(db)
     await compareAll()
+    // The chain says which wallet paid a fee, then no more.
+    for (const feePayer of [EVM_WALLETS[0], EVM_WALLETS[1], null]) {
+      await db
+        .update(payment)
+        .set({ feePayer })
+        .where(sql`ascii(right(${payment.id}, 1)) % 2 = 0 and network like 'eip155:%'`)
+      await compareSummary()
+      await foldTallies(db)
+      await compareSummary()
+    }
     expect(
       await db
         .select()
@@ -375,7 +385,11 @@ describe('on Postgres', () => {
     const owner = { target: opened.context.config.database, db }
     const emptied =
       'truncate service.payment_change, service.payment_tally, service.customer, service.customer_total'
-    for (const statement of [emptied, ...rebuild]) await executeAsOwner(owner, statement)
+    // As it was then: no row of these says from the chain who paid its fee.
+    const former = 'alter table service.payment rename column fee_payer to later'
+    const now = 'alter table service.payment rename column later to fee_payer'
+    for (const statement of [emptied, former, ...rebuild, now])
+      await executeAsOwner(owner, statement)
     while ((await foldTallies(db)) > 0);
     expect(await read()).toEqual(noted)
   })

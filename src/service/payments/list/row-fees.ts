@@ -37,8 +37,11 @@ export async function readRowFees(
   rows: readonly PaymentRecord[],
   { networks, accountId, wallets }: FeeReader,
 ): Promise<Map<string, RowFee>> {
-  const received = rows.filter(({ mode }) => mode === 'received').map(({ id }) => id)
-  const settled = received.length > 0 ? await readSettled(db, received) : new Map<string, Settled>()
+  const received = rows.filter(({ mode }) => mode === 'received')
+  const settled = await readSettled(db, {
+    ids: received.map(({ id }) => id),
+    unnamed: received.filter(({ fee, feePayer }) => fee !== null && feePayer === null),
+  })
   const paid = rows.flatMap((row) => {
     const fee = feeOf(row, settled.get(row.id))
     return fee ? [{ row, fee }] : []
@@ -74,21 +77,36 @@ const isSender = (row: PaymentRecord, { payer }: Paid) => payer === row.sender
 
 type Settled = { wallet: string | null; paid: bigint | null; byPayee: boolean }
 
-/** Who paid for the settlements of proofs: a wallet of the service, or the payee itself. */
-async function readSettled(db: Database, ids: readonly string[]): Promise<Map<string, Settled>> {
+/**
+ * Who paid for the settlements of proofs: a wallet of the service, or the payee itself. `unnamed`:
+ * rows without the fee's payer, from before it was recorded.
+ */
+async function readSettled(
+  db: Database,
+  { ids, unnamed }: { ids: readonly string[]; unnamed: readonly PaymentRecord[] },
+): Promise<Map<string, Settled>> {
   const [fees, orders] = await Promise.all([
-    db
-      .select({
-        id: settlementFee.paymentId,
-        wallet: settlementFee.wallet,
-        paid: settlementFee.paid,
-      })
-      .from(settlementFee)
-      .where(inArray(settlementFee.paymentId, [...ids])),
-    db
-      .select({ id: settlementOrder.paymentId })
-      .from(settlementOrder)
-      .where(inArray(settlementOrder.paymentId, [...ids])),
+    ids.length === 0
+      ? []
+      : db
+          .select({
+            id: settlementFee.paymentId,
+            wallet: settlementFee.wallet,
+            paid: settlementFee.paid,
+          })
+          .from(settlementFee)
+          .where(inArray(settlementFee.paymentId, [...ids])),
+    unnamed.length === 0
+      ? []
+      : db
+          .select({ id: settlementOrder.paymentId })
+          .from(settlementOrder)
+          .where(
+            inArray(
+              settlementOrder.paymentId,
+              unnamed.map(({ id }) => id),
+            ),
+          ),
   ])
   return new Map<string, Settled>([
     ...orders.map(({ id }) => [id, { wallet: null, paid: null, byPayee: true }] as const),
@@ -104,7 +122,9 @@ function feeOf(row: PaymentRecord, settled: Settled | undefined): Paid | undefin
   return { feeAtomic: row.fee, payer: payerOf(row, settled?.byPayee === true) }
 }
 
+/** As in the function `payment_fee_payer` of the database. Without the chain's word the way of settling tells, as far as it can. */
 function payerOf(row: PaymentRecord, byPayee: boolean): string | null {
+  if (row.feePayer !== null) return row.feePayer
   if (row.mode !== 'received' || row.asset === nativeAddress(row.network)) return row.sender
   return byPayee ? row.recipient : null
 }

@@ -85,7 +85,7 @@ function releaseDays({ accountId, first, today }: Scope) {
       and payment.created_at >= to_timestamp(owned.last_day::float8 * 86400) and payment.created_at < owned.released_at
     left join service.settlement_fee on payment_id = payment.id and mode = 'received'
     where owned.last_day between ${2 * first - today - 1} and ${today} and sender <> owned.address
-      and coalesce(wallet, service.payment_fee_payer(payment.id, mode, asset, sender, recipient)) = owned.address`
+      and coalesce(wallet, service.payment_fee_payer(payment.id, mode, asset, sender, recipient, fee_payer)) = owned.address`
 }
 
 function between({ accountId, first, today }: Scope, wallets: readonly string[]) {
