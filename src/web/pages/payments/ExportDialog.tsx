@@ -181,7 +181,9 @@ export function ExportDialog({
           <p className="text-sm text-muted">
             {t(descriptions[shape.format])}{' '}
             {isEntries ? (
-              <Trans>Periods go by block time, in UTC: each payment is in exactly one month.</Trans>
+              <Trans>
+                Paid and failed payments by block time, in UTC: each is in exactly one month.
+              </Trans>
             ) : (
               <Trans>Periods go by creation time, as in the list.</Trans>
             )}
