@@ -33,6 +33,7 @@ async function finalize({
       confirmed: true,
       finalized: true,
       feeAtomic: 1n,
+      feePayer: null,
       blockTime: null,
       transfer: { sender, recipient, asset, amountAtomic: BigInt(amount), memo: null, nonce: 0 },
       failure: null,

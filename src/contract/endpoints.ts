@@ -67,6 +67,8 @@ const listFields = {
   ),
   network: v.optional(networkName),
   asset: v.optional(assetName),
+  /** What `since`, `until` and the order of the list go by, creation if unset. `landed` lists paid and failed payments alone. */
+  by: v.optional(v.picklist(['created', 'landed'])),
   since: v.optional(wholeNumber(0, 999_999_999_999_999)),
   until: v.optional(wholeNumber(0, 999_999_999_999_999)),
   minAmount: v.optional(boundedText(100)),

@@ -16,7 +16,7 @@ export const RowFee = v.object({
   ...Fee.entries,
   symbol: publicText,
   decimals: v.number(),
-  /** Null where the service cannot know it: another facilitator settled the payment. */
+  /** As the chain says. Null in a row from before the service recorded it, where another facilitator may have settled the payment. */
   payer: v.nullable(publicText),
   /** Whether a wallet of the account, or one of those that were asked for, paid it. */
   own: v.boolean(),

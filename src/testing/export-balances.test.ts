@@ -19,6 +19,7 @@ import { readSummary } from '#service/payments/list/summary.ts'
 import { readPaymentBody } from '#service/payments/status.ts'
 import { refundPayment } from '#service/refunds/refund.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
+import { entriesQueryOf } from '#web/api/payment-filter.ts'
 import {
   exportHead,
   exportRows,
@@ -34,6 +35,7 @@ import {
   type SolanaFixture,
 } from './local-chains.ts'
 import { balanceOnEvm, issueUsdc } from './local-tokens.ts'
+import { executeAsOwner } from './postgres.ts'
 import { eventually, openContext, ownWallet, type OpenedContext } from './service-context.ts'
 
 /** What a merchant exports, added up by hledger and compared with the chains. */
@@ -204,14 +206,14 @@ afterAll(async () => {
   await evm?.[Symbol.asyncDispose]()
 })
 
-function exported(format: ExportFormat): string {
+function exported(format: ExportFormat, some = rows): string {
   const options: ExportOptions = {
     format,
     separator: ',',
     mark: false,
     networkName: (network) => network,
   }
-  return `${exportHead(options)}${exportRows(rows, new Map(), { ...options, first: true })}`
+  return `${exportHead(options)}${exportRows(some, new Map(), { ...options, first: true })}`
 }
 
 type Balances = Map<string, bigint>
@@ -227,15 +229,15 @@ function add(balances: Balances, key: string, text: string): void {
 }
 
 /** What hledger says of the export; it refuses a transaction that does not balance. */
-function askHledger(...args: string[]): string {
+function askHledger(some: PaymentRow[], ...args: string[]): string {
   const options = { encoding: 'utf8', env: { ...env, LC_ALL: 'C.UTF-8' } } as const
-  const input = exported('hledger')
+  const input = exported('hledger', some)
   return execFileSync(hledger ?? '', ['-f', '-', ...args, '-O', 'csv'], { input, ...options })
 }
 
 /** By account and commodity. */
-function addUpWithHledger(): Balances {
-  const csv = askHledger('balance', '--flat', '-N', '-E', '--layout=bare')
+function addUpWithHledger(some = rows): Balances {
+  const csv = askHledger(some, 'balance', '--flat', '-N', '-E', '--layout=bare')
   const balances: Balances = new Map()
   for (const line of csv.trim().split('\n').slice(1)) {
     const [account = '', commodity = '', balance = ''] = line.slice(1, -1).split('","')
@@ -293,7 +295,7 @@ describe.skipIf(!hledger)(`with hledger${why}`, () => {
   })
 
   test('every transaction stands at its day, and a customer’s text moves none', () => {
-    const csv = askHledger('register')
+    const csv = askHledger(rows, 'register')
     const dates = [...csv.matchAll(/^"\d+","(\d{4}-\d{2}-\d{2})"/gm)].map(([, date]) => date)
     const days = new Set(
       rows.map(({ timestamp }) => new Date(timestamp).toISOString().slice(0, 10)),
@@ -375,3 +377,65 @@ test('the figures of the overview add up to those of the payments list and of th
     [1, 1, 0],
   ])
 })
+
+/** Around the ends of months: when an order was made, and when its block was. */
+const MOMENTS = [
+  ['2026-01-31T23:59:50.000Z', '2026-02-01T00:00:02.000Z'],
+  ['2026-02-28T23:59:50.000Z', '2026-02-28T23:59:59.999Z'],
+  // Days later, and a proof that was presented afterwards.
+  ['2026-02-27T12:00:00.000Z', '2026-03-03T12:00:00.000Z'],
+  ['2026-03-01T00:00:00.000Z', '2026-02-28T23:59:59.000Z'],
+] as const
+const MONTHS = [
+  ['2026-01-01', '2026-01-31'],
+  ['2026-02-01', '2026-02-28'],
+  ['2026-03-01', '2026-03-31'],
+  ['2026-04-01', '2026-04-30'],
+] as const
+
+/** The entries of a month as the dashboard reads them, page by page. */
+async function readEntries(from: string, to: string): Promise<PaymentRow[]> {
+  const query = entriesQueryOf({ from, to }, Date.parse('2026-04-01T00:05:00Z'))
+  const read: PaymentRow[] = []
+  let cursor: string | null = null
+  do {
+    const page = await readList(
+      opened.context,
+      opened.actor,
+      v.parse(endpoints.paymentList.query, { ...query, limit: '2', ...(cursor && { cursor }) }),
+    )
+    read.push(...page.payments.map((row) => v.parse(PaymentRow, parseJson(stringifyJson(row)))))
+    cursor = page.nextCursor
+  } while (cursor)
+  return read
+}
+
+test.skipIf(!hledger)(
+  `consecutive months together hold each payment exactly once, and add up to the whole${why}`,
+  async () => {
+    const whole = addUpWithHledger()
+    for (const [index, { paymentId }] of rows.entries()) {
+      const [created, block] = MOMENTS[index % MOMENTS.length] ?? expect.fail()
+      await executeAsOwner(
+        { target: opened.context.config.database, db: opened.context.db },
+        `update service.payment set created_at = '${created}', block_time = '${block}' where id = '${paymentId}'`,
+      )
+    }
+    const entries: string[] = []
+    const sums: Balances = new Map()
+    for (const [from, to] of MONTHS) {
+      const month = await readEntries(from, to)
+      for (const [, day = '', id = ''] of exported('hledger', month).matchAll(
+        /^(\d{4}-\d{2}-\d{2}) [*!] \((\w+)\)/gm,
+      )) {
+        expect([from <= day && day <= to, id]).toEqual([true, id])
+        entries.push(id)
+      }
+      for (const [key, atomic] of addUpWithHledger(month))
+        sums.set(key, (sums.get(key) ?? 0n) + atomic)
+    }
+    const moved = rows.filter((row) => row.type !== 'external').map(({ paymentId }) => paymentId)
+    expect(entries.toSorted()).toEqual(moved.toSorted())
+    expect(sums).toEqual(whole)
+  },
+)

@@ -193,6 +193,7 @@ export class SimulatedChain implements Chain {
       confirmed: this.#height - sent.height + 1 >= SIMULATED.confirmations,
       finalized: sent.height <= this.#height - FINAL_AFTER,
       feeAtomic: GAS * BASE_FEE,
+      feePayer: sent.transfer.sender,
       blockTime: new Date(),
       transfer: sent.transfer,
       failure: null,

@@ -272,6 +272,8 @@ export type Observation =
       confirmed: boolean
       finalized: boolean
       feeAtomic: bigint
+      /** The wallet that paid it; null where the node does not show the transaction. */
+      feePayer: string | null
       blockTime: Date | null
       /** SHA-256 of the signed message, hex, where a transaction may be signed twice (Solana). */
       messageHash?: string

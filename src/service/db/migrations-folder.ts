@@ -67,6 +67,7 @@ const RIGHTS: RuntimeRights = {
       'block_hash',
       'block_time',
       'fee',
+      'fee_payer',
       'max_fee',
       'failure',
       'payment_proof',

@@ -622,6 +622,7 @@ function landed({
     confirmed: true,
     finalized: true,
     feeAtomic: 21_000n,
+    feePayer: sender,
     blockTime: null,
     transfer,
     failure: null,

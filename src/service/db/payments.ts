@@ -19,6 +19,7 @@ export type MoveFacts = Partial<
     | 'blockHash'
     | 'blockTime'
     | 'fee'
+    | 'feePayer'
     | 'failure'
     | 'broadcastAt'
     | 'confirmedAt'
@@ -120,6 +121,7 @@ export const NOWHERE = {
   blockHash: null,
   blockTime: null,
   fee: null,
+  feePayer: null,
 } as const satisfies MoveFacts
 
 /** Where a payment that is not confirmed yet stands on the chain, so that its confirmations can be counted; null when it stands nowhere any more. */

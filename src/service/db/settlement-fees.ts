@@ -135,6 +135,11 @@ export async function recordFeePaid(
       or exists (select from service.payment where id = spent.payment_id and reported_signature = ${signature}))`)
 }
 
+/** The block of the receipt is gone: what is reserved counts again, until another receipt shows the fee. */
+export async function reopenFee(db: Database, paymentId: string): Promise<void> {
+  await db.update(settlementFee).set({ paid: null }).where(eq(settlementFee.paymentId, paymentId))
+}
+
 /** Nothing that was signed for a payment can land any more. */
 export async function releaseFee(db: Database, paymentId: string): Promise<void> {
   await db.execute(

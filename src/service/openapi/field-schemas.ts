@@ -110,6 +110,11 @@ export const queryParameters: Readonly<
     schema: { type: 'string' },
     description: 'A wallet address: whose allowance for Permit2 is told.',
   },
+  by: {
+    schema: { type: 'string', enum: ['created', 'landed'], default: 'created' },
+    description:
+      'What `since`, `until` and the order go by. `landed`: the time of the block, else of the confirmation; only confirmed, finalized and failed payments are listed.',
+  },
   since: {
     schema: { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 },
     description: 'Unix milliseconds, inclusive.',

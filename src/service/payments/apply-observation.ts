@@ -93,10 +93,13 @@ export async function applyObservation(context: Context, seen: SeenPayment): Pro
       }
       if (row.mode === 'hosted' && observation.state === 'landed' && path.length > 0)
         await persistProofOf(tx, { id: row.id, network: row.network, signature })
+      const isPaid = path.includes('confirmed')
       if (row.mode === 'received' && observation.state === 'landed' && path.length > 0) {
         const { feeAtomic } = observation
-        await recordFeePaid(tx, { paymentId: row.id, signature, feeAtomic })
-        if (path.includes('confirmed')) await acceptPayerOf(tx, row.id)
+        // A block that does not count yet may still go.
+        if (isPaid || path.includes('failed'))
+          await recordFeePaid(tx, { paymentId: row.id, signature, feeAtomic })
+        if (isPaid) await acceptPayerOf(tx, row.id)
       }
       if (row.refundOf !== null && path.includes('finalized'))
         await settleRefundRequests(tx, row.refundOf, at)
@@ -110,7 +113,7 @@ export async function applyObservation(context: Context, seen: SeenPayment): Pro
           at,
         })
       }
-      if (path.includes('confirmed') && (await isProven(tx, row.id))) {
+      if (isPaid && (await isProven(tx, row.id))) {
         const status = path.at(-1) ?? row.status
         await recordEvent(tx, {
           kind: 'settlement',
@@ -248,7 +251,7 @@ function factsOf(
       broadcastAt: row.broadcastAt ?? move.at,
     }
   }
-  const { height, blockHash, blockTime, feeAtomic, failure, transfer } = observation
+  const { height, blockHash, blockTime, feeAtomic, feePayer, failure, transfer } = observation
   const confirmedAt = move.to === 'confirmed' ? move.at : undefined
   return {
     ...tied,
@@ -257,6 +260,7 @@ function factsOf(
     blockHash,
     blockTime,
     fee: feeAtomic,
+    feePayer,
     nonce: transfer?.nonce ?? row.nonce,
     ...(move.to === 'failed' && { failure }),
     // The reason it was given up no longer applies.

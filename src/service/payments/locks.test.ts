@@ -84,6 +84,7 @@ async function openWriter(
       blockHash: '0xblock',
       confirmed: true,
       feeAtomic: 1n,
+      feePayer: till,
       blockTime: null,
       transfer: {
         sender: till,

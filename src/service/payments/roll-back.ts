@@ -1,6 +1,7 @@
 import type { Context } from '../context/context.ts'
 import { lockPayment, movePayment, NOWHERE, type PaymentRecord } from '../db/payments.ts'
 import { recordEvent } from '../db/record-event.ts'
+import { reopenFee } from '../db/settlement-fees.ts'
 
 /**
  * Rolls back a confirmation whose block is gone; its transaction is looked for again. False when
@@ -17,6 +18,8 @@ export async function rollBack(context: Context, payment: PaymentRecord): Promis
       return false
     const at = context.now()
     const facts = { ...NOWHERE, confirmedAt: null, reportedSignature: row.signature }
+    // First, so that the tallies take it from the status under which it was noted.
+    if (row.mode === 'received') await reopenFee(tx, row.id)
     await movePayment(tx, { id: row.id, from: 'confirmed', to: 'rolled_back', at, facts })
     await recordEvent(tx, {
       accountId: row.accountId,

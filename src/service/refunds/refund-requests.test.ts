@@ -428,6 +428,7 @@ describe('a refund', () => {
           finalized,
           failure: null,
           feeAtomic: 0n,
+          feePayer: null,
           transfer: {
             sender: payee,
             recipient: payer.address,

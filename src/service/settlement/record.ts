@@ -65,6 +65,7 @@ async function usedFor(
     blockHash: landed.blockHash,
     blockTime: landed.blockTime,
     fee: landed.feeAtomic,
+    feePayer: landed.feePayer,
   }
   return insertReceived(context, recorded, { statuses, row: facts, transaction: null })
 }

@@ -1,11 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
+import * as v from 'valibot'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { endpoints } from '#contract/endpoints.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
-import { eventually, openContext } from '#testing/service-context.ts'
+import { eventually, openContext, ownWallet } from '#testing/service-context.ts'
 import { openTokenFixture, type TokenFixture } from '#testing/token-fixture.ts'
-import { payInvoice } from '#testing/token-payers.ts'
+import { payInvoice, sendFrom } from '#testing/token-payers.ts'
 import { readAttempts } from '../db/attempts.ts'
+import { foldTallies } from '../db/fold-tallies.ts'
 import { payment } from '../db/schema/payment.ts'
 import { eq } from 'drizzle-orm'
+import { readList } from '../payments/list/history.ts'
+import { readSummary } from '../payments/list/summary.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { pollOnce } from '../monitor/poll.ts'
 
@@ -149,3 +155,80 @@ test('no more is offered than our wallet ever pays for one settlement', async ()
   expect(await follow()).toEqual([])
   expect(await statusOf(paymentId)).toBe('confirmed')
 })
+
+describe.each(['lands', 'is reverted'] as const)(
+  'after a reorganization, a settlement that %s again',
+  (end) => {
+    test('has cost what its last receipt shows, and nothing before', async () => {
+      const { context, opened, facilitator } = fixture
+      const { all, answer, paymentId } = await signedFor()
+      await ownWallet(opened, facilitator.address)
+      const cost = async () => {
+        const { payments } = await readList(
+          context,
+          opened.actor,
+          v.parse(endpoints.paymentList.query, {}),
+        )
+        const { assets } = await readSummary(context, opened.actor, { wallets: undefined, days: 2 })
+        const sum = (own: typeof payments) =>
+          own.reduce((total, { fee }) => total + BigInt(fee?.own ? fee.amountAtomic : 0), 0n)
+        expect(assets.reduce((total, { feesAtomic }) => total + BigInt(feesAtomic), 0n)).toBe(
+          sum(payments),
+        )
+        return sum(payments.filter((row) => row.paymentId === paymentId))
+      }
+      const paid = async () => {
+        const hash = (await readAttempts(context.db, paymentId))[0]?.signature as Hex
+        const receipt = await evm.client.getTransactionReceipt({ hash })
+        return receipt.gasUsed * receipt.effectiveGasPrice
+      }
+      await evm.mine(2)
+      expect(await answer).toMatchObject({ paymentId })
+      await eventually(
+        async () => (await follow(), statusOf(paymentId)),
+        (status) => status === 'confirmed',
+      )
+      const before = await paid()
+      expect(await cost()).toBe(before)
+      while ((await foldTallies(context.db)) > 0);
+
+      await fetch(evm.rpcUrl, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_reorg', params: [3, []] }),
+      })
+      await eventually(
+        async () => (await follow(), statusOf(paymentId)),
+        (status) => status === 'rolled_back',
+      )
+      expect(await cost()).toBe(0n)
+
+      if (end === 'is reverted') {
+        const data = encodeFunctionData({
+          abi: erc20Abi,
+          functionName: 'transfer',
+          args: [facilitator.address, await fixture.balance(all.asset, all.payer.address)],
+        })
+        await sendFrom(evm, all.payer, { to: all.asset.address as Hex, data, gas: 300_000n })
+      }
+      await setBaseFee(2n * GWEI)
+      later += 31_000
+      // In a block that does not count yet.
+      expect(await follow()).toEqual([])
+      await evm.mine()
+      expect(await follow()).toEqual([])
+      const ends = {
+        lands: { status: 'confirmed', early: 0n },
+        'is reverted': { status: 'rolled_back', early: await paid() },
+      }
+      expect(await cost()).toBe(ends[end].early)
+      await evm.mine(2)
+      expect(await follow()).toEqual([])
+      expect(await statusOf(paymentId)).toBe(ends[end].status)
+      expect(await cost()).toBe(await paid())
+      expect(await paid()).not.toBe(before)
+      while ((await foldTallies(context.db)) > 0);
+      expect(await cost()).toBe(await paid())
+    })
+  },
+)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listQueryOf, rangeOf } from './payment-filter.ts'
+import { entriesQueryOf, listQueryOf, rangeOf } from './payment-filter.ts'
 
 const now = Date.parse('2026-03-01T10:00:00Z')
 const utc = (filter: Parameters<typeof rangeOf>[0]) => {
@@ -37,4 +37,19 @@ test('the service is asked for what is set and nothing else', () => {
     minAmount: '0.5',
     since: String(Date.parse('2026-02-01T00:00:00Z')),
   })
+})
+
+test('a file of entries asks for whole days of UTC by landing, whatever zone the list has', () => {
+  const query = (filter: Parameters<typeof entriesQueryOf>[0]) => entriesQueryOf(filter, now)
+  expect(query({ when: 'last-month', type: 'received' })).toEqual({
+    type: 'received',
+    by: 'landed',
+    since: String(Date.parse('2026-02-01T00:00:00Z')),
+    until: String(Date.parse('2026-03-01T00:00:00Z') - 1),
+  })
+  // The next month begins where it ends.
+  expect(Number(query({ from: '2026-03-01' }).since)).toBe(
+    Number(query({ to: '2026-02-28' }).until) + 1,
+  )
+  expect(query({ status: 'incomplete' })).toEqual({ status: 'incomplete' })
 })

@@ -11,7 +11,16 @@ export type Zone = 'local' | 'utc'
 /** The same as the service is asked. */
 export type ListQuery = Pick<
   NonNullable<EndpointRequest<'paymentList'>['query']>,
-  'type' | 'status' | 'network' | 'asset' | 'since' | 'until' | 'minAmount' | 'maxAmount' | 'q'
+  | 'type'
+  | 'status'
+  | 'network'
+  | 'asset'
+  | 'by'
+  | 'since'
+  | 'until'
+  | 'minAmount'
+  | 'maxAmount'
+  | 'q'
 >
 
 export function listQueryOf(filter: PaymentFilter, zone: Zone, now: number): ListQuery {
@@ -28,6 +37,16 @@ export function listQueryOf(filter: PaymentFilter, zone: Zone, now: number): Lis
     q: filter.q,
   }
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
+}
+
+/**
+ * The same for a file of entries, which carry the time at which a payment landed, in UTC: consecutive
+ * months hold each payment once.
+ */
+export function entriesQueryOf(filter: PaymentFilter, now: number): ListQuery {
+  const query = listQueryOf({ ...filter, zone: 'utc' }, 'utc', now)
+  // No draft has an entry.
+  return isIncomplete(filter) ? query : { ...query, by: 'landed' }
 }
 
 /** What is asked of the notes beside payments, which the service does not know. */

@@ -60,6 +60,7 @@ async function observeOnce(
     confirmed: head.height - height + 1 >= network.confirmations,
     finalized: height <= head.finalizedHeight,
     feeAtomic: feeOf(receipt),
+    feePayer: checksumAddress(transaction.from),
     blockTime: new Date(Number(block.timestamp) * 1000),
     transfer,
     moved: readTokenMoves(receipt.logs),

@@ -88,6 +88,8 @@ export const payment = service.table(
     blockTime: at('block_time'),
     /** Network fee paid, native atomic units. */
     fee: atomic(),
+    /** The wallet that the chain took it from; null in rows from before this was recorded. */
+    feePayer: text(),
     failure: text(),
     paymentProof: text(),
     /**
@@ -123,6 +125,10 @@ export const payment = service.table(
     index('payment_account')
       .on(t.accountId, t.createdAt, t.id)
       .where(sql`not draft`),
+    /** The entries of a period of an account's books. */
+    index('payment_landed')
+      .on(t.accountId, sql.raw(searchExpressions.landedAt), t.id)
+      .where(sql.raw(`not draft and ${searchExpressions.hasLanded}`)),
     index('payment_sender')
       .on(t.accountId, t.sender, t.createdAt, t.id)
       .where(sql`not draft`),

@@ -21,5 +21,9 @@ export const searchExpressions = {
   words: 'service.payment_words(account_id, metadata, sender, recipient, signature)',
   /** What they are the words of: written as in `payment_words`. */
   written: String.raw`lower(replace(coalesce(metadata, ''), '\n', ' ') || ' ' || sender || ' ' || recipient || ' ' || coalesce(signature, ''))`,
+  /** When the money moved: the time that the entries of an export carry. */
+  landedAt: 'coalesce(block_time, confirmed_at, created_at)',
+  /** What has an entry: it was paid, or it failed and cost its fee. */
+  hasLanded: "status in ('confirmed', 'finalized', 'failed')",
   scaledAmount: `(amount * power(10::numeric, ${AMOUNT_DECIMALS} - decimals))`,
 } as const

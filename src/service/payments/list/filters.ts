@@ -10,9 +10,9 @@ import {
   type AmountBound,
   type PaymentSearch,
 } from '#contract/payment-search.ts'
-import type { ListedStatus } from '#contract/payment.ts'
+import type { ListedStatus, PaymentStatus } from '#contract/payment.ts'
 import { AMOUNT_DECIMALS } from '../../db/schema/search-expressions.ts'
-import { LAST_MOMENT } from './cursor.ts'
+import { LAST_MOMENT, type ListOrder } from './cursor.ts'
 import { refuseParameters } from '../../context/network.ts'
 
 export type PaymentListQuery = Omit<EndpointInput<'paymentList'>['query'], 'wallets' | 'parties'>
@@ -29,6 +29,8 @@ export type Filters = {
   network: string | undefined
   /** A symbol may stand for several assets: one on each network. An address stands for itself, on any. */
   assets: readonly { network?: string; address: string }[] | undefined
+  /** What the times are, and the order. */
+  by: ListOrder
   since: Date | undefined
   until: Date | undefined
   /** In units of 10^-36. */
@@ -43,6 +45,15 @@ export type Filters = {
   /** Whether it is a search, whose payments are counted up to a limit. */
   searched: boolean
 }
+
+/** The statuses of what landed, as in `searchExpressions.hasLanded`. */
+export const LANDED = ['confirmed', 'finalized', 'failed'] as const satisfies PaymentStatus[]
+
+/** The statuses in a list for which none was asked; undefined for all. */
+const LISTED_BY = { created: undefined, landed: LANDED } as const satisfies Record<
+  ListOrder,
+  readonly PaymentStatus[] | undefined
+>
 
 /** @throws `INVALID_PARAMETERS` with every problem in one answer */
 export function readFilters(
@@ -59,14 +70,16 @@ export function readFilters(
   const network = query.network ?? search.network
   const asset = query.asset ?? search.asset
   const status = query.status ?? search.status
+  const by = query.by ?? 'created'
   const filters: Filters = {
     accountId,
     wallets: scope.wallets && [...new Set(scope.wallets)],
     type: query.type,
-    statuses: status === 'incomplete' ? undefined : status,
+    statuses: status === 'incomplete' ? undefined : (status ?? LISTED_BY[by]),
     drafts: status === 'incomplete',
     network: network === undefined ? undefined : readNetwork(network, scope.networks, details),
     assets: asset === undefined ? undefined : readAssets(asset, scope.networks, details),
+    by,
     since: moment(query.since),
     until: moment(query.until),
     minAmount:
@@ -88,6 +101,9 @@ export function readFilters(
       'Expected a text in q beside parties: without one there is nothing to add them to.'
   if (query.since !== undefined && query.until !== undefined && query.since > query.until)
     details.until = 'Expected a time that is not before since.'
+  if (filters.drafts && by === 'landed')
+    details.by =
+      'Expected "created" beside status "incomplete", received "landed": no draft landed.'
   if (query.cursor !== undefined && query.offset > 0)
     details.offset = 'Expected no offset beside a cursor.'
   if (Object.keys(details).length > 0) throw refuseParameters(details)

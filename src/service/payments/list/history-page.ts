@@ -5,7 +5,7 @@ import { payment } from '../../db/schema/payment.ts'
 import type { CursorPosition } from './cursor.ts'
 import type { Filters } from './filters.ts'
 import { readDays, startOf } from './history-total.ts'
-import { branchesOf } from './history-where.ts'
+import { branchesOf, timeOf } from './history-where.ts'
 
 /** From here on an offset skips whole days by their counts; below it, reading past the rows is quicker. */
 const FAR = 500
@@ -52,23 +52,23 @@ async function select(
   filters: Filters,
   { limit, offset, after, before }: HistoryRange & Rest,
 ): Promise<PaymentRecord[]> {
+  const time = timeOf(filters)
   const from = and(
-    after &&
-      sql`(${payment.createdAt}, ${payment.id}) < (${after.createdAt.toISOString()}::timestamptz, ${after.id})`,
+    after && sql`(${time}, ${payment.id}) < (${after.at.toISOString()}::timestamptz, ${after.id})`,
     before && lt(payment.createdAt, before),
   )
   const branches = branchesOf(filters, { rows: offset + limit, from })
   const first = (where: SQL | undefined, rows: number): SQL =>
-    sql`(select ${payment.id}, ${payment.createdAt} from ${payment} where ${and(where, from)} order by ${payment.createdAt} desc, ${payment.id} desc limit ${rows})`
+    sql`(select ${payment.id}, ${time} as at from ${payment} where ${and(where, from)} order by ${time} desc, ${payment.id} desc limit ${rows})`
   // Every branch may hold the whole page. A payment that is on two of them stands in the union once.
   const merged = sql.join(
     branches.map((branch) => first(branch, offset + limit)),
     sql` union `,
   )
-  const ids = sql`(select id from (${merged}) as merged order by created_at desc, id desc limit ${limit} offset ${offset})`
+  const ids = sql`(select id from (${merged}) as merged order by at desc, id desc limit ${limit} offset ${offset})`
   return db
     .select()
     .from(payment)
     .where(inArray(payment.id, ids))
-    .orderBy(desc(payment.createdAt), desc(payment.id))
+    .orderBy(desc(time), desc(payment.id))
 }

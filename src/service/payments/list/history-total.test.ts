@@ -81,7 +81,11 @@ function expectedDirection(
 
 /** What the list must be, found the plain way. */
 function expected(query: Query, wallets?: string[]): string[] {
+  const landed = query.by === 'landed'
+  const timeOf = ({ blockTime, confirmedAt, createdAt }: PaymentRecord) =>
+    (landed ? (blockTime ?? confirmedAt ?? createdAt) : createdAt).getTime()
   return kept
+    .filter((row) => !landed || ['confirmed', 'finalized', 'failed'].includes(row.status))
     .filter((row) => {
       const direction = expectedDirection(row, wallets ?? OWNED)
       return (!query.type || direction === query.type) && (direction !== 'external' || !wallets)
@@ -95,8 +99,8 @@ function expected(query: Query, wallets?: string[]): string[] {
     )
     .filter((row) => !query.network || row.network === query.network)
     .filter((row) => !query.asset || row.symbol.toLowerCase() === query.asset)
-    .filter((row) => !query.since || row.createdAt.getTime() >= Number(query.since))
-    .filter((row) => !query.until || row.createdAt.getTime() <= Number(query.until))
+    .filter((row) => !query.since || timeOf(row) >= Number(query.since))
+    .filter((row) => !query.until || timeOf(row) <= Number(query.until))
     .filter(
       (row) =>
         !query.minAmount || row.amount >= BigInt(query.minAmount) * 10n ** BigInt(row.decimals),
@@ -107,7 +111,7 @@ function expected(query: Query, wallets?: string[]): string[] {
         [row.sender, row.recipient].includes(query.q) ||
         row.resource?.slice('https://'.length).startsWith(query.q),
     )
-    .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
+    .sort((a, b) => timeOf(b) - timeOf(a) || (a.id < b.id ? 1 : -1))
     .map(({ id }) => id)
 }
 
@@ -241,6 +245,8 @@ describe('on Postgres', () => {
         resource: pick([null, 'https://shop.example/a', 'https://shop.example/b']),
         // Few moments, so that many payments share one; whole days apart, so that the edges of days are met.
         createdAt: new Date(NOW - next(9) * DAY + pick([0, 1, 2, -36_000_000])),
+        blockTime: pick([null, new Date(NOW - next(9) * DAY + pick([0, 1, -36_000_000]))]),
+        confirmedAt: pick([null, new Date(NOW - next(9) * DAY)]),
       }
     })
     await opened.context.db.insert(payment).values(rows)
@@ -264,6 +270,13 @@ describe('on Postgres', () => {
     { type: 'internal' },
     { type: 'internal', since: String(midnight - 3 * DAY) },
     { type: 'external', status: 'confirmed,finalized' },
+    { by: 'landed' },
+    { by: 'landed', since: String(midnight), type: 'received' },
+    { by: 'landed', since: String(midnight - 2 * DAY), until: String(midnight + DAY) },
+    { by: 'landed', status: 'finalized,failed' },
+    { by: 'landed', status: 'finalized,pending', until: String(midnight) },
+    { by: 'landed', status: 'pending' },
+    { by: 'landed', q: 'shop.example/a', since: String(midnight) },
     { status: 'incomplete' },
     { status: 'incomplete', type: 'received', q: 'shop.example/a' },
     { q: EVM_WALLETS[1]!, type: 'sent' },
@@ -325,6 +338,16 @@ describe('on Postgres', () => {
     await compareAll()
     await foldTallies(db)
     await compareAll()
+    // The chain says which wallet paid a fee, then no more.
+    for (const feePayer of [EVM_WALLETS[0], EVM_WALLETS[1], null]) {
+      await db
+        .update(payment)
+        .set({ feePayer })
+        .where(sql`ascii(right(${payment.id}, 1)) % 2 = 0 and network like 'eip155:%'`)
+      await compareSummary()
+      await foldTallies(db)
+      await compareSummary()
+    }
     expect(
       await db
         .select()
@@ -362,7 +385,11 @@ describe('on Postgres', () => {
     const owner = { target: opened.context.config.database, db }
     const emptied =
       'truncate service.payment_change, service.payment_tally, service.customer, service.customer_total'
-    for (const statement of [emptied, ...rebuild]) await executeAsOwner(owner, statement)
+    // As it was then: no row of these says from the chain who paid its fee.
+    const former = 'alter table service.payment rename column fee_payer to later'
+    const now = 'alter table service.payment rename column later to fee_payer'
+    for (const statement of [emptied, former, ...rebuild, now])
+      await executeAsOwner(owner, statement)
     while ((await foldTallies(db)) > 0);
     expect(await read()).toEqual(noted)
   })

@@ -6,8 +6,8 @@ import { REFUND_STATES } from '../../db/refunds.ts'
 import { payment } from '../../db/schema/payment.ts'
 import { ALL_DAYS, paymentChange, paymentTally, WHOLE_ACCOUNT } from '../../db/schema/tally.ts'
 import { LAST_MOMENT } from './cursor.ts'
-import { kindOf, type Filters } from './filters.ts'
-import { branchesOf, listed, whereOf } from './history-where.ts'
+import { kindOf, LANDED, type Filters } from './filters.ts'
+import { branchesOf, listed, timeOf, whereOf } from './history-where.ts'
 
 const DAY_MS = 86_400_000
 
@@ -61,7 +61,8 @@ export type DayCount = { day: number; payments: number }
 /** How many payments each day has, the latest first; undefined where the tallies cannot tell. To be read in one snapshot with what is made of it. */
 export async function readDays(db: Database, filters: Filters): Promise<DayCount[] | undefined> {
   const { whole, ends } = daysOf(filters)
-  if (!isTallied(filters) || !whole || couldMeet(filters)) return undefined
+  if (filters.by === 'landed' || !isTallied(filters) || !whole || couldMeet(filters))
+    return undefined
   const { rows } = await db.execute<{ day: number; payments: string }>(sql`
     select day, sum(payments)::text as payments from (
       select ${paymentTally.day} as day, ${paymentTally.payments} as payments from ${paymentTally} where ${talliesOf(filters, whole)}
@@ -88,7 +89,14 @@ function isTallied(filters: Filters): boolean {
   // By party there are only tallies of what it sent and received.
   const perParty = wallets === undefined || type === 'all' || type === 'sent' || type === 'received'
   const known = !searched && minAmount === undefined && maxAmount === undefined && !refunded
-  return known && !drafts && perParty
+  return known && !drafts && perParty && isTalliedBy(filters)
+}
+
+/** Days of tallies are those of creation; landed ones are tallied by status. */
+function isTalliedBy({ by, since, until, statuses }: Filters): boolean {
+  const landed: readonly string[] = LANDED
+  if (by === 'created') return true
+  return !since && !until && statuses?.every((status) => landed.includes(status)) === true
 }
 
 type Days = { from: number; to?: number }
@@ -169,7 +177,7 @@ function couldMeet({ wallets = [] }: Filters): boolean {
 function countedToLimit(filters: Filters): SQL {
   const branches = branchesOf(filters, { rows: SEARCH_COUNTED, counted: true }).map(
     (where) =>
-      sql`(select ${payment.id} from ${payment} where ${where} order by ${payment.createdAt} desc, ${payment.id} desc limit ${SEARCH_COUNTED})`,
+      sql`(select ${payment.id} from ${payment} where ${where} order by ${timeOf(filters)} desc, ${payment.id} desc limit ${SEARCH_COUNTED})`,
   )
   return sql`(select least(count(*), ${SEARCH_COUNTED}::int) from (${sql.join(branches, sql` union `)}) as found)`
 }

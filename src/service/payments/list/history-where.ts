@@ -1,4 +1,4 @@
-import { and, eq, gte, inArray, lte, not, or, sql, type SQL } from 'drizzle-orm'
+import { and, eq, inArray, not, or, sql, type SQL } from 'drizzle-orm'
 import { PAYMENT_STATUSES } from '#contract/payment.ts'
 import { isRefunded, REFUND_STATES } from '../../db/refunds.ts'
 import { payment } from '../../db/schema/payment.ts'
@@ -38,10 +38,15 @@ export function branchesOf(filters: Filters, wanted: ListPart): SQL[] {
     const drivers = [...searchBranches(filters.text), ...partiesOf(filters)]
     const words = wordsOf(filters.accountId, filters.text)
     return [
-      ...(words ? [havingWords(words, { ...wanted, where: and(own, rest) })] : []),
+      ...(words
+        ? [havingWords(words, { ...wanted, where: and(own, rest), time: timeOf(filters) })]
+        : []),
       ...drivers,
     ].flatMap((driver) => and(own, driver, rest) ?? [])
   }
+  // Only the index of an account is in the order of landing.
+  if (filters.by === 'landed')
+    return [and(own, seen(filters), or(...statusesOf(filters)))].flatMap((branch) => branch ?? [])
   const [drivers, rest] = filters.wallets
     ? [sidesOf(filters), or(...statusesOf(filters))]
     : [statusesOf(filters), seen(filters)]
@@ -62,11 +67,11 @@ const MOST_RARE = 20_000
  */
 function havingWords(
   { indexed, within }: Words,
-  { rows, from, counted, where }: ListPart & { where: SQL | undefined },
+  { rows, from, counted, where, time }: ListPart & { where: SQL | undefined; time: SQL },
 ): SQL {
   const looked = counted ? NEWEST_COUNTED : NEWEST
   const written = sql.raw(searchExpressions.written)
-  const newest = sql`select id, ${written} as written from ${payment} where ${and(where, from)} order by ${payment.createdAt} desc, ${payment.id} desc limit ${looked}`
+  const newest = sql`select id, ${written} as written from ${payment} where ${and(where, from)} order by ${time} desc, ${payment.id} desc limit ${looked}`
   const found = within(sql`written`)
   // A bound keeps Postgres from looking at each row twice.
   const seenRows = sql`select id, ${found} as has from (${newest}) as newest limit ${looked}`
@@ -75,7 +80,7 @@ function havingWords(
   if (counted)
     return sql`${payment.id} = any(coalesce((${common}), array(select id from ${payment} where ${and(mine, indexed)} limit ${rows})))`
   const rare = sql`select coalesce(array_agg(id), '{}') from (select id from ${payment} where ${and(mine, indexed)} limit ${MOST_RARE + 1}) as rare having count(*) <= ${MOST_RARE}`
-  const formerly = sql`select id from (select id, ${written} as written from ${payment} where ${mine} order by ${payment.createdAt} desc, ${payment.id} desc) as older where ${found} limit ${rows}`
+  const formerly = sql`select id from (select id, ${written} as written from ${payment} where ${mine} order by ${time} desc, ${payment.id} desc) as older where ${found} limit ${rows}`
   return sql`${payment.id} = any(coalesce((${common}), (${rare}), array(${formerly})))`
 }
 
@@ -130,18 +135,25 @@ export function listed({ drafts }: Pick<Filters, 'drafts'>): SQL {
   return drafts ? sql`${payment.draft}` : sql`not ${payment.draft}`
 }
 
+/** The time that a list is ordered by and that its period means, written as in the indexes. */
+export function timeOf({ by }: Pick<Filters, 'by'>): SQL {
+  return by === 'landed' ? sql.raw(searchExpressions.landedAt) : sql`${payment.createdAt}`
+}
+
 const scaledAmount = sql.raw(searchExpressions.scaledAmount)
 
 /** What every branch requires alike: all but the text, the wallets and the status. */
 function narrowed(filters: Filters): SQL | undefined {
-  const { since, until, minAmount, maxAmount, from, to } = filters
+  const { by, since, until, minAmount, maxAmount, from, to } = filters
+  const time = timeOf(filters)
   return and(
     listed(filters),
+    by === 'landed' ? sql.raw(searchExpressions.hasLanded) : undefined,
     kindOf({ ...filters, statuses: undefined }, payment),
     from === undefined ? undefined : eq(payment.sender, from),
     to === undefined ? undefined : eq(payment.recipient, to),
-    since && gte(payment.createdAt, since),
-    until && lte(payment.createdAt, until),
+    since && sql`${time} >= ${since.toISOString()}::timestamptz`,
+    until && sql`${time} <= ${until.toISOString()}::timestamptz`,
     minAmount === undefined ? undefined : sql`${scaledAmount} >= ${minAmount}::numeric`,
     maxAmount === undefined ? undefined : sql`${scaledAmount} <= ${maxAmount}::numeric`,
   )

@@ -15,17 +15,22 @@ import {
   openAccount,
   openContext,
   ownWallet,
+  releasePayee,
   type OpenedContext,
 } from '#testing/service-context.ts'
 import type { Actor, Context } from '../../context/context.ts'
+import { foldTallies } from '../../db/fold-tallies.ts'
 import { insertPayment, type NewPayment } from '../../db/payments.ts'
 import { payment } from '../../db/schema/payment.ts'
+import { settlementFee } from '../../db/schema/proof.ts'
+import { findOwner } from '../../db/wallet-owners.ts'
 import { readHistory, readList } from './history.ts'
 import { readSummary } from './summary.ts'
 
 const ALICE = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const BOB = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const CAROL = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
+const TOKEN = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
 const SOL_PAYER = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'
 const SOL_PAYEE = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM'
 const NOW = new Date('2026-11-21T10:00:00Z')
@@ -152,6 +157,43 @@ describe('on Postgres', () => {
     expect(seen).toEqual(
       ids(await history(who, ALICE, { limit: '500' })).filter((id) => all.includes(id)),
     )
+  })
+
+  test('pages by landing neither lose nor repeat a payment while others land, and begin and end with their period', async () => {
+    const who = await openAccount(context)
+    const landed = (ago: number) => new Date(NOW.getTime() - ago)
+    const all: string[] = []
+    // Created in one order, landed in the other, five in one block each.
+    for (let index = 0; index < 23; index++)
+      all.push(await pay(who, { ago: index, blockTime: landed(DAY - Math.floor(index / 5)) }))
+    const failed = await pay(who, { status: 'failed', blockTime: landed(DAY) })
+    const noted = await pay(who, { ago: 2 * DAY, confirmedAt: landed(DAY) })
+    const open = await Promise.all(
+      Array.from({ length: 8 }, () => pay(who, { status: 'pending', ago: 2 * DAY })),
+    )
+    await pay(who, { blockTime: landed(DAY + 1) })
+    await pay(who, { status: 'expired', ago: DAY - 1 })
+    const period = { by: 'landed', since: String(NOW.getTime() - DAY) }
+    const seen: string[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const page = await history(who, ALICE, { ...period, limit: '4', ...(cursor && { cursor }) })
+      seen.push(...ids(page))
+      const arriving = open.pop()
+      if (arriving)
+        await context.db
+          .update(payment)
+          .set({ status: 'confirmed', blockTime: landed(0) })
+          .where(eq(payment.id, arriving))
+      cursor = page.nextCursor
+    }
+    expect(seen).toHaveLength(25)
+    expect(new Set(seen)).toEqual(new Set([...all, failed, noted]))
+    const whole = await history(who, ALICE, { ...period, limit: '500' })
+    expect(whole.total).toBe(whole.payments.length)
+    expect(ids(whole).slice(-25)).toEqual(seen)
+    const { total } = await history(who, ALICE, { by: 'landed' })
+    expect(total).toBe(whole.total + 1)
   })
 
   test('offset and limit page the same order, and total counts past the page', async () => {
@@ -281,6 +323,13 @@ describe('on Postgres', () => {
         facts: { details: { cursor: expect.any(String) } },
       })
     }
+    const created = Buffer.from(`1.${createPaymentId()}`).toString('base64url')
+    await expect(
+      history(who, ALICE, { by: 'landed', status: 'incomplete', cursor: created }),
+    ).rejects.toMatchObject({ facts: { details: { by: expect.any(String) } } })
+    await expect(history(who, ALICE, { by: 'landed', cursor: created })).rejects.toMatchObject({
+      facts: { details: { cursor: expect.any(String) } },
+    })
   })
 
   test('a list that names wallets sees from them: what moves between two of them is neither sent nor received', async () => {
@@ -529,6 +578,49 @@ describe('on Postgres', () => {
     expect(await list({ status: 'refunded,partly_refunded', offset: '1', limit: '1' })).toEqual([
       twice,
     ])
+  })
+
+  test('fees that a wallet paid stay in the books when it is released, and later ones are not in them', async () => {
+    const who = await openAccount(context)
+    const stranger = await openAccount(context)
+    const hour = 60 * 60_000
+    const settle = async (account: Actor, fee: bigint, ago: number) => {
+      const facts = { mode: 'received', sender: ALICE, recipient: CAROL, ago } as const
+      const paymentId = await pay(account, { ...facts, asset: TOKEN, fee: 1n })
+      await context.db.insert(settlementFee).values({
+        ...{ paymentId, network: 'eip155:31337', wallet: BOB, scope: 'keyless' },
+        ...{ reserved: fee, paid: fee },
+      })
+    }
+    await ownWallet({ context, actor: who }, BOB)
+    // Long ago, and on the day of the release: before it and after it.
+    for (const [fee, ago] of [
+      [1n, DAY],
+      [20n, hour],
+      [300n, -hour],
+    ] as const)
+      await settle(who, fee, ago)
+    await settle(stranger, 4_000n, hour)
+    const booked = async (account: Actor) => {
+      const { payments } = await readList(context, account, listQueryOf({}))
+      const { assets } = await readSummary(context, account, { wallets: undefined, days: 3 })
+      return [
+        payments.reduce((sum, { fee }) => sum + (fee?.own ? BigInt(fee.amountAtomic) : 0n), 0n),
+        assets.reduce((sum, { feesAtomic }) => sum + BigInt(feesAtomic), 0n),
+      ]
+    }
+    expect(await booked(who)).toEqual([321n, 321n])
+    await releasePayee(context, who.accountId, BOB)
+    expect(await booked(who)).toEqual([21n, 21n])
+    while ((await foldTallies(context.db)) > 0);
+    expect(await booked(who)).toEqual([21n, 21n])
+    // It pays for another account from now on.
+    await ownWallet({ context, actor: await openAccount(context) }, BOB)
+    expect(await booked(who)).toEqual([21n, 21n])
+    expect(await booked(stranger)).toEqual([0n, 0n])
+    await releasePayee(context, (await findOwner(context.db, 'eip155:31337', BOB)) ?? '', BOB)
+    await ownWallet({ context, actor: who }, BOB)
+    expect(await booked(who)).toEqual([321n, 321n])
   })
 
   test('the summary adds up exactly, day by day, each asset by itself', async () => {

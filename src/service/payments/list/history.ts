@@ -4,7 +4,7 @@ import { LosslessNumber } from '#contract/json.ts'
 import type { Actor, Context } from '../../context/context.ts'
 import type { PaymentRecord } from '../../db/payments.ts'
 import { readRefunds } from '../../db/refunds.ts'
-import { readCursorText, writeCursorText } from './cursor.ts'
+import { readCursorText, writeCursorText, type ListOrder } from './cursor.ts'
 import { describeRefund } from '../describe-refund.ts'
 import { readFilters, type PaymentListQuery } from './filters.ts'
 import { readRows } from './history-page.ts'
@@ -52,7 +52,7 @@ async function readPage(
     parties,
     networks: context.config.networks,
   })
-  const after = query.cursor === undefined ? undefined : readCursorText(query.cursor)
+  const after = query.cursor === undefined ? undefined : readCursorText(query.cursor, filters.by)
   const [rows, total] = await Promise.all([
     // One more than asked for tells whether there is a next page.
     readRows(context.db, filters, { limit: query.limit + 1, offset: query.offset, after }),
@@ -76,7 +76,10 @@ async function readPage(
     total,
     limit: query.limit,
     offset: query.offset,
-    nextCursor: rows.length > query.limit && last ? writeCursorText(last) : null,
+    nextCursor:
+      rows.length > query.limit && last
+        ? writeCursorText({ at: timeIn(last, filters.by), id: last.id }, filters.by)
+        : null,
     payments: shown.map((row) =>
       toRow(row, {
         type: directionOf(row, wallets),
@@ -85,6 +88,11 @@ async function readPage(
       }),
     ),
   }
+}
+
+/** As `timeOf` reads it. */
+function timeIn({ blockTime, confirmedAt, createdAt }: PaymentRecord, by: ListOrder): Date {
+  return by === 'landed' ? (blockTime ?? confirmedAt ?? createdAt) : createdAt
 }
 
 /** As seen from the wallets that are looked from; by the wallets of the account without any. */

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import { formatAmount } from '#contract/amount.ts'
 import type { EndpointReply } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
@@ -14,6 +14,9 @@ import type { Database } from '#postgres/open.ts'
 import type { PaymentRecord } from '../../db/payments.ts'
 import { settlementFee, settlementOrder } from '../../db/schema/proof.ts'
 import { walletOwner } from '../../db/schema/wallet.ts'
+
+/** Later than any payment. */
+const NEVER = new Date(8.64e15)
 
 type RowFee = EndpointReply<'paymentList'>['payments'][number]['fee']
 type Paid = { feeAtomic: bigint; payer: string | null }
@@ -34,8 +37,11 @@ export async function readRowFees(
   rows: readonly PaymentRecord[],
   { networks, accountId, wallets }: FeeReader,
 ): Promise<Map<string, RowFee>> {
-  const received = rows.filter(({ mode }) => mode === 'received').map(({ id }) => id)
-  const settled = received.length > 0 ? await readSettled(db, received) : new Map<string, Settled>()
+  const received = rows.filter(({ mode }) => mode === 'received')
+  const settled = await readSettled(db, {
+    ids: received.map(({ id }) => id),
+    unnamed: received.filter(({ fee, feePayer }) => fee !== null && feePayer === null),
+  })
   const paid = rows.flatMap((row) => {
     const fee = feeOf(row, settled.get(row.id))
     return fee ? [{ row, fee }] : []
@@ -51,7 +57,7 @@ export async function readRowFees(
         ? payer !== null && wallets.includes(payer)
         : payer === row.sender
           ? row.direction === 'sent' || row.direction === 'internal'
-          : payer !== null && owned.has(payer)
+          : payer !== null && row.createdAt < (owned.get(payer) ?? row.createdAt)
       return [
         row.id,
         {
@@ -71,21 +77,36 @@ const isSender = (row: PaymentRecord, { payer }: Paid) => payer === row.sender
 
 type Settled = { wallet: string | null; paid: bigint | null; byPayee: boolean }
 
-/** Who paid for the settlements of proofs: a wallet of the service, or the payee itself. */
-async function readSettled(db: Database, ids: readonly string[]): Promise<Map<string, Settled>> {
+/**
+ * Who paid for the settlements of proofs: a wallet of the service, or the payee itself. `unnamed`:
+ * rows without the fee's payer, from before it was recorded.
+ */
+async function readSettled(
+  db: Database,
+  { ids, unnamed }: { ids: readonly string[]; unnamed: readonly PaymentRecord[] },
+): Promise<Map<string, Settled>> {
   const [fees, orders] = await Promise.all([
-    db
-      .select({
-        id: settlementFee.paymentId,
-        wallet: settlementFee.wallet,
-        paid: settlementFee.paid,
-      })
-      .from(settlementFee)
-      .where(inArray(settlementFee.paymentId, [...ids])),
-    db
-      .select({ id: settlementOrder.paymentId })
-      .from(settlementOrder)
-      .where(inArray(settlementOrder.paymentId, [...ids])),
+    ids.length === 0
+      ? []
+      : db
+          .select({
+            id: settlementFee.paymentId,
+            wallet: settlementFee.wallet,
+            paid: settlementFee.paid,
+          })
+          .from(settlementFee)
+          .where(inArray(settlementFee.paymentId, [...ids])),
+    unnamed.length === 0
+      ? []
+      : db
+          .select({ id: settlementOrder.paymentId })
+          .from(settlementOrder)
+          .where(
+            inArray(
+              settlementOrder.paymentId,
+              unnamed.map(({ id }) => id),
+            ),
+          ),
   ])
   return new Map<string, Settled>([
     ...orders.map(({ id }) => [id, { wallet: null, paid: null, byPayee: true }] as const),
@@ -101,7 +122,9 @@ function feeOf(row: PaymentRecord, settled: Settled | undefined): Paid | undefin
   return { feeAtomic: row.fee, payer: payerOf(row, settled?.byPayee === true) }
 }
 
+/** As in the function `payment_fee_payer` of the database. Without the chain's word the way of settling tells, as far as it can. */
 function payerOf(row: PaymentRecord, byPayee: boolean): string | null {
+  if (row.feePayer !== null) return row.feePayer
   if (row.mode !== 'received' || row.asset === nativeAddress(row.network)) return row.sender
   return byPayee ? row.recipient : null
 }
@@ -119,21 +142,26 @@ export function nativeOf(
   return network ? nativeAsset(network) : familyOf(id) === 'evm' ? NATIVE_ETH : NATIVE_SOL
 }
 
+/**
+ * Until when these wallets were the account's: a fee of a payment that was created before their release
+ * stays in its books, as the payment's direction does. A registration counts for earlier payments too.
+ */
 async function readOwned(
   db: Database,
   accountId: string,
   { wallets, payers }: { wallets: readonly string[] | undefined; payers: readonly string[] },
-): Promise<ReadonlySet<string>> {
-  if (wallets || payers.length === 0) return new Set()
+): Promise<ReadonlyMap<string, Date>> {
+  if (wallets || payers.length === 0) return new Map()
   const rows = await db
-    .select({ address: walletOwner.address })
+    .select({ address: walletOwner.address, releasedAt: walletOwner.releasedAt })
     .from(walletOwner)
     .where(
-      and(
-        eq(walletOwner.accountId, accountId),
-        inArray(walletOwner.address, [...new Set(payers)]),
-        isNull(walletOwner.releasedAt),
-      ),
+      and(eq(walletOwner.accountId, accountId), inArray(walletOwner.address, [...new Set(payers)])),
     )
-  return new Set(rows.map(({ address }) => address))
+  const until = new Map<string, Date>()
+  for (const { address, releasedAt } of rows) {
+    const [known, at] = [until.get(address), releasedAt ?? NEVER]
+    if (!known || known < at) until.set(address, at)
+  }
+  return until
 }

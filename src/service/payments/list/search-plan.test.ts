@@ -8,9 +8,9 @@ import { executeAsOwner } from '#testing/postgres.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import { payment } from '../../db/schema/payment.ts'
 import { searchExpressions } from '../../db/schema/search-expressions.ts'
-import { readFilters, type Filters } from './filters.ts'
+import { LANDED, readFilters, type Filters } from './filters.ts'
 import { searchBranches, wordsOf } from './filters-search.ts'
-import { branchesOf } from './history-where.ts'
+import { branchesOf, timeOf } from './history-where.ts'
 import { readList } from './history.ts'
 
 /**
@@ -50,6 +50,7 @@ async function indexesOf(filters: Partial<Filters>): Promise<string[]> {
     statuses: undefined,
     network: undefined,
     assets: undefined,
+    by: 'created' as const,
     since: undefined,
     until: undefined,
   }
@@ -70,7 +71,7 @@ async function indexesOf(filters: Partial<Filters>): Promise<string[]> {
   const read: string[] = []
   for (const branch of branchesOf(all, { rows: 51 })) {
     const { rows } = await context.db.execute<{ 'QUERY PLAN': string }>(
-      sql`explain select ${payment.id} from ${payment} where ${branch} order by ${payment.createdAt} desc, ${payment.id} desc limit 51`,
+      sql`explain select ${payment.id} from ${payment} where ${branch} order by ${timeOf(all)} desc, ${payment.id} desc limit 51`,
     )
     const text = rows.map((row) => row['QUERY PLAN']).join('\n')
     read.push(/ using (\w+) on payment/.exec(text)?.[1] ?? text)
@@ -84,6 +85,9 @@ test('pages of a list are read from the indexes that leave drafts out', async ()
   expect(await indexesOf({ type: 'internal' })).toEqual(['payment_direction'])
   expect(await indexesOf({ wallets: ['a'] })).toEqual(['payment_sender', 'payment_recipient'])
   expect(await indexesOf({ wallets: ['a'], type: 'sent' })).toEqual(['payment_sender'])
+  const landed = { by: 'landed', statuses: LANDED } as const
+  expect(await indexesOf(landed)).toEqual(['payment_landed'])
+  expect(await indexesOf({ ...landed, since: new Date(0) })).toEqual(['payment_landed'])
   expect(await indexesOf({ drafts: true })).toEqual(['payment_draft'])
   // The first branches are those of the text.
   const named = await indexesOf({ text: 'nowhere', parties: ['a'] })

@@ -42,17 +42,18 @@ export async function readSummaryParts(db: Database, scope: Scope): Promise<Summ
   const days = sql`account_id = ${accountId} and day between ${2 * first - today - 1} and ${today}`
   const directions = wallets ? (['sent', 'received'] as const) : DIRECTIONS
   const parties = list(wallets ?? [WHOLE_ACCOUNT])
-  const payers = wallets
-    ? list(wallets)
-    : sql`(select address from service.wallet_owner where account_id = ${accountId} and released_at is null)`
   const figures = sql`direction, day, network, asset, status, payments, amount, refunds, refunded, fees`
-  const looked = sql`(party in ${parties} and direction in ${list(directions)}) or (party in ${payers} and direction = ${FEE_ONLY})`
+  const paying = wallets
+    ? sql`party in ${list(wallets)}`
+    : sql`exists (select from owned where owned.address = party and day < owned.last_day)`
+  const looked = sql`(party in ${parties} and direction in ${list(directions)}) or (direction = ${FEE_ONLY} and ${paying})`
   const { rows } = await db.execute<Row>(sql`
-    with changes as (select * from service.payment_change where ${days}), parts as (
+    with changes as (select * from service.payment_change where ${days}), ${wallets ? sql`` : sql`owned as (${ownedBy(accountId)}),`} parts as (
       select ${figures} from service.payment_tally where ${days} and party in ${parties} and direction in ${list(directions)}
-      union all select ${figures} from service.payment_tally where ${days} and party in ${payers} and direction = ${FEE_ONLY}
+      union all select ${figures} from service.payment_tally ${wallets ? sql`` : sql`join owned on owned.address = party and day < owned.last_day`}
+        where ${days} and direction = ${FEE_ONLY} ${wallets ? sql`and ${paying}` : sql``}
       union all select ${figures} from (${tallyParts(sql`changes`)}) as unfolded where ${looked}
-      ${wallets ? sql`union all ${between(scope, wallets)}` : sql``}
+      union all ${wallets ? between(scope, wallets) : releaseDays(scope)}
     )
     select direction, case when day < ${first} then null else day end as day, max(day) as latest, network, asset, status,
       sum(payments)::text as payments, sum(amount)::text as amount, sum(refunds)::text as refunds, sum(refunded)::text as refunded, sum(fees)::text as fees
@@ -65,6 +66,26 @@ export async function readSummaryParts(db: Database, scope: Scope): Promise<Summ
     refunded: BigInt(refunded),
     fees: BigInt(fees),
   }))
+}
+
+/** Every wallet that is or was the account's, and the day of its release: what it paid until then stays in the books. As in row-fees.ts. */
+function ownedBy(accountId: string) {
+  return sql`
+    select address, max(released_at) as released_at,
+      case when bool_or(released_at is null) then 2147483647 else floor(extract(epoch from max(released_at)) / 86400)::int end as last_day
+    from service.wallet_owner where account_id = ${accountId} group by address`
+}
+
+/** Tallies are of whole days: fees of the day of a release, before it, are read from their payments. */
+function releaseDays({ accountId, first, today }: Scope) {
+  return sql`
+    select ${FEE_ONLY}::text, owned.last_day, payment.network, asset, status, 0, 0, 0, 0, coalesce(case when wallet is null then fee else paid end, 0)
+    from owned
+    join service.payment on payment.account_id = ${accountId} and not draft
+      and payment.created_at >= to_timestamp(owned.last_day::float8 * 86400) and payment.created_at < owned.released_at
+    left join service.settlement_fee on payment_id = payment.id and mode = 'received'
+    where owned.last_day between ${2 * first - today - 1} and ${today} and sender <> owned.address
+      and coalesce(wallet, service.payment_fee_payer(payment.id, mode, asset, sender, recipient, fee_payer)) = owned.address`
 }
 
 function between({ accountId, first, today }: Scope, wallets: readonly string[]) {

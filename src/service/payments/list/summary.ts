@@ -102,8 +102,9 @@ function groupByAsset(parts: readonly SummaryPart[]): AssetParts[] {
   for (const part of parts) {
     const native = nativeAddress(part.network)
     if (isOwn(part) && ENDED.has(part.status) && part.payments > 0) add(part, part.asset)
-    else if (part.fees > 0n && part.asset === native) add(part, native)
-    if (part.fees > 0n && part.asset !== native) add(part, native)
+    // Below 0 where a fee was noted under one status and noted back under another.
+    else if (part.fees !== 0n && part.asset === native) add(part, native)
+    if (part.fees !== 0n && part.asset !== native) add(part, native)
   }
   return [...groups.values()].toSorted(
     (a, b) => compare(a.network, b.network) || compare(a.asset, b.asset),
@@ -216,6 +217,7 @@ async function rankNewest(
     statuses: undefined,
     network: undefined,
     assets: undefined,
+    by: 'created',
     since: undefined,
     until: undefined,
     minAmount: undefined,

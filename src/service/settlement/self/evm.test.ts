@@ -1,7 +1,9 @@
 import { eq } from 'drizzle-orm'
 import { erc20Abi, parseEther, parseTransaction, toHex, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { endpoints } from '#contract/endpoints.ts'
 import type { Asset } from '#contract/network.ts'
 import { isPaid } from '#contract/payment.ts'
 import {
@@ -24,6 +26,8 @@ import { alter, REFUSED_PAYEE, refusal, refused } from '#testing/proofs.ts'
 import { eventually, openAccount, registerPayee, releasePayee } from '#testing/service-context.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import { event, payment } from '../../db/schema/payment.ts'
+import { readList } from '../../payments/list/history.ts'
+import { readSummary } from '../../payments/list/summary.ts'
 import { readPaymentBody } from '../../payments/status.ts'
 import { reportSubmitted } from '../../monitor/report.ts'
 import { receivePayment } from '../receive.ts'
@@ -361,6 +365,58 @@ describe('a permit of Permit2', () => {
     })
   })
 })
+
+describe.each(['eip3009', 'permit2'] as const)('an authorization by %s', (method) => {
+  test('that was ordered for the payee books the network fee to the wallet that executed it', async () => {
+    const usdc = method === 'eip3009'
+    const asset = usdc ? tokens.usdc : tokens.weth
+    const amount = usdc ? 1_000_000n : parseEther('0.01')
+    const ask = usdc ? {} : { expectedAmount: '0.01', asset: 'WETH' }
+    let booked = 0n
+    for (const by of ['payee', 'stranger'] as const) {
+      const all = await parties()
+      const stranger = await evm.wallet(parseEther('1'))
+      await registerPayee(fixture.context, fixture.actor.accountId, all.payee.address)
+      if (!usdc) await approvePermit2(evm, all.payer, asset)
+      const proof = await payInvoice(evmPayer(evm, all.payer), bill(all, asset, { method, amount }))
+      const { paymentId, transaction } = await fixture.build(all.payee, proof, ask)
+      const feesBefore = await readFees()
+      if (by === 'payee') await settleBuilt(evm, all.payee, transaction)
+      else {
+        const { to, data } = parseTransaction(toHex(Buffer.from(transaction, 'base64')))
+        if (!to || !data) throw new Error('no call')
+        await sendFrom(evm, stranger, { to, data, gas: 300_000n })
+      }
+      await fixture.followed(paymentId, 'finalized')
+      const spent = async (wallet: { address: Hex }) =>
+        parseEther('1') - (await evm.client.getBalance({ address: wallet.address }))
+      const fee = await feeOf(paymentId)
+      expect(fee?.payer).toBe({ payee: all.payee, stranger }[by].address)
+      expect(BigInt(fee?.amountAtomic ?? 0)).toBe(await spent({ payee: all.payee, stranger }[by]))
+      // What the payee's wallet spent is what its books say, to the base unit.
+      const more = (await readFees()) - feesBefore
+      expect(more).toBe(await spent(all.payee))
+      booked += more
+      expect(fee?.own).toBe(by === 'payee')
+    }
+    expect(booked).toBeGreaterThan(0n)
+  })
+})
+
+async function feeOf(paymentId: string) {
+  const query = v.parse(endpoints.paymentList.query, { limit: '500' })
+  const { payments } = await readList(fixture.context, fixture.actor, query)
+  return payments.find((row) => row.paymentId === paymentId)?.fee
+}
+
+/** Of the overview. */
+async function readFees(): Promise<bigint> {
+  const { assets } = await readSummary(fixture.context, fixture.actor, {
+    wallets: undefined,
+    days: 7,
+  })
+  return assets.reduce((sum, { feesAtomic }) => sum + BigInt(feesAtomic), 0n)
+}
 
 test('what is wrong with the request is told at once', async () => {
   const all = await parties()

@@ -7,9 +7,11 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js'
+import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decodeTransaction } from '#chains/solana/decode.ts'
 import { MEMO_PROGRAM } from '#chains/solana/programs.ts'
+import { endpoints } from '#contract/endpoints.ts'
 import type { Network } from '#contract/network.ts'
 import { associatedTokenAccount } from '#devnet/tokens/solana.ts'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
@@ -33,6 +35,7 @@ import {
 import { createTokens, payInvoice, solanaPayer } from '#testing/token-payers.ts'
 import type { Actor, Context } from '../../context/context.ts'
 import { buildTransaction } from '../../payments/build.ts'
+import { readList } from '../../payments/list/history.ts'
 import { reportSubmitted } from '../../monitor/report.ts'
 import { readPaymentBody } from '../../payments/status.ts'
 import { receivePayment } from '../receive.ts'
@@ -146,6 +149,15 @@ const receive = (
     ...body,
   })
 
+/** The network fee as the account's books have it, and what the wallet holds. */
+async function feeAndBalance(paymentId: string, wallet: Keypair) {
+  const query = v.parse(endpoints.paymentList.query, { limit: '500' })
+  const { payments } = await readList(context, actor, query)
+  const fee = payments.find((row) => row.paymentId === paymentId)?.fee
+  const balance = BigInt(await solana.connection.getBalance(wallet.publicKey))
+  return { payer: fee?.payer, own: fee?.own, atomic: BigInt(fee?.amountAtomic ?? 0), balance }
+}
+
 /** The payee adds its signature to what was built for it, and broadcasts it. */
 async function settle(payee: Keypair, transaction: string): Promise<string> {
   const given = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
@@ -199,6 +211,11 @@ describe('a transfer of SOL whose fee the payee pays', () => {
       signature,
       events: [{ status: 'created' }, { status: 'pending' }, { status: 'confirmed' }, {}],
     })
+    // What the payee received, less the fee in its books, is what it holds more.
+    const { payer, own, atomic, balance } = await feeAndBalance(built.paymentId, all.payee)
+    expect({ payer, own }).toEqual({ payer: all.payTo, own: true })
+    expect(atomic).toBeGreaterThan(0n)
+    expect(balance).toBe(SOL + LAMPORTS - atomic)
     expect(await receive(all, proof, { memo: 'order-1' })).toMatchObject({
       verified: true,
       alreadyProcessed: true,
@@ -330,6 +347,34 @@ test('a token whose fee the payee pays is co-signed by the payee', async () => {
     alreadyProcessed: true,
     signature,
   })
+})
+
+test('a token transaction that its payer signed wholly takes its fee from the payer, and none from the payee', async () => {
+  const [, , payer, payee] = holders
+  const [, usdc] = network.assets
+  if (!payer || !payee || !usdc) throw new Error('no holders')
+  const all = { payer, payee, payTo: payee.publicKey.toBase58() }
+  const address = payer.publicKey.toBase58()
+  await registerPayee(context, actor.accountId, all.payTo)
+  await solana.setAccount(address, { lamports: SOL })
+  const requirements = {
+    scheme: 'exact',
+    network: network.network,
+    amount: '2000000',
+    asset: usdc.address,
+    payTo: all.payTo,
+    maxTimeoutSeconds: 60,
+    extra: { feePayer: address },
+  }
+  const proof = await payInvoice(solanaPayer(solana, payer), requirements)
+  const built = await build(all, proof, { expectedAmount: '2', asset: 'USDC' })
+  expect(built).toMatchObject({ settlement: 'broadcast_only', kind: 'token-transfer' })
+  await broadcast(Buffer.from(built.transaction, 'base64'))
+  await followed(built.paymentId, 'finalized')
+  const fee = await feeAndBalance(built.paymentId, payer)
+  expect(fee).toMatchObject({ payer: address, own: false })
+  expect(fee.balance).toBe(SOL - fee.atomic)
+  expect(fee.atomic).toBeGreaterThan(0n)
 })
 
 describe('a transfer of SOL that is wholly signed', () => {

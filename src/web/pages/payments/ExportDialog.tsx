@@ -1,10 +1,12 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg, plural } from '@lingui/core/macro'
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import type { PaymentRow } from '#contract/payment-body.ts'
+import { SEARCH_COUNTED } from '#contract/payment-search.ts'
 import type { ListQuery, NoteFilter } from '../../api/payment-filter.ts'
-import type { Viewer } from '../../api/queries.ts'
+import { newestQuery, type Viewer } from '../../api/queries.ts'
 import { usePauseSeconds } from '../../api/rate-limit-pause.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { describeError } from '../../errors/codes.ts'
@@ -27,14 +29,14 @@ export type ExportDialogProps = {
   onClose: () => void
   viewer: Viewer
   query: ListQuery
+  /** The same by landing: what the formats of entries ask for. */
+  entries: ListQuery
   noted: NoteFilter | undefined
   /**
    * Number of rows that match the filter, and when they were counted: later payments are not in the
    * file either.
    */
   total: number
-  /** A search finds so many or more; all of them are exported. */
-  capped: boolean
   until: number | undefined
   selected: readonly PaymentRow[]
 }
@@ -59,9 +61,9 @@ export function ExportDialog({
   onClose,
   viewer,
   query,
+  entries,
   noted,
-  total,
-  capped,
+  total: listed,
   until,
   selected,
 }: ExportDialogProps) {
@@ -80,6 +82,15 @@ export function ExportDialog({
   useEffect(() => () => running.current?.abort(), [])
 
   const chosen = selected.length > 0 ? scope : 'filter'
+  const isEntries = shape.format === 'journal' || shape.format === 'hledger'
+  // A row of the list may have landed in another period.
+  const found = useQuery({
+    ...newestQuery(viewer, entries, 1),
+    enabled: open && isEntries && !noted,
+  })
+  const counted = isEntries ? (noted ? undefined : found.data?.total) : listed
+  const total = counted ?? listed
+  const isCounted = counted !== undefined && !(query.q !== undefined && counted === SEARCH_COUNTED)
   const count = chosen === 'rows' ? selected.length : total
 
   async function start() {
@@ -92,7 +103,10 @@ export function ExportDialog({
       const pages = pagesOf(
         chosen === 'rows'
           ? { kind: 'rows', rows: selected }
-          : { kind: 'filter', viewer, query, noted, until },
+          : isEntries
+            ? // `until` is when a payment was created; later ones change no page that is read.
+              { kind: 'filter', viewer, query: entries, noted, until: undefined }
+            : { kind: 'filter', viewer, query, noted, until },
         abort.signal,
       )
       // The browser keeps finished parts outside the page's memory.
@@ -138,7 +152,7 @@ export function ExportDialog({
             onClick={() => void start()}
             variant="primary"
           >
-            {capped && chosen === 'filter' ? (
+            {chosen === 'filter' && !isCounted ? (
               <Trans>Export all payments found</Trans>
             ) : (
               <Plural one="Export # payment" other="Export # payments" value={count} />
@@ -156,7 +170,7 @@ export function ExportDialog({
         <div className="grid gap-4">
           {selected.length > 0 && (
             <Scope
-              capped={capped}
+              capped={!isCounted}
               onChange={setScope}
               scope={scope}
               selected={selected.length}
@@ -164,7 +178,16 @@ export function ExportDialog({
             />
           )}
           <Shape onChange={setShape} shape={shape} />
-          <p className="text-sm text-muted">{t(descriptions[shape.format])}</p>
+          <p className="text-sm text-muted">
+            {t(descriptions[shape.format])}{' '}
+            {isEntries ? (
+              <Trans>
+                Paid and failed payments by block time, in UTC: each is in exactly one month.
+              </Trans>
+            ) : (
+              <Trans>Periods go by creation time, as in the list.</Trans>
+            )}
+          </p>
           {problem !== undefined && <Problem problem={problem} />}
         </div>
       )}

@@ -6,6 +6,7 @@ import { serverNow } from '../../api/clock.ts'
 import { newArrivals } from '../../api/merge-payment.ts'
 import { useNewPayments } from '../../api/new-payments.ts'
 import {
+  entriesQueryOf,
   isFiltered,
   listQueryOf,
   noteFilterOf,
@@ -136,19 +137,22 @@ function ListView({
       <StaleBanner error={pages.error ?? pages.gap} onRetry={pages.retry} readAt={pages.readAt} />
       <NewPaymentsPill count={fresh} onShow={showNew} />
       <LookingNote looking={looking} />
+      {/* What landed in a period may have been created before it. */}
+      {(total > 0 || query.since !== undefined || query.until !== undefined) && (
+        <Toolbar
+          capped={capped}
+          onExport={looking ? undefined : () => setExporting(true)}
+          onPick={() => setPicking(!picking)}
+          picking={picking}
+          total={total}
+        />
+      )}
       {total === 0 ? (
         <Card>
           {isFiltered(filter) ? <NothingFound searched={filter.q !== undefined} /> : <FirstRun />}
         </Card>
       ) : (
         <>
-          <Toolbar
-            capped={capped}
-            onExport={looking ? undefined : () => setExporting(true)}
-            onPick={() => setPicking(!picking)}
-            picking={picking}
-            total={total}
-          />
           <PaymentRows
             onRange={onRange ?? ignore}
             pages={pages}
@@ -168,7 +172,7 @@ function ListView({
       {exporting !== undefined && (
         <Suspense>
           <ExportDialog
-            capped={capped}
+            entries={entriesQueryOf(filter, opened)}
             onClose={() => setExporting(false)}
             open={exporting}
             noted={noted}
@@ -228,13 +232,17 @@ function Toolbar({ total, capped, picking, onPick, onExport }: ToolbarProps) {
         )}
       </span>
       <span className="flex items-center gap-2">
-        <span aria-hidden className="hidden text-xs text-muted xl:inline">
-          <Keys />
-        </span>
-        <Button className="md:hidden" onClick={onPick} size="sm">
-          {picking ? <Trans>Done</Trans> : <Trans>Select</Trans>}
-        </Button>
-        <ColumnsMenu />
+        {total > 0 && (
+          <>
+            <span aria-hidden className="hidden text-xs text-muted xl:inline">
+              <Keys />
+            </span>
+            <Button className="md:hidden" onClick={onPick} size="sm">
+              {picking ? <Trans>Done</Trans> : <Trans>Select</Trans>}
+            </Button>
+            <ColumnsMenu />
+          </>
+        )}
         <Button disabled={!onExport} icon={<Icon name="download" />} onClick={onExport} size="sm">
           <Trans>Export</Trans>
         </Button>

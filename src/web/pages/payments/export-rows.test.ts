@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { LosslessNumber, parseJson } from '#contract/json.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { csvCell } from '../../local-data/csv-cell.ts'
+import { hledgerRows } from './export-journal.ts'
 import { exportHead, exportRows, exportTail, type ExportOptions } from './export-rows.ts'
 
 const row: PaymentRow = {
@@ -121,4 +122,20 @@ test('JSON over several pages is one array, numbers with all their digits', () =
   expect(one).toMatchObject({ payment_id: 'pay_1', labels: ['rent', 'May'], note: 'late' })
   expect(two).toMatchObject({ labels: [], note: null })
   expect(text).toContain('12345678901234567890.10')
+})
+
+test('a refund received lowers what was spent, and a refund sent what was earned: neither is income', () => {
+  const postings = (type: PaymentRow['type']) =>
+    hledgerRows([{ ...row, type, refundOf: 'pay_0', metadata: null }])
+      .split('\n')
+      .filter((line) => line.startsWith('    ') && !line.includes(';'))
+      .map((line) => line.trim().replace(/ "ETH@eip155:1"$/, ''))
+  expect(postings('received')).toEqual([
+    'assets:eip155-1:0x2  0.000000000000000001',
+    'expenses:payments  -0.000000000000000001',
+  ])
+  expect(postings('sent')).toEqual([
+    'income:refunds  0.000000000000000001',
+    'assets:eip155-1:0x1  -0.000000000000000001',
+  ])
 })

@@ -41,7 +41,7 @@ function amountPostings(row: PaymentRow): Posting[] {
   const [from, to] = [walletAccount(row, row.sender), walletAccount(row, row.recipient)]
   switch (row.type) {
     case 'received':
-      return move(row, row.refundOf === null ? SALES : REFUNDS, to)
+      return move(row, row.refundOf === null ? SALES : PURCHASES, to)
     case 'sent':
       return move(row, from, row.refundOf === null ? PURCHASES : REFUNDS)
     case 'internal':
