@@ -1,4 +1,4 @@
-import { and, eq, lt, sql } from 'drizzle-orm'
+import { eq, lt, sql } from 'drizzle-orm'
 import { familyOf, type Network, type NetworkId } from '#contract/network.ts'
 import { USAGE_PERIODS, type UsagePeriod } from '#contract/usage.ts'
 import { startInternalServer } from '#http/internal-server.ts'
@@ -20,6 +20,7 @@ import { createMetrics } from './context/metrics.ts'
 import { createReadiness } from './health.ts'
 import { createRequestLog } from './context/request-log.ts'
 import { createUsageLog } from './context/usage-log.ts'
+import { deleteInBatches } from './db/delete-in-batches.ts'
 import { endPredecessor } from './db/end-predecessor.ts'
 import { SERVICE_SCHEMA } from './db/migrations-folder.ts'
 import { removeOldIdentifiers } from './db/payment-identifiers.ts'
@@ -192,33 +193,46 @@ const EVERY_MS = 3_600_000
 /** Callers from many addresses leave a row each, for two minutes at most. */
 const LIMITS_EVERY_MS = 60_000
 
-/** Removes what has no meaning any more: unused limits, old idempotency keys, leases of dead processes, expired challenges, fine usage figures of long ago, reservations of funds, the text of old drafts. */
-export async function sweep({ db, now }: Pick<Context, 'db' | 'now'>): Promise<void> {
-  await sweepLimits(db)
-  await db
-    .delete(idempotency)
-    .where(lt(idempotency.createdAt, sql`now() - make_interval(days => ${RETENTION_DAYS})`))
+type Sweep = (db: Database, now: Date) => Promise<unknown>
+
+/** What has no meaning any more, by its name in the log. Tables that grow with the payments are emptied some rows at a time. */
+const SWEEPS: Readonly<Record<string, Sweep>> = {
+  'unused limits': sweepLimits,
+  'texts of old drafts': async (db) => {
+    while ((await eraseDraftTexts(db)) > 0);
+  },
+  'old requests': removeOldRequests,
+  'old idempotency keys': (db) =>
+    deleteInBatches(db, idempotency, {
+      where: lt(idempotency.createdAt, sql`now() - make_interval(days => ${RETENTION_DAYS})`),
+      order: idempotency.createdAt,
+    }),
+  'fine usage figures of long ago': sweepUsage,
+  'expired challenges': deleteExpiredWalletChallenges,
+  'reservations of funds': removeEndedReservations,
+  'old payment identifiers': removeOldIdentifiers,
+  'payers that are accepted again': removeAcceptedPayers,
+  'old webhook deliveries': removeOldDeliveries,
+  'sockets of dead processes': (db) => db.delete(socket).where(lt(socket.leaseUntil, sql`now()`)),
+}
+
+/** Removes what has no meaning any more. What fails is logged and tried again the next time; the rest is removed all the same. */
+export async function sweep({ db, now, log }: Pick<Context, 'db' | 'now' | 'log'>): Promise<void> {
+  for (const [what, remove] of Object.entries(SWEEPS))
+    await remove(db, now()).catch((error: unknown) =>
+      log.warn({ err: error, what }, 'housekeeping failed'),
+    )
+}
+
+async function sweepUsage(db: Database): Promise<void> {
   for (const [period, { keptDays }] of Object.entries(USAGE_PERIODS) as [
     UsagePeriod,
     { keptDays: number },
   ][]) {
-    await db
-      .delete(usage)
-      .where(
-        and(
-          eq(usage.period, period),
-          lt(usage.startsAt, sql`now() - make_interval(days => ${keptDays})`),
-        ),
-      )
+    const old = lt(usage.startsAt, sql`now() - make_interval(days => ${keptDays})`)
+    const where = sql`${eq(usage.period, period)} and ${old}`
+    await deleteInBatches(db, usage, { where, order: usage.startsAt })
   }
-  await deleteExpiredWalletChallenges(db, now())
-  await removeEndedReservations(db)
-  await removeOldIdentifiers(db)
-  await removeAcceptedPayers(db)
-  await removeOldDeliveries(db)
-  while ((await removeOldRequests(db)) > 0);
-  await db.delete(socket).where(lt(socket.leaseUntil, sql`now()`))
-  while ((await eraseDraftTexts(db)) > 0);
 }
 
 async function sweepLimits(db: Database): Promise<void> {
@@ -227,10 +241,7 @@ async function sweepLimits(db: Database): Promise<void> {
 
 /** @returns stops it */
 function startHousekeeping(context: Context): () => void {
-  const run = () =>
-    void sweep(context).catch((error: unknown) =>
-      context.log.warn({ err: error }, 'housekeeping failed'),
-    )
+  const run = () => void sweep(context)
   run()
   const timer = setInterval(run, EVERY_MS)
   const limits = setInterval(

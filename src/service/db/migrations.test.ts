@@ -232,6 +232,15 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
     for (const { attempt } of told) expect(attempt).toBe('granted')
   })
 
+  test('has each claim of a payment in the account of the payment', async () => {
+    const rows = await opened.context.db
+      .select({ claimed: claim.accountId, paid: payment.accountId })
+      .from(claim)
+      .innerJoin(payment, eq(payment.id, claim.paymentId))
+    expect(rows.length).toBeGreaterThan(10)
+    for (const { claimed, paid } of rows) expect(claimed).toBe(paid)
+  })
+
   test('lets another account use a transfer that an ended attempt looked at', async () => {
     await undone(opened.context.db, async (tx) => {
       const stranger = {
@@ -409,6 +418,47 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
     }
   })
 })
+
+test.each(ENGINES)(
+  'deliveries that wait at the upgrade are due with the first one of their payment, on %s',
+  async (engine) => {
+    await using disposal = new AsyncDisposableStack()
+    const { first, target } = await createLastingDatabase(engine, disposal)
+    const before = copyMigrations(disposal, keepUntil('0019_refunded_payments'))
+    await within(first, { ...SERVICE_SCHEMA, migrations: before }, async (db) => {
+      await db.execute(
+        sql`insert into service.account (id, name, plan) values ('acc', 'Merchant', 'standard')`,
+      )
+      for (const endpoint of ['whk_1', 'whk_2'])
+        await db.execute(
+          sql`insert into service.webhook_endpoint (id, account_id, url, events, secrets, cursor) values (${endpoint}, 'acc', 'https://shop.example', '{}', '[]', 0)`,
+        )
+      await db.execute(sql`
+        insert into service.webhook_delivery (endpoint_id, id, number, payment_id, type, state, next_attempt_at, retry_until, created_at)
+        select endpoint, id, number, payment, 'payment.created', state, '2026-06-01T00:00:00Z'::timestamptz + make_interval(hours => hour), '2026-06-04T00:00:00Z', '2026-06-01T00:00:00Z'
+        from (values ('whk_1', 'evt_1', 1, 'pay_a', 'delivered', 9), ('whk_1', 'evt_2', 2, 'pay_a', 'pending', 4), ('whk_1', 'evt_3', 3, 'pay_a', 'pending', 0),
+          ('whk_1', 'evt_4', 4, 'pay_a', 'dead', 0), ('whk_1', 'evt_5', 5, 'pay_a', 'pending', 1), ('whk_1', 'evt_6', 6, 'pay_b', 'pending', 0),
+          ('whk_1', 'evt_7', 7, 'pay_b', 'pending', 5), ('whk_1', 'test_1', null, 'test_1', 'pending', 0), ('whk_2', 'evt_3', 3, 'pay_a', 'pending', 0)
+        ) as written(endpoint, id, number, payment, state, hour)`)
+    })
+    const hours = await within(target, SERVICE_SCHEMA, async (db) => {
+      const { rows } = await db.execute<{ name: string; hour: number }>(sql`
+        select endpoint_id || ' ' || id as name, (extract(epoch from next_attempt_at - '2026-06-01T00:00:00Z') / 3600)::int as hour from service.webhook_delivery order by 1`)
+      return Object.fromEntries(rows.map(({ name, hour }) => [name, hour]))
+    })
+    expect(hours).toEqual({
+      'whk_1 evt_1': 9,
+      'whk_1 evt_2': 4,
+      'whk_1 evt_3': 4,
+      'whk_1 evt_4': 0,
+      'whk_1 evt_5': 4,
+      'whk_1 evt_6': 0,
+      'whk_1 evt_7': 5,
+      'whk_1 test_1': 0,
+      'whk_2 evt_3': 0,
+    })
+  },
+)
 
 /** A database that can be opened several times; PGlite needs a folder for that. `first`: to be opened before `target`. */
 async function createLastingDatabase(

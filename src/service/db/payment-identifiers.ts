@@ -1,5 +1,6 @@
 import { and, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
+import { deleteInBatches } from './delete-in-batches.ts'
 import { payment } from './schema/payment.ts'
 import { claim, paymentIdentifier } from './schema/proof.ts'
 
@@ -46,9 +47,10 @@ export async function readSettlements(
 }
 
 export async function removeOldIdentifiers(db: Database): Promise<void> {
-  await db
-    .delete(paymentIdentifier)
-    .where(lt(paymentIdentifier.createdAt, sql`now() - make_interval(days => ${KEPT_DAYS})`))
+  await deleteInBatches(db, paymentIdentifier, {
+    where: lt(paymentIdentifier.createdAt, sql`now() - make_interval(days => ${KEPT_DAYS})`),
+    order: paymentIdentifier.createdAt,
+  })
 }
 
 function named({

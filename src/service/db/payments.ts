@@ -41,6 +41,13 @@ export async function findPayment(db: Database, id: string): Promise<PaymentReco
   return row
 }
 
+export async function findPayments(db: Database, ids: readonly string[]): Promise<PaymentRecord[]> {
+  return db
+    .select()
+    .from(payment)
+    .where(inArray(payment.id, [...ids]))
+}
+
 /** Status and amount of these payments, as far as they are this account's. */
 export async function findStatuses(
   db: Database,
@@ -207,11 +214,20 @@ export async function eraseDraftTexts(db: Database): Promise<number> {
 }
 
 export async function readEvents(db: Database, paymentId: string): Promise<EventRecord[]> {
-  return db
+  return (await readEventsOf(db, [paymentId])).get(paymentId) ?? []
+}
+
+/** The changes of status of each of these payments, oldest first. One query. */
+export async function readEventsOf(
+  db: Database,
+  paymentIds: readonly string[],
+): Promise<Map<string, EventRecord[]>> {
+  const rows = await db
     .select()
     .from(event)
-    .where(and(eq(event.paymentId, paymentId), eq(event.kind, 'payment')))
+    .where(and(inArray(event.paymentId, [...paymentIds]), eq(event.kind, 'payment')))
     .orderBy(asc(event.id))
+  return Map.groupBy(rows, ({ paymentId }) => paymentId)
 }
 
 const FOLLOWED = [

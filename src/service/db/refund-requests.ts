@@ -51,6 +51,17 @@ export function readRefundRequests(db: Database, paymentId: string): Promise<Ref
     .orderBy(desc(refundRequest.number))
 }
 
+/** The newest request of each of these payments, with its payment. */
+export async function readNewestOf(db: Database, paymentIds: readonly string[]) {
+  if (paymentIds.length === 0) return []
+  return await db
+    .selectDistinctOn([refundRequest.paymentId], { ...state, payment })
+    .from(refundRequest)
+    .innerJoin(payment, eq(payment.id, refundRequest.paymentId))
+    .where(inArray(refundRequest.paymentId, [...paymentIds]))
+    .orderBy(refundRequest.paymentId, desc(refundRequest.number))
+}
+
 export async function findRefundRequest(
   db: Database,
   id: string,

@@ -1,5 +1,6 @@
 import { lt, sql } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
+import { deleteInBatches } from './delete-in-batches.ts'
 import { reservation } from './schema/proof.ts'
 
 /** Funds of one payer. */
@@ -58,5 +59,8 @@ export async function reserve(db: Database, wanted: NewReservation): Promise<big
 
 /** Removes reservations that ended long ago: those of the last day may belong to settlements that are still pending. */
 export async function removeEndedReservations(db: Database): Promise<void> {
-  await db.delete(reservation).where(lt(reservation.expiresAt, sql`now() - interval '1 day'`))
+  await deleteInBatches(db, reservation, {
+    where: lt(reservation.expiresAt, sql`now() - interval '1 day'`),
+    order: reservation.expiresAt,
+  })
 }

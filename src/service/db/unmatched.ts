@@ -1,6 +1,7 @@
-import { and, count, desc, eq, isNull, lt, sql } from 'drizzle-orm'
+import { and, count, desc, eq, inArray, isNull, lt, sql } from 'drizzle-orm'
 import { createId } from '#contract/id.ts'
 import type { Database } from '#postgres/open.ts'
+import { payment } from './schema/payment.ts'
 import { unmatchedTransfer } from './schema/unmatched.ts'
 
 export type UnmatchedRecord = typeof unmatchedTransfer.$inferSelect
@@ -106,16 +107,17 @@ export async function findUnmatched(
   return row
 }
 
-/** The transfer that a person assigned to an order. */
+/** The transfers that a person assigned to these orders, by the order. */
 export async function findAssigned(
   db: Database,
-  paymentId: string,
-): Promise<UnmatchedRecord | undefined> {
-  const [row] = await db
+  paymentIds: readonly string[],
+): Promise<Map<string, UnmatchedRecord>> {
+  if (paymentIds.length === 0) return new Map()
+  const rows = await db
     .select()
     .from(unmatchedTransfer)
-    .where(eq(unmatchedTransfer.assignedPaymentId, paymentId))
-  return row
+    .where(inArray(unmatchedTransfer.assignedPaymentId, [...paymentIds]))
+  return new Map(rows.map((row) => [row.assignedPaymentId ?? '', row]))
 }
 
 export type Assignment = { paymentId: string; by: string | null; note: string | null; at: Date }
@@ -150,38 +152,31 @@ export async function setAssignment(
   return row
 }
 
-/** The newest unmatched transfer that an order's terms fit, in a block after the order was built. */
+/** Of each of these orders the newest unmatched transfer that its terms fit, in a block after the order was built. */
 export async function findFitting(
   db: Database,
-  order: {
-    accountId: string
-    network: string
-    sender: string
-    recipient: string
-    asset: string
-    amount: bigint
-    builtHeight: number | null
-  },
-): Promise<UnmatchedRecord | undefined> {
-  const { accountId, network, sender, recipient, asset, amount, builtHeight } = order
-  if (builtHeight === null) return undefined
-  const [row] = await db
-    .select()
-    .from(unmatchedTransfer)
-    .where(
+  orderIds: readonly string[],
+): Promise<Map<string, UnmatchedRecord>> {
+  if (orderIds.length === 0) return new Map()
+  const rows = await db
+    .selectDistinctOn([payment.id], { id: payment.id, transfer: unmatchedTransfer })
+    .from(payment)
+    .innerJoin(
+      unmatchedTransfer,
       and(
-        open(accountId),
-        eq(unmatchedTransfer.network, network),
-        eq(unmatchedTransfer.sender, sender),
-        eq(unmatchedTransfer.recipient, recipient),
-        eq(unmatchedTransfer.asset, asset),
-        eq(unmatchedTransfer.amount, amount),
-        lt(sql`${builtHeight}::bigint`, unmatchedTransfer.blockHeight),
+        eq(unmatchedTransfer.accountId, payment.accountId),
+        isNull(unmatchedTransfer.matchedPaymentId),
+        eq(unmatchedTransfer.network, payment.network),
+        eq(unmatchedTransfer.sender, payment.sender),
+        eq(unmatchedTransfer.recipient, payment.recipient),
+        eq(unmatchedTransfer.asset, payment.asset),
+        eq(unmatchedTransfer.amount, payment.amount),
+        lt(payment.builtHeight, unmatchedTransfer.blockHeight),
       ),
     )
-    .orderBy(desc(unmatchedTransfer.blockHeight))
-    .limit(1)
-  return row
+    .where(inArray(payment.id, [...orderIds]))
+    .orderBy(payment.id, desc(unmatchedTransfer.blockHeight))
+  return new Map(rows.map(({ id, transfer }) => [id, transfer]))
 }
 
 function named({ accountId, network, signature }: Name) {

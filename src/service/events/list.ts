@@ -1,11 +1,11 @@
 import { EVENT_KINDS } from '#contract/event.ts'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import type { Actor, Context } from '../context/context.ts'
-import { readPaymentBody } from '../payments/status.ts'
+import { readPaymentBodies } from '../payments/status.ts'
 import { readEvents } from './read.ts'
-import { toMessage } from './to-message.ts'
+import { toMessages } from './to-message.ts'
 
-/** The events of an account after one: what a receiver that missed some asks for. */
+/** The events of an account after one: what a receiver that missed some asks for. As many queries as for one event. */
 export async function listEvents(
   context: Context,
   { accountId }: Actor,
@@ -13,8 +13,7 @@ export async function listEvents(
 ): Promise<EndpointReply<'eventList'>> {
   const filter = { accountId, kinds: EVENT_KINDS, wallets: [] }
   const rows = await readEvents(context.db, filter, BigInt(after))
-  const events = await Promise.all(
-    rows.map((row) => toMessage(context.db, row, (id) => readPaymentBody(context, id))),
-  )
+  const ids = new Set(rows.map(({ paymentId }) => paymentId))
+  const events = await toMessages(context.db, rows, await readPaymentBodies(context, [...ids]))
   return { success: true, events, next: String(rows.at(-1)?.number ?? BigInt(after)) }
 }

@@ -2,12 +2,13 @@ import type * as v from 'valibot'
 import type { StreamEvent } from '#contract/event.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import type { Database } from '#postgres/open.ts'
-import { readNewestRequest } from '../refunds/refund-requests.ts'
+import { readNewestRequests } from '../refunds/refund-requests.ts'
 import { countUpTo, type EventRow } from './read.ts'
 
 /** What a reader of the stream gets; amounts as their handler wrote them. */
 export type EventMessage = v.InferInput<typeof StreamEvent>
-export type ReadPayment = (paymentId: string) => Promise<v.InferInput<typeof PaymentStatusBody>>
+type PaymentBody = v.InferInput<typeof PaymentStatusBody>
+export type ReadPayment = (paymentId: string) => Promise<PaymentBody>
 
 /**
  * An event as it goes over the stream: the payment as it is known now, with the status and the history it had at this event. A reader that
@@ -18,17 +19,37 @@ export async function toMessage(
   row: EventRow,
   readPayment: ReadPayment,
 ): Promise<EventMessage> {
-  const payment = await readPayment(row.paymentId)
-  const events = payment.events.slice(0, await countUpTo(db, row))
-  const failure = row.status === 'failed' ? payment.failure : null
-  const message = {
-    ...payment,
-    type: row.kind,
-    id: String(row.number),
-    status: row.status,
-    failure,
-    events,
-  }
-  if (row.kind !== 'refund_request') return message
-  return { ...message, refundRequest: await readNewestRequest(db, row.paymentId) }
+  const { paymentId } = row
+  const payments = new Map([[paymentId, await readPayment(paymentId)]])
+  const [message] = await toMessages(db, [row], payments)
+  if (!message) throw new Error(`The event ${row.number} has no payment.`)
+  return message
+}
+
+/** The same of several events, with the bodies of their payments, in as many queries as of one. */
+export async function toMessages(
+  db: Database,
+  rows: readonly EventRow[],
+  payments: ReadonlyMap<string, PaymentBody>,
+): Promise<EventMessage[]> {
+  if (rows.length === 0) return []
+  const asked = rows.flatMap((row) => (row.kind === 'refund_request' ? [row.paymentId] : []))
+  const [changes, requests] = await Promise.all([
+    countUpTo(db, rows),
+    readNewestRequests(db, [...new Set(asked)]),
+  ])
+  return rows.flatMap((row) => {
+    const payment = payments.get(row.paymentId)
+    if (!payment) return []
+    const message = {
+      ...payment,
+      type: row.kind,
+      id: String(row.number),
+      status: row.status,
+      failure: row.status === 'failed' ? payment.failure : null,
+      events: payment.events.slice(0, changes.get(row.id) ?? 0),
+    }
+    if (row.kind !== 'refund_request') return [message]
+    return [{ ...message, refundRequest: requests.get(row.paymentId) }]
+  })
 }

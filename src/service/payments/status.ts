@@ -4,19 +4,19 @@ import { LosslessNumber } from '#contract/json.ts'
 import { familyOf, nativeAsset, SOLANA_FINAL_CONFIRMATIONS } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { isLate, quoteOf } from '#contract/quote.ts'
-import type { Database } from '#postgres/open.ts'
 import type { Head } from '../chains/chain.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { readDeployment } from '../db/deployment.ts'
 import {
   findPayment,
+  findPayments,
   findStatuses,
-  readEvents,
+  readEventsOf,
   type EventRecord,
   type PaymentRecord,
 } from '../db/payments.ts'
 import { readRefunds } from '../db/refunds.ts'
-import { findAssigned, findFitting } from '../db/unmatched.ts'
+import { findAssigned, findFitting, type UnmatchedRecord } from '../db/unmatched.ts'
 import { describeMoney } from './describe-money.ts'
 import { describeRefund } from './describe-refund.ts'
 import { readMetadata } from './metadata.ts'
@@ -39,7 +39,8 @@ export async function readStatus(
   actor: Actor,
   id: string,
 ): Promise<EndpointReply<'paymentStatus'>> {
-  return toBody(context, await readOwnPayment(context, actor, id))
+  const row = await readOwnPayment(context, actor, id)
+  return bodyOf(await describePayments(context, [row]), id)
 }
 
 /** What became of these payments. Those that are unknown or another account's are left out. Two queries. */
@@ -66,65 +67,85 @@ export async function readStatuses(
   }
 }
 
+type Body = EndpointReply<'paymentStatus'>
+
 /** The status body of any payment: for readers that know whose it is, like the event stream. */
-export async function readPaymentBody(
+export async function readPaymentBody(context: Context, id: string): Promise<Body> {
+  return bodyOf(await readPaymentBodies(context, [id]), id)
+}
+
+/** The same of several payments, in as many queries as of one. */
+export async function readPaymentBodies(
   context: Context,
-  id: string,
-): Promise<EndpointReply<'paymentStatus'>> {
-  const row = await findPayment(context.db, id)
-  if (!row) throw notFound(id)
-  return toBody(context, row)
+  ids: readonly string[],
+): Promise<Map<string, Body>> {
+  return describePayments(context, await findPayments(context.db, ids))
+}
+
+/** @throws `NOT_FOUND` */
+function bodyOf(bodies: ReadonlyMap<string, Body>, id: string): Body {
+  const body = bodies.get(id)
+  if (!body) throw notFound(id)
+  return body
 }
 
 function notFound(id: string): ProblemError {
   return new ProblemError('NOT_FOUND', { message: `There is no payment ${id}.` })
 }
 
-async function toBody(
+async function describePayments(
   context: Context,
-  row: PaymentRecord,
-): Promise<EndpointReply<'paymentStatus'>> {
-  const [events, attribution, refunds] = await Promise.all([
-    readEvents(context.db, row.id),
-    readAttribution(context, row),
-    readRefunds(context.db, [row.id]),
+  rows: readonly PaymentRecord[],
+): Promise<Map<string, Body>> {
+  if (rows.length === 0) return new Map()
+  const { db } = context
+  const ids = rows.map(({ id }) => id)
+  const [events, attributions, refunds] = await Promise.all([
+    readEventsOf(db, ids),
+    readAttributions(context, rows),
+    readRefunds(db, ids),
   ])
-  return {
-    ...(await describePayment(context, row, events)),
-    attribution,
+  const bodies = rows.map(async (row) => ({
+    ...(await describePayment(context, row, events.get(row.id) ?? [])),
+    attribution: attributions(row),
     refund: describeRefund(row.amount, refunds.get(row.id)),
-  }
+  }))
+  return new Map((await Promise.all(bodies)).map((body) => [body.paymentId, body]))
 }
 
-/** What is missing to tie a transfer to this order, where one was seen that fits it. */
-async function readAttribution(
+/** What is missing to tie a transfer to each of these orders, where one was seen that fits it. */
+async function readAttributions(
   { db }: Context,
-  row: PaymentRecord,
-): Promise<EndpointReply<'paymentStatus'>['attribution']> {
-  const tied = { evidence: row.evidence, missing: [], transfer: null }
-  if (row.evidence !== null || row.mode !== 'local' || familyOf(row.network) !== 'evm')
-    return { ...tied, request: null, assigned: null }
+  rows: readonly PaymentRecord[],
+): Promise<(row: PaymentRecord) => Body['attribution']> {
+  const untied = rows.filter(
+    ({ evidence, mode, network }) =>
+      evidence === null && mode === 'local' && familyOf(network) === 'evm',
+  )
+  const tied = { missing: [], transfer: null, request: null, assigned: null }
+  if (untied.length === 0) return ({ evidence }) => ({ ...tied, evidence })
+  const ids = untied.map(({ id }) => id)
   const [fitting, deployment, assigned] = await Promise.all([
-    findFitting(db, row),
+    findFitting(db, ids),
     readDeployment(db),
-    readAssigned(db, row.id),
+    findAssigned(db, ids),
   ])
-  if (!fitting) return { ...tied, request: evidenceRequest(row, deployment), assigned }
-  return {
-    assigned,
-    evidence: null,
-    missing: ['payer_signature', 'sender_verification'],
-    transfer: fitting.signature,
-    request: evidenceRequest(row, deployment, fitting.nonce),
+  const open = new Set(ids)
+  return (row) => {
+    if (!open.has(row.id)) return { ...tied, evidence: row.evidence }
+    const transfer = fitting.get(row.id)
+    return {
+      evidence: null,
+      missing: transfer ? ['payer_signature', 'sender_verification'] : [],
+      transfer: transfer?.signature ?? null,
+      request: evidenceRequest(row, deployment, transfer?.nonce),
+      assigned: describeAssigned(assigned.get(row.id)),
+    }
   }
 }
 
 /** What a person assigned to an order. */
-async function readAssigned(
-  db: Database,
-  paymentId: string,
-): Promise<EndpointReply<'paymentStatus'>['attribution']['assigned']> {
-  const row = await findAssigned(db, paymentId)
+function describeAssigned(row: UnmatchedRecord | undefined): Body['attribution']['assigned'] {
   if (!row) return null
   return {
     transferId: row.id,

@@ -24,6 +24,8 @@ export async function readUndelivered(
   page: EndpointInput<'undeliveredList'>['query'],
 ): Promise<EndpointReply<'undeliveredList'>> {
   const open = and(
+    // Both, because the index of each leads to few rows.
+    eq(claim.accountId, accountId),
     eq(payment.accountId, accountId),
     inArray(payment.status, ['confirmed', 'finalized']),
     isUndelivered,

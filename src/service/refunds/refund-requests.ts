@@ -18,12 +18,13 @@ import type { Database } from '#postgres/open.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { chainOf, refuseParameters } from '../context/network.ts'
 import { readDeployment } from '../db/deployment.ts'
-import { findPayment, lockPayment, type PaymentRecord } from '../db/payments.ts'
+import { lockPayment, type PaymentRecord } from '../db/payments.ts'
 import { recordEvent } from '../db/record-event.ts'
 import {
   findRefundRequest,
   insertRefundRequest,
   isAskableOf,
+  readNewestOf,
   readOpenRefundRequests,
   readRefundIds,
   readRefundRequests,
@@ -73,16 +74,13 @@ export async function readRequestsOf(
   return { success: true, paymentId, requests: described, next }
 }
 
-/** The newest request of a payment, for the event that tells of it. */
-export async function readNewestRequest(
+/** The newest request of each of these payments, for the events that tell of them. */
+export async function readNewestRequests(
   db: Database,
-  paymentId: string,
-): Promise<Described | undefined> {
-  const [original, [newest]] = await Promise.all([
-    findPayment(db, paymentId),
-    readRefundRequests(db, paymentId),
-  ])
-  return original && newest && describe(original, newest)
+  paymentIds: readonly string[],
+): Promise<Map<string, Described>> {
+  const rows = await readNewestOf(db, paymentIds)
+  return new Map(rows.map((row) => [row.payment.id, describe(row.payment, row)]))
 }
 
 /**

@@ -3,6 +3,7 @@ import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { REQUEST_LOG_DAYS } from '#contract/request-log.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Actor, Context } from '../context/context.ts'
+import { deleteInBatches } from '../db/delete-in-batches.ts'
 import { requestLog } from '../db/schema/access.ts'
 import { requireGrant } from '../keys/scopes.ts'
 
@@ -87,14 +88,10 @@ function conditions(
   ]
 }
 
-/** Rows that one statement removes: none holds locks for long. */
-const REMOVED_AT_ONCE = 5_000
-
-/** Removes the oldest requests that are past their time. @returns how many */
-export async function removeOldRequests(db: Database): Promise<number> {
-  const old = sql`(select id from service.request_log where at < now() - make_interval(days => ${REQUEST_LOG_DAYS}) order by at limit ${REMOVED_AT_ONCE})`
-  const { rows } = await db.execute<{ removed: number }>(sql`
-    with removed as (delete from service.request_log where id in ${old} returning id)
-    select count(*)::int as removed from removed`)
-  return rows[0]?.removed ?? 0
+/** Removes requests that are past their time. */
+export async function removeOldRequests(db: Database): Promise<void> {
+  await deleteInBatches(db, requestLog, {
+    where: lt(requestLog.at, sql`now() - make_interval(days => ${REQUEST_LOG_DAYS})`),
+    order: requestLog.at,
+  })
 }

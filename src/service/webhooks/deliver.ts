@@ -64,7 +64,7 @@ export function pauseAfter(attempts: number, random = Math.random()): number {
  */
 export async function deliverTo(sender: WebhookSender, endpoint: WebhookEndpoint): Promise<number> {
   const { db, holder, now, signal } = sender
-  const { id } = endpoint
+  const { id, accountId } = endpoint
   let dueAt = Infinity
   // Without the lease another process sends; this one stops before the next request.
   let heldUntil = performance.now() + LEASE_S * 1_000
@@ -75,7 +75,7 @@ export async function deliverTo(sender: WebhookSender, endpoint: WebhookEndpoint
   const held = () => !signal.aborted && performance.now() < heldUntil
   await whileBeating(extend, async () => {
     for (let more = true; more && held();) {
-      more = await writeDeliveries(db, { id, holder, now: now() })
+      more = await writeDeliveries(db, { id, accountId, holder, now: now() })
       const due = await readDue(db, { id, now: now(), limit: AT_ONCE })
       const attempts = await Promise.allSettled(
         due.map(async (delivery) =>

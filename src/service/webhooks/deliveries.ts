@@ -1,11 +1,16 @@
-import { and, desc, eq, gte, lt, lte, sql, type SQL } from 'drizzle-orm'
+import { and, desc, eq, gte, lt } from 'drizzle-orm'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { createId } from '#contract/id.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { WebhookState } from '#contract/webhook-endpoints.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { webhookDelivery } from '../db/schema/webhook.ts'
-import { RETRY_DAYS, type WebhookDelivery } from '../db/webhooks.ts'
+import {
+  redeliverRange,
+  RETRY_DAYS,
+  type RedeliverRange,
+  type WebhookDelivery,
+} from '../db/webhooks.ts'
 import { announceWebhooks } from './announce.ts'
 import { readOwnWebhook } from './endpoints.ts'
 
@@ -86,33 +91,24 @@ export async function redeliver(
   actor: Actor,
   { params: { id }, body }: EndpointInput<'webhookRedeliver'>,
 ): Promise<EndpointReply<'webhookRedeliver'>> {
-  const wanted = readRange(id, body)
+  const range = readRange(body)
   await readOwnWebhook(context, actor, id)
-  const { nextAttemptAt, retryUntil } = schedule(context)
-  const at = sql`${nextAttemptAt.toISOString()}::timestamptz`
-  const rows = await context.db
-    .update(webhookDelivery)
-    .set({
-      state: 'pending',
-      attempts: 0,
-      // Always another time than before: an attempt under way sees by it that it is not the last one.
-      nextAttemptAt: sql`case when ${webhookDelivery.nextAttemptAt} = ${at} then ${at} - interval '1 ms' else ${at} end`,
-      retryUntil,
-    })
-    .where(wanted)
-    .returning({ id: webhookDelivery.id })
-  await announceWebhooks(context.db)
-  return { success: true, deliveries: rows.length }
+  const { db, now } = context
+  const deliveries = await redeliverRange(db, { endpointId: id, range, now: now() })
+  await announceWebhooks(db)
+  return { success: true, deliveries }
 }
 
 const RANGES = 'Expected from and to, or since and until'
 
 /** @throws `INVALID_PARAMETERS` where the body names no range, or two */
-function readRange(
-  id: string,
-  { from, to, ...span }: EndpointInput<'webhookRedeliver'>['body'],
-): SQL | undefined {
-  const { since, until, state } = span
+function readRange({
+  from,
+  to,
+  since,
+  until,
+  state,
+}: EndpointInput<'webhookRedeliver'>['body']): RedeliverRange {
   const cursors = from !== undefined || to !== undefined
   const times = since !== undefined || until !== undefined
   const refuse = (field: string, received: string) =>
@@ -124,15 +120,11 @@ function readRange(
   if (times) {
     if (since === undefined) throw refuse('since', 'nothing')
     if (until === undefined) throw refuse('until', 'nothing')
-    return isWithin(id, span)
+    return { since: new Date(since), until: new Date(until), state }
   }
   if (from === undefined) throw refuse('from', 'nothing')
   if (to === undefined) throw refuse('to', 'nothing')
-  return and(
-    eq(webhookDelivery.endpointId, id),
-    gte(webhookDelivery.number, BigInt(from)),
-    lte(webhookDelivery.number, BigInt(to)),
-  )
+  return { from: BigInt(from), to: BigInt(to) }
 }
 
 function schedule({ now }: Context) {

@@ -8,7 +8,7 @@ import { refuseUrl } from '#egress/refuse-url.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { lockAccount } from '../db/lock-account.ts'
 import { webhookEndpoint, type WebhookSecret } from '../db/schema/webhook.ts'
-import type { WebhookEndpoint } from '../db/webhooks.ts'
+import { deleteEndpoint, type WebhookEndpoint } from '../db/webhooks.ts'
 import { lastEventId } from '../events/read.ts'
 import { requireGrant } from '../keys/scopes.ts'
 import { announceWebhooks } from './announce.ts'
@@ -96,7 +96,7 @@ export async function deleteWebhook(
   id: string,
 ): Promise<EndpointReply<'webhookDelete'>> {
   await readOwnWebhook(context, actor, id)
-  await context.db.delete(webhookEndpoint).where(eq(webhookEndpoint.id, id))
+  await deleteEndpoint(context.db, id)
   await announceWebhooks(context.db)
   return { success: true, id }
 }

@@ -129,11 +129,15 @@ describe('webhooks', () => {
             at: new Date(now),
           }),
         )
+    await numbered()
+    return ids
+  }
+
+  async function numbered(): Promise<void> {
     await eventually(
-      () => db.select({ number: event.number }).from(event),
+      () => app.context.db.select({ number: event.number }).from(event),
       (rows) => rows.every(({ number }) => number !== null),
     )
-    return ids
   }
 
   /** Sends all that is due, as the worker does. */
@@ -309,6 +313,42 @@ describe('webhooks', () => {
       expect(new Set(came.map((one) => `${one.id} ${one.body}`)).size).toBe(1)
       expect((await deliveries(id))[0]).toMatchObject({ state: 'delivered', attempts: 1 })
     }
+  })
+
+  test('what waits for a failed delivery is due with it, and comes at once when the receiver is back', async () => {
+    const { id } = await create()
+    receiver.answer = () => 500
+    const [paymentId = ''] = await pass(1, ['created', 'pending'])
+    await deliver()
+    const dueAts = async () => {
+      const rows = await app.context.db.select().from(webhookDelivery)
+      return rows.map(({ nextAttemptAt }) => nextAttemptAt.getTime())
+    }
+    const [dueAt = 0] = await dueAts()
+    expect(dueAt).toBeGreaterThan(now)
+    expect(await dueAts()).toEqual([dueAt, dueAt])
+    // One that comes later, and one that is asked for again while the first one still fails.
+    await app.context.db.transaction((tx) =>
+      recordEvent(tx, {
+        accountId,
+        paymentId,
+        status: 'confirmed',
+        source: 'watcher',
+        blockHeight: null,
+        at: new Date(now),
+      }),
+    )
+    await numbered()
+    await deliver()
+    expect(await dueAts()).toEqual([dueAt, dueAt, dueAt])
+    const cursor = (await deliveries(id))[0]?.cursor
+    succeed(await api.post(`/webhooks/${id}/redeliver`, { from: cursor, to: cursor }))
+    await deliver()
+    expect(receiver.received).toHaveLength(1)
+    receiver.answer = () => 200
+    now = dueAt
+    await deliver()
+    expectWhole([paymentId], ['created', 'pending', 'confirmed'])
   })
 
   test('what was made in a time is counted and delivered again, all of it or what failed', async () => {

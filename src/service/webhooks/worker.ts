@@ -3,7 +3,7 @@ import type { OpenDatabase } from '#postgres/open.ts'
 import type { Context } from '../context/context.ts'
 import { Sleep } from '../context/sleep.ts'
 import { webhookEndpoint } from '../db/schema/webhook.ts'
-import { leaseWebhook } from '../db/webhooks.ts'
+import { leaseWebhook, type WebhookEndpoint } from '../db/webhooks.ts'
 import { EVENT_CHANNEL } from '../events/read.ts'
 import type { ReadPayment } from '../events/to-message.ts'
 import { WEBHOOK_CHANNEL } from './announce.ts'
@@ -32,13 +32,23 @@ export async function startWebhooks(
   const sleep = new Sleep(signal)
   const running = new Set<Promise<void>>()
   let accounts = new Set<string>()
+  /** Accounts that may have something to send. The endpoints of the others are not looked at. */
+  let wanted = new Set<string>()
+  /** When an endpoint has something to send again, as far as this process saw. */
+  const dueAts = new Map<string, { accountId: string; at: number }>()
+  /** Any endpoint may have changed, or have something to send. */
   let reload = true
   let loadedAt = 0
-  let dueAt = Infinity
 
   const unlisten = [
     await listen(EVENT_CHANNEL, (names) => {
-      if (names === '' || names.split(' ').some((name) => accounts.has(name))) sleep.end()
+      if (names === '') reload = true
+      else {
+        const known = names.split(' ').filter((name) => accounts.has(name))
+        if (known.length === 0) return
+        for (const name of known) wanted.add(name)
+      }
+      sleep.end()
     }),
     await listen(WEBHOOK_CHANNEL, () => {
       reload = true
@@ -47,6 +57,13 @@ export async function startWebhooks(
   ]
 
   async function send(): Promise<void> {
+    if (running.size >= MOST_AT_ONCE) return
+    for (const [id, { accountId, at }] of dueAts)
+      if (at <= now().getTime()) {
+        dueAts.delete(id)
+        wanted.add(accountId)
+      }
+    const asked = reload ? undefined : wanted
     if (reload) {
       reload = false
       loadedAt = performance.now()
@@ -54,23 +71,40 @@ export async function startWebhooks(
         .selectDistinct({ accountId: webhookEndpoint.accountId })
         .from(webhookEndpoint)
       accounts = new Set(rows.map(({ accountId }) => accountId))
+      if (accounts.size === 0) return
     }
-    if (accounts.size === 0) return
-    dueAt = dueAt <= now().getTime() ? Infinity : dueAt
+    if (asked?.size === 0) return
+    // What comes from here on is looked at the next time.
+    wanted = new Set()
     while (running.size < MOST_AT_ONCE && !signal.aborted) {
       const holder = crypto.randomUUID()
-      const endpoint = await leaseWebhook(db, { holder, now: now() })
+      const endpoint = await leaseWebhook(db, {
+        holder,
+        now: now(),
+        ...(asked && { accounts: [...asked] }),
+      })
       if (!endpoint) return
-      const work = deliverTo({ ...sender, holder }, endpoint)
-        .then((at) => void (dueAt = Math.min(dueAt, at)))
-        .catch((error: unknown) => log.warn({ err: error }, 'webhooks could not be sent yet'))
-        .finally(() => {
-          running.delete(work)
-          // An event may have come after it looked last.
-          sleep.end()
-        })
-      running.add(work)
+      start(endpoint, holder)
     }
+    if (asked) for (const accountId of asked) wanted.add(accountId)
+    else reload = true
+  }
+
+  function start(endpoint: WebhookEndpoint, holder: string): void {
+    const { id, accountId } = endpoint
+    const work = deliverTo({ ...sender, holder }, endpoint)
+      .then((at) => {
+        const dueAt = Math.min(at, dueAts.get(id)?.at ?? Infinity)
+        if (dueAt < Infinity) dueAts.set(id, { accountId, at: dueAt })
+      })
+      .catch((error: unknown) => log.warn({ err: error }, 'webhooks could not be sent yet'))
+      .finally(() => {
+        running.delete(work)
+        // An event may have come after it looked last.
+        wanted.add(accountId)
+        sleep.end()
+      })
+    running.add(work)
   }
 
   async function run(): Promise<void> {
@@ -81,6 +115,7 @@ export async function startWebhooks(
         reload = true
         log.warn({ err: error }, 'webhooks could not be read yet')
       }
+      const dueAt = Math.min(...[...dueAts.values()].map(({ at }) => at))
       await sleep.for(Math.min(POLL_MS, Math.max(EVERY_MS, dueAt - now().getTime())))
       await delay(EVERY_MS, undefined, { signal }).catch(() => {})
       reload ||= performance.now() - loadedAt > POLL_MS

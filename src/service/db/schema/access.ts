@@ -89,6 +89,9 @@ export const requestLog = service.table(
     index('request_log_error')
       .on(t.accountId, t.at, t.id)
       .where(sql`code is not null`),
+    index('request_log_key_error')
+      .on(t.accountId, t.keyId, t.at, t.id)
+      .where(sql`code is not null`),
     index('request_log_request').on(t.accountId, t.requestId),
     index('request_log_age').on(t.at),
   ],

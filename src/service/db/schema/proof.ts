@@ -39,9 +39,9 @@ export const claim = service.table(
       .on(t.network, t.key)
       .where(sql`exclusive`),
     index('claim_payment').on(t.paymentId),
-    // What a merchant's inbox reads: few rows of many.
+    // What a merchant's inbox reads: few rows of many, and its own alone. The account is the payment's.
     index('claim_ungranted')
-      .on(t.paymentId)
+      .on(t.accountId, t.paymentId)
       .where(
         sql`attempt not in ('order', 'assigned', 'granted', 'delivered') and consumed_at is not null`,
       ),

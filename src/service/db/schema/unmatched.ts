@@ -45,6 +45,10 @@ export const unmatchedTransfer = service.table(
     index('unmatched_transfer_open')
       .on(t.accountId, t.createdAt, t.id)
       .where(sql`matched_payment_id is null`),
+    /** Transfers that an order may fit, among those of its payer. */
+    index('unmatched_transfer_sender')
+      .on(t.accountId, t.sender)
+      .where(sql`matched_payment_id is null`),
     /** An order has one transfer assigned at most. */
     uniqueIndex('unmatched_transfer_assigned')
       .on(t.assignedPaymentId)

@@ -65,9 +65,12 @@ export const webhookDelivery = service.table(
     primaryKey({ columns: [t.endpointId, t.id] }),
     index('webhook_delivery_number').on(t.endpointId, t.number),
     index('webhook_delivery_created').on(t.endpointId, t.createdAt, t.id),
-    index('webhook_delivery_age').on(t.createdAt),
+    // What the log forgets: nothing that waits.
+    index('webhook_delivery_age')
+      .on(t.createdAt)
+      .where(sql`state <> 'pending'`),
     index('webhook_delivery_due')
-      .on(t.endpointId, t.nextAttemptAt)
+      .on(t.endpointId, t.nextAttemptAt, t.number)
       .where(sql`state = 'pending'`),
     index('webhook_delivery_dead')
       .on(t.endpointId, t.createdAt)
