@@ -17,7 +17,7 @@ import {
   type NewLinkUse,
 } from '../db/links.ts'
 import { requireSource } from '../files/source.ts'
-import { countsOf, openLink, refuseLink, stateOf, type OpenedLink } from '../links/open-link.ts'
+import { openLink, readState, refuseLink, type OpenedLink } from '../links/open-link.ts'
 import { refreshPayments } from '../links/refresh.ts'
 import { chosenTerms, findShort } from '../links/short-link.ts'
 import { buildPayment } from './build-payment.ts'
@@ -108,7 +108,7 @@ async function takeOpenPlace(
   { row, terms }: OpenedLink,
   payer: NewLinkUse,
 ): Promise<LinkPaymentRow> {
-  const state = stateOf(row, await countsOf(context, row.id), context.now())
+  const state = await readState(context, row)
   if (state !== 'open') throw refuseLink(`link_${state}`)
   // The link of a file names the file's address.
   const file = terms.resource === null ? undefined : await findFileByLink(context.db, row.id)
