@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { WebSocket } from 'ws'
 import { PaymentEvent, RefundRequestNews, SocketMessage } from '#contract/event.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
+import type { PaymentStatus } from '#contract/payment.ts'
 import { project } from './project.ts'
 
 /** Larger than any event: metadata is at most 4 KiB. */
@@ -15,6 +16,8 @@ export type FeedEvent = {
   paymentId: string
   sender: string
   recipient: string
+  /** What a payment of a payment link has become; undefined for any other event. */
+  linkStatus: PaymentStatus | undefined
   json: string
 }
 
@@ -83,7 +86,10 @@ export function openFeed(feed: Feed): () => void {
       case 'subscribed':
         return feed.onSubscribed({ lastEventId: BigInt(message.parsed.lastEventId), plan })
       case 'payment':
-        return feed.onEvent(toFeedEvent(message.parsed, project(PaymentEvent, message.raw)))
+        return feed.onEvent({
+          ...toFeedEvent(message.parsed, project(PaymentEvent, message.raw)),
+          linkStatus: linkStatusOf(message.parsed),
+        })
       case 'refund_request':
         return feed.onEvent(toFeedEvent(message.parsed, project(RefundRequestNews, message.raw)))
       case 'error':
@@ -123,8 +129,14 @@ function toFeedEvent(event: Parties, shown: unknown): FeedEvent {
     paymentId,
     sender,
     recipient,
+    linkStatus: undefined,
     json: copyText(stringifyJson(shown)),
   }
+}
+
+/** The proxy names the link in each payment that it has built for one. */
+function linkStatusOf({ metadata, status }: PaymentEvent): PaymentStatus | undefined {
+  return typeof metadata?.['paymentLink'] === 'string' ? status : undefined
 }
 
 /**
