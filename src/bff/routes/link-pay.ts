@@ -29,6 +29,8 @@ import type { OwnCall, OwnReply, OwnRule } from '../session/own-rule.ts'
  */
 export const linkPay: OwnRule<'linkPay'> = async (call) => {
   const { context, visitor, body, requestId, idempotencyKey } = call
+  // First: the plan of the service is charged after the database was asked.
+  context.budgets.spendLink(visitor.address)
   const opened = await openAnyLink(context, body)
   if (opened.row.maxPayments !== null)
     await refreshPayments(context, [opened.row.id], { visitor, requestId })
@@ -41,7 +43,7 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
   // A request repeated under its key takes no second place, even if the link is no longer open.
   const place =
     (await findLinkUse(context.db, opened.row.id, payer)) ??
-    (await takeOpenPlace(call, opened, payer))
+    (await takeOpenPlace(context, opened, payer))
   const wanted = {
     context,
     visitor,
@@ -104,7 +106,7 @@ function refuseEmail({ email }: OwnCall<'linkPay'>['body']): void {
 }
 
 async function takeOpenPlace(
-  { context, visitor }: Pick<OwnCall<'linkPay'>, 'context' | 'visitor'>,
+  context: ProxyContext,
   { row, terms }: OpenedLink,
   payer: NewLinkUse,
 ): Promise<LinkPaymentRow> {
@@ -112,10 +114,7 @@ async function takeOpenPlace(
   if (state !== 'open') throw refuseLink(`link_${state}`)
   // The link of a file names the file's address.
   const file = terms.resource === null ? undefined : await findFileByLink(context.db, row.id)
-  if (file) {
-    context.budgets.spendLink(visitor.address)
-    await requireSource(context, file)
-  }
+  if (file) await requireSource(context, file)
   const place = await allocateLinkUse(context.db, row, payer)
   if (place) return place
   const now = await findLink(context.db, row.id)

@@ -113,8 +113,9 @@ function memberWallet(visitor: Visitor): string {
   return requireRole(visitor, 'operator').member.wallet
 }
 
-/** For anybody who holds the link. */
+/** For anybody who holds the link; an address may ask so often a minute, for all links. */
 export const linkRead: OwnRule<'linkRead'> = async ({ context, visitor, body, requestId }) => {
+  context.budgets.spendLink(visitor.address)
   const { row, terms } = await openLink(context, body.link)
   if (row.maxPayments !== null) await refreshPayments(context, [row.id], { visitor, requestId })
   return { value: { terms, state: await readState(context, row) } }
