@@ -15,6 +15,7 @@ import { deleteExpiredChallenges } from './db/challenges.ts'
 import { deleteExpiredTickets } from './db/files.ts'
 import { deleteExpiredInvitations } from './db/people.ts'
 import { deleteUnpaidContacts } from './db/contacts.ts'
+import { noteStatusEvent } from './db/links.ts'
 import { deleteOldMail } from './db/mail.ts'
 import { deleteExpiredIntents } from './db/hosted.ts'
 import { BFF_SCHEMA } from './db/migrations-folder.ts'
@@ -81,6 +82,11 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
     apiKey: config.serviceApiKey,
     log,
     findMakers: (paymentIds) => findMakers(db, paymentIds),
+    noteStatus: (paymentId, status) =>
+      noteStatusEvent(db, paymentId, status).catch((error: unknown) =>
+        // It is asked about when somebody reads its link.
+        log.warn({ err: error, paymentId }, 'the status of a payment was not written'),
+      ),
     onPlan: (plan) =>
       quota.expect(PLANS[plan as Plan]?.requestsPerMinute ?? PLANS.standard.requestsPerMinute),
     capacity: overrides.ringCapacity,

@@ -46,7 +46,7 @@ const RESERVE: Readonly<Record<BudgetClass, number>> = { action: 0, tail: 0.2, s
 const SIGN_INS_PER_MINUTE = 60
 /** Readings and writings of notes an address may make in a minute; they cost the plan nothing. */
 const NOTES_PER_MINUTE = 600
-/** Short links an address may open in a minute: a code has 70 random bits. */
+/** Requests about payment links and files that an address may make in a minute: a code has 70 random bits. */
 const LINKS_PER_MINUTE = 120
 /** Requests for a refund that an address may hand in, in a minute, and that may be handed in for one payment. */
 const REFUND_REQUESTS_PER_MINUTE = 10

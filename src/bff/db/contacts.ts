@@ -1,9 +1,10 @@
-import { and, inArray, lt } from 'drizzle-orm'
+import { and, eq, inArray, lt, not } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
 import { linkPayment, paymentContact } from './schema.ts'
 
 /** An expired payment may still turn out to be paid for this long. */
 const UNPAID_KEPT_MS = 24 * 3_600_000
+const MOST_AT_ONCE = 10_000
 
 /** Email addresses from before this time are erased where nothing was paid. */
 export function unpaidBefore(now: Date): Date {
@@ -30,18 +31,29 @@ export async function findEmails(
   return new Map(rows.map(({ paymentId, email, createdAt }) => [paymentId, { email, createdAt }]))
 }
 
-/** Erases the addresses of payments that never came, by what was last known of them. */
+/**
+ * Erases the addresses of payments that never came, by what was last known of them. Those of final
+ * payments are not looked at again. So many of each at once that a large database answers in time.
+ */
 export async function deleteUnpaidContacts(db: Database, now: Date): Promise<void> {
-  const ended = db
-    .select({ id: linkPayment.paymentId })
-    .from(linkPayment)
-    .where(inArray(linkPayment.status, ['expired', 'failed']))
+  const old = (statuses: readonly string[]) =>
+    db
+      .select({ id: paymentContact.paymentId })
+      .from(paymentContact)
+      .innerJoin(linkPayment, eq(linkPayment.paymentId, paymentContact.paymentId))
+      .where(
+        and(
+          lt(paymentContact.createdAt, unpaidBefore(now)),
+          not(paymentContact.kept),
+          inArray(linkPayment.status, [...statuses]),
+        ),
+      )
+      .limit(MOST_AT_ONCE)
   await db
     .delete(paymentContact)
-    .where(
-      and(
-        lt(paymentContact.createdAt, unpaidBefore(now)),
-        inArray(paymentContact.paymentId, ended),
-      ),
-    )
+    .where(inArray(paymentContact.paymentId, old(['expired', 'failed'])))
+  await db
+    .update(paymentContact)
+    .set({ kept: true })
+    .where(inArray(paymentContact.paymentId, old(['finalized'])))
 }

@@ -9,6 +9,7 @@ import {
   isNull,
   lt,
   lte,
+  not,
   notExists,
   or,
   sql,
@@ -28,8 +29,6 @@ export type { FilePriceRow }
 
 export type FileRow = typeof fileSale.$inferSelect
 export type PurchaseRow = typeof filePurchase.$inferSelect
-
-const PAID = ['confirmed', 'finalized']
 
 export async function insertFile(db: Database, row: FileRow): Promise<void> {
   await db.insert(fileSale).values(row)
@@ -122,6 +121,15 @@ export async function insertPurchase(db: Database, purchase: NewPurchase): Promi
     .onConflictDoNothing()
 }
 
+/** The same of a payment that may have come through a link, which is not looked at again. */
+export async function insertLinkPurchase(db: Database, purchase: NewPurchase): Promise<void> {
+  await insertPurchase(db, purchase)
+  await db
+    .update(linkPayment)
+    .set({ recorded: true })
+    .where(and(eq(linkPayment.paymentId, purchase.paymentId), not(linkPayment.recorded)))
+}
+
 /**
  * Notes who presented the proof of a payment. @returns who did so first, by the time of their request
  */
@@ -144,24 +152,20 @@ export async function notePresenter(
   return kept?.presenter
 }
 
-/** The payments of a file's links that are paid and are no purchase yet, oldest first. */
+/** The payments of a file's links that are paid and not recorded as a purchase yet, oldest first. */
 export async function unrecordedPayments(
   db: Database,
   linkIds: readonly string[],
   limit: number,
 ): Promise<{ paymentId: string; linkId: string }[]> {
-  const recorded = db
-    .select()
-    .from(filePurchase)
-    .where(eq(filePurchase.paymentId, linkPayment.paymentId))
   const rows = await db
     .select({ paymentId: linkPayment.paymentId, linkId: linkPayment.linkId })
     .from(linkPayment)
     .where(
       and(
         inArray(linkPayment.linkId, [...linkIds]),
-        inArray(linkPayment.status, PAID),
-        notExists(recorded),
+        // Without parameters: otherwise the index of these would not be used.
+        sql`not ${linkPayment.recorded} and ${linkPayment.status} in ('confirmed', 'finalized')`,
       ),
     )
     .orderBy(linkPayment.createdAt)
@@ -251,6 +255,15 @@ export async function noteFailed(db: Database, paymentId: string, failedAt: Date
     .update(filePurchase)
     .set({ failedAt })
     .where(and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.deliveredAt)))
+}
+
+/** Failures whose payments were refunded in full: they are none any more. */
+export async function closeFailures(db: Database, paymentIds: readonly string[]): Promise<void> {
+  if (paymentIds.length === 0) return
+  await db
+    .update(filePurchase)
+    .set({ failedAt: null })
+    .where(inArray(filePurchase.paymentId, [...paymentIds]))
 }
 
 /** Payments whose source failed and that the service's list of undelivered payments does not have, newest first. */

@@ -2,18 +2,20 @@ import {
   and,
   desc,
   eq,
+  gte,
   ilike,
   inArray,
   isNotNull,
   isNull,
   lt,
+  not,
   or,
   sql,
   type SQL,
 } from 'drizzle-orm'
 import type { InvoiceState } from '#contract/invoice-state.ts'
 import type { Database } from '#postgres/open.ts'
-import { mayChange, TAKEN, type LinkRow } from './links.ts'
+import { countTaken, mayChange, TAKEN, type LinkRow } from './links.ts'
 import {
   customerProfile,
   invoice,
@@ -35,17 +37,32 @@ export type FoundInvoice = {
 }
 type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
 
+/** Of an invoice that is not paid: whether a payment is on its way, or not final yet. */
+function isConfirming(): SQL {
+  const statuses = TAKEN.filter((status) => status !== 'finalized')
+  return sql`exists (
+    select 1 from ${linkPayment} where ${linkPayment.linkId} = ${invoice.linkId}
+      and ${inArray(linkPayment.status, statuses)})`
+}
+
 /** The state that the payments of its link give an invoice on a day. */
 function stateOn(today: string): SQL<InvoiceState> {
-  const hasPayment = (statuses: readonly string[]) => sql`exists (
-    select 1 from ${linkPayment} where ${linkPayment.linkId} = ${invoice.linkId}
-      and ${inArray(linkPayment.status, [...statuses])})`
   return sql<InvoiceState>`case
     when ${invoice.state} <> 'open' then ${invoice.state}
-    when ${hasPayment(['finalized'])} then 'paid'
-    when ${hasPayment(TAKEN)} then 'confirming'
+    when ${invoice.paid} then 'paid'
+    when ${isConfirming()} then 'confirming'
     when ${invoice.dueOn} < ${today} then 'overdue'
     else 'open' end`
+}
+
+/** Whether `stateOn` is this one, in a form that indexes help with. */
+function isInState(state: InvoiceState, today: string): SQL | undefined {
+  if (state === 'draft' || state === 'void') return eq(invoice.state, state)
+  const isPaid = eq(invoice.paid, state === 'paid')
+  if (state === 'paid') return and(eq(invoice.state, 'open'), isPaid)
+  if (state === 'confirming') return and(eq(invoice.state, 'open'), isPaid, isConfirming())
+  const isDue = state === 'overdue' ? lt(invoice.dueOn, today) : gte(invoice.dueOn, today)
+  return and(eq(invoice.state, 'open'), isPaid, isDue, not(isConfirming()))
 }
 
 function selectFound(db: Pick<Database, 'select'>, today: string) {
@@ -81,7 +98,7 @@ export async function listInvoices(
     .where(
       and(
         before === undefined ? undefined : lt(invoice.position, before),
-        state === undefined ? undefined : eq(stateOn(today), state),
+        state === undefined ? undefined : isInState(state, today),
         part === undefined
           ? undefined
           : or(
@@ -286,27 +303,25 @@ export async function setVoid(
 ): Promise<'done' | 'paid' | 'gone'> {
   return db.transaction(async (tx) => {
     const before = voidedAt === null ? 'void' : 'open'
+    // The link first, as where the status of its payment is written, which then marks the invoice.
+    const ofInvoice = tx.select({ linkId: invoice.linkId }).from(invoice).where(eq(invoice.id, id))
+    const [link] = await tx
+      .select({ id: paymentLink.id })
+      .from(paymentLink)
+      .where(inArray(paymentLink.id, ofInvoice))
+      .for('update')
     const [found] = await tx
-      .select({ linkId: paymentLink.id })
+      .select({ id: invoice.id })
       .from(invoice)
-      .innerJoin(paymentLink, eq(paymentLink.id, invoice.linkId))
       .where(and(eq(invoice.id, id), eq(invoice.state, before)))
       .for('update')
-    if (!found) return 'gone'
-    const paid = await tx
-      .select({ id: linkPayment.id })
-      .from(linkPayment)
-      .where(and(eq(linkPayment.linkId, found.linkId), inArray(linkPayment.status, [...TAKEN])))
-      .limit(1)
-    if (paid.length > 0) return 'paid'
+    if (!link || !found) return 'gone'
+    if ((await countTaken(tx, { id: link.id, maxPayments: 1 })) > 0) return 'paid'
     await tx
       .update(invoice)
       .set({ state: voidedAt === null ? 'open' : 'void' })
       .where(eq(invoice.id, id))
-    await tx
-      .update(paymentLink)
-      .set({ withdrawnAt: voidedAt })
-      .where(eq(paymentLink.id, found.linkId))
+    await tx.update(paymentLink).set({ withdrawnAt: voidedAt }).where(eq(paymentLink.id, link.id))
     return 'done'
   })
 }

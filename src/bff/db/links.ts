@@ -1,6 +1,6 @@
-import { and, desc, eq, gt, inArray, isNull, lt, ne, or, sql, type SQL } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNull, lt, ne, not, or, sql, type SQL } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { invoice, linkKey, linkPayment, paymentContact, paymentLink } from './schema.ts'
+import { linkKey, linkPayment, paymentContact, paymentLink } from './schema.ts'
 
 export type LinkRow = typeof paymentLink.$inferSelect
 export type LinkKeyRow = typeof linkKey.$inferSelect
@@ -52,9 +52,9 @@ export async function listLinks(db: Database, limit: number): Promise<LinkRow[]>
     .limit(limit)
 }
 
-/** The link of an invoice opens and closes with the invoice alone. */
+/** The link of an invoice opens and closes with the invoice alone. Its terms name the invoice from the start. */
 function ofNoInvoice() {
-  return sql`not exists (select 1 from ${invoice} where ${invoice.linkId} = ${paymentLink.id})`
+  return sql`${paymentLink.short} ->> 'invoice' is null`
 }
 
 /** @returns nothing where the seller has no such link, or an invoice decides about it */
@@ -102,6 +102,38 @@ export async function countPayments(
   return counts
 }
 
+/** A link that takes so many payments. */
+type LimitedLink = Pick<LinkRow, 'id'> & { maxPayments: number }
+
+/** How many payments a link has. Where it has all that it takes, the others are not counted in full. */
+export async function countTaken(db: Database, link: LimitedLink): Promise<number> {
+  return countUses(db, link, { statuses: TAKEN })
+}
+
+/**
+ * Of each of these statuses at most as many payments as the link takes. One status at a time, in the
+ * order of the index: for one payment of any status Postgres would read the table.
+ */
+async function countUses(
+  db: Database,
+  { id, maxPayments }: LimitedLink,
+  { statuses, also = sql`true` }: { statuses: readonly string[]; also?: SQL | undefined },
+): Promise<number> {
+  const { rows } = await db.execute<{ count: string }>(sql`
+    select count(*)::text as count from unnest(${textArray(statuses)}) as one (status)
+    cross join lateral (
+      select 1 from ${linkPayment}
+      where ${linkPayment.linkId} = ${id} and ${linkPayment.status} = one.status and ${also}
+      order by ${linkPayment.createdAt} desc limit ${maxPayments}
+    ) as found`)
+  return Number(rows[0]?.count ?? 0)
+}
+
+function textArray(values: readonly string[]): SQL {
+  const each = values.map((value) => sql`${value}`)
+  return sql`array[${sql.join(each, sql`, `)}]::text[]`
+}
+
 /** Within a query: whether the status of a link's payment may still change. */
 export function mayChange(now: Date) {
   const since = new Date(now.getTime() - AFTERLIFE_MS)
@@ -113,14 +145,44 @@ export function mayChange(now: Date) {
 
 type Limits = { now: Date; most: number }
 
-/** Payments of these links whose status may still change, for the service to be asked. */
+/** However many links are asked for at once, so many payments of each come into question. */
+const LEAST_OF_LINK = 10
+/** Of a link's expired payments, the newest that come into question. Events tell of any that lands. */
+const MOST_EXPIRED = 200
+
+/**
+ * Payments of these links whose status may still change, for the service to be asked. Each link has
+ * its turn before a link has a second one: nobody's unsigned payments hold up those of other links.
+ */
 export async function takeUnsettledPayments(
   db: Database,
   linkIds: readonly string[],
   limits: Limits,
 ): Promise<LinkPaymentRow[]> {
   if (linkIds.length === 0) return []
-  return takeUnsettled(db, inArray(linkPayment.linkId, [...linkIds]), limits)
+  const { now, most } = limits
+  const fair = Math.max(LEAST_OF_LINK, Math.ceil(most / linkIds.length))
+  const facts = sql`${linkPayment.id}, ${linkPayment.checkedAt}, ${linkPayment.createdAt}`
+  const since = new Date(now.getTime() - AFTERLIFE_MS).toISOString()
+  // Without parameters: otherwise the index of these statuses would not be used.
+  const moving = sql.raw(MOVING.map((status) => `'${status}'`).join(', '))
+  const { rows } = await db.execute<{ id: string }>(sql`
+    select found.id from unnest(${textArray([...new Set(linkIds)])}) as link (id)
+    cross join lateral (
+      select id, checked_at, row_number() over (order by checked_at nulls first, created_at) as turn from (
+        (select ${facts} from ${linkPayment} where ${linkPayment.linkId} = link.id and ${linkPayment.status} in (${moving})
+          order by ${linkPayment.checkedAt} nulls first, ${linkPayment.createdAt} limit ${fair})
+        union all
+        (select ${facts} from ${linkPayment} where ${linkPayment.linkId} = link.id and ${linkPayment.status} = 'expired'
+          and ${linkPayment.createdAt} > ${since}::timestamptz order by ${linkPayment.createdAt} desc limit ${MOST_EXPIRED})
+      ) as payment order by turn limit ${fair}
+    ) as found
+    order by found.turn, found.checked_at nulls first limit ${most}`)
+  return noteAsked(
+    db,
+    rows.map(({ id }) => id),
+    now,
+  )
 }
 
 /** The same of any link, where the payer left an email address before `before`. */
@@ -132,42 +194,47 @@ export async function takeUnsettledContacts(
   const old = db
     .select({ id: paymentContact.paymentId })
     .from(paymentContact)
-    .where(lt(paymentContact.createdAt, before))
-  return takeUnsettled(db, inArray(linkPayment.paymentId, old), limits)
-}
-
-/** Those that were asked for longest ago come first: however many there are, each has its turn. */
-async function takeUnsettled(db: Database, which: SQL, limits: Limits): Promise<LinkPaymentRow[]> {
+    .where(and(lt(paymentContact.createdAt, before), not(paymentContact.kept)))
+  // Those that were asked for longest ago come first: however many there are, each has its turn.
   const rows = await db
-    .select()
+    .select({ id: linkPayment.id })
     .from(linkPayment)
-    .where(and(which, mayChange(limits.now)))
+    .where(and(inArray(linkPayment.paymentId, old), mayChange(limits.now)))
     .orderBy(sql`${linkPayment.checkedAt} asc nulls first`, linkPayment.createdAt)
     .limit(limits.most)
-  if (rows.length > 0)
-    await db
-      .update(linkPayment)
-      .set({ checkedAt: limits.now })
-      .where(
-        inArray(
-          linkPayment.id,
-          rows.map(({ id }) => id),
-        ),
-      )
-  return rows
+  return noteAsked(
+    db,
+    rows.map(({ id }) => id),
+    limits.now,
+  )
+}
+
+async function noteAsked(
+  db: Database,
+  ids: readonly string[],
+  checkedAt: Date,
+): Promise<LinkPaymentRow[]> {
+  if (ids.length === 0) return []
+  return db
+    .update(linkPayment)
+    .set({ checkedAt })
+    .where(inArray(linkPayment.id, [...ids]))
+    .returning()
 }
 
 /**
- * Notes the status of a link's payment. The first time that it is paid it gets its number of
- * arrival; payments that confirm at once wait for the row of the link, so no number is given twice.
+ * Writes the status of a link's payment, unless another one was written since the row was read: that
+ * one may be newer. The first time that it is paid it gets its number of arrival; payments that
+ * confirm at once wait for the row of the link, so no number is given twice.
  */
 export async function setPaymentStatus(
   db: Database,
-  { id, linkId }: Pick<LinkPaymentRow, 'id' | 'linkId'>,
+  { id, linkId, status: from, arrival }: LinkPaymentRow,
   status: string,
 ): Promise<void> {
-  if (!PAID.includes(status)) {
-    await db.update(linkPayment).set({ status }).where(eq(linkPayment.id, id))
+  const isSame = and(eq(linkPayment.id, id), eq(linkPayment.status, from))
+  if (!PAID.includes(status) || arrival !== null) {
+    await db.update(linkPayment).set({ status }).where(isSame)
     return
   }
   await db.transaction(async (tx) => {
@@ -184,8 +251,34 @@ export async function setPaymentStatus(
     await tx
       .update(linkPayment)
       .set({ status, arrival: sql`coalesce(${linkPayment.arrival}, ${next})` })
-      .where(eq(linkPayment.id, id))
+      .where(isSame)
   })
+}
+
+/** How far a payment has come. Of a rolled-back one only an event that it is final says more. */
+const PROGRESS = [
+  'created',
+  'pending',
+  'expired',
+  'failed',
+  'confirmed',
+  'rolled_back',
+  'finalized',
+]
+
+/**
+ * Writes the status that an event tells, where it is further than what is known: events may come
+ * late, and again after a lost connection. A payment that goes back is found by asking the service.
+ */
+export async function noteStatusEvent(
+  db: Database,
+  paymentId: string,
+  status: string,
+): Promise<void> {
+  if (status === 'created' || status === 'rolled_back') return
+  const [row] = await db.select().from(linkPayment).where(eq(linkPayment.paymentId, paymentId))
+  if (row && PROGRESS.indexOf(status) > PROGRESS.indexOf(row.status))
+    await setPaymentStatus(db, row, status)
 }
 
 /** The payments of each link that arrived after as many as it takes, in the order of arrival. */
@@ -275,8 +368,11 @@ export async function allocateLinkUse(
       .for('update')
     // It may have been withdrawn since it was read.
     if (!locked || locked.withdrawnAt) return undefined
-    if (link.maxPayments !== null && (await takenPlaces(tx, link.id, place)) >= link.maxPayments)
-      return undefined
+    const { maxPayments } = link
+    if (maxPayments !== null) {
+      const taken = await takenPlaces(tx, { id: link.id, maxPayments }, place)
+      if (taken >= maxPayments) return undefined
+    }
     const { id, sessionId = null, requestKey = null, now } = place
     const row = {
       id,
@@ -289,6 +385,7 @@ export async function allocateLinkUse(
       arrival: null,
       createdAt: now,
       checkedAt: null,
+      recorded: false,
     }
     await tx.insert(linkPayment).values(row)
     return row
@@ -297,28 +394,17 @@ export async function allocateLinkUse(
 
 /** A payer's own unsigned payment does not block them; another payer's does for two minutes. */
 async function takenPlaces(
-  db: Pick<Database, 'select'>,
-  linkId: string,
+  db: Database,
+  link: LimitedLink,
   { sessionId, now }: NewLinkUse,
 ): Promise<number> {
   const others =
     sessionId === undefined
       ? undefined
       : or(isNull(linkPayment.sessionId), ne(linkPayment.sessionId, sessionId))
-  const held = and(
-    inArray(linkPayment.status, ['building', 'created']),
-    gt(linkPayment.createdAt, new Date(now.getTime() - HELD_MS)),
-  )
-  const rows = await db
-    .select({ count: sql<string>`count(*)` })
-    .from(linkPayment)
-    .where(
-      and(
-        eq(linkPayment.linkId, linkId),
-        or(inArray(linkPayment.status, TAKEN), and(held, others)),
-      ),
-    )
-  return Number(rows[0]?.count ?? 0)
+  const held = and(gt(linkPayment.createdAt, new Date(now.getTime() - HELD_MS)), others)
+  const taken = await countTaken(db, link)
+  return taken + (await countUses(db, link, { statuses: ['building', 'created'], also: held }))
 }
 
 /** The payment that was built in a place. */

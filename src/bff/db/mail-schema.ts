@@ -80,6 +80,7 @@ export const mailItem = bff.table(
       .on(t.wallet, t.createdAt)
       .where(sql`message_id is null`),
     index('mail_item_message').on(t.messageId),
+    index('mail_item_created').on(t.createdAt),
   ],
 )
 

@@ -13,6 +13,8 @@ export type MailNews = { key: string; kind: MailKind; facts: MailFacts; at?: Dat
 
 /** Messages and the events in them are forgotten after this long. */
 const KEPT_MS = 30 * 24 * 3_600_000
+/** With one call every ten minutes this is more than can be sent. */
+const MOST_DELETED = 10_000
 /** An entry of a list that is older is not written: its item could be forgotten, and made again. */
 const NEWS_MS = 29 * 24 * 3_600_000
 
@@ -372,10 +374,19 @@ export async function findItems(
   return { items, total }
 }
 
+/** Of messages and of events at most so many at once. */
 export async function deleteOldMail(db: Database, now: Date): Promise<void> {
   const before = new Date(now.getTime() - KEPT_MS)
-  await db
-    .delete(mailMessage)
+  const messages = db
+    .select({ id: mailMessage.id })
+    .from(mailMessage)
     .where(and(lt(mailMessage.createdAt, before), sql`${mailMessage.state} <> 'pending'`))
-  await db.delete(mailItem).where(lt(mailItem.createdAt, before))
+    .limit(MOST_DELETED)
+  await db.delete(mailMessage).where(inArray(mailMessage.id, messages))
+  const items = db
+    .select({ wallet: mailItem.wallet, key: mailItem.key })
+    .from(mailItem)
+    .where(lt(mailItem.createdAt, before))
+    .limit(MOST_DELETED)
+  await db.delete(mailItem).where(sql`(${mailItem.wallet}, ${mailItem.key}) in ${items}`)
 }

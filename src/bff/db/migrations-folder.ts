@@ -51,6 +51,7 @@ const RIGHTS: RuntimeRights = {
     insert: true,
     update: [
       'state',
+      'paid',
       'sequence',
       'number',
       'issued_on',
@@ -70,7 +71,7 @@ const RIGHTS: RuntimeRights = {
   link_key: { insert: true },
   link_payment: {
     insert: true,
-    update: ['session_id', 'payment_id', 'sender', 'status', 'arrival', 'checked_at'],
+    update: ['session_id', 'payment_id', 'sender', 'status', 'arrival', 'checked_at', 'recorded'],
     delete: true,
   },
   mail_address: {
@@ -95,7 +96,7 @@ const RIGHTS: RuntimeRights = {
     update: ['state', 'attempts', 'next_attempt_at', 'failure'],
     delete: true,
   },
-  payment_contact: { insert: true, delete: true },
+  payment_contact: { insert: true, update: ['kept'], delete: true },
   payment_link: { insert: true, update: ['withdrawn_at'] },
   payment_note: {
     insert: true,

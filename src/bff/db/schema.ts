@@ -130,7 +130,10 @@ export const paymentLink = bff.table(
     withdrawnAt: at('withdrawn_at'),
   },
   (t) => [
-    index('payment_link_created').on(t.createdAt),
+    // The page of links lists these; the link of an invoice is on the page of the invoice.
+    index('payment_link_listed')
+      .on(t.createdAt, t.id)
+      .where(sql`short ->> 'invoice' is null`),
     uniqueIndex('payment_link_code').on(t.code),
   ],
 )
@@ -164,7 +167,7 @@ export const productImage = bff.table('product_image', {
 
 /**
  * An invoice. Issuing gives it a number, a date and a payment link; from then on a trigger lets only
- * its state change, and its customer go. Whether it is paid, the payments of its link say.
+ * its state change, and its customer go. Whether it is paid, the payments of its link decide.
  */
 export const invoice = bff.table(
   'invoice',
@@ -173,6 +176,8 @@ export const invoice = bff.table(
     position: bigint({ mode: 'bigint' }).notNull().generatedAlwaysAsIdentity(),
     /** `draft`, `open` or `void`. */
     state: text().$type<'draft' | 'open' | 'void'>().notNull(),
+    /** Whether a payment of its link is final: a trigger writes it with the status of the payment. */
+    paid: boolean().notNull().default(false),
     sequence: integer(),
     number: text(),
     issuedOn: text(),
@@ -195,6 +200,8 @@ export const invoice = bff.table(
     uniqueIndex('invoice_number').on(t.number),
     uniqueIndex('invoice_link').on(t.linkId),
     index('invoice_customer_id').on(t.customerId),
+    index('invoice_state').on(t.state, t.position),
+    index('invoice_paid').on(t.state, t.paid, t.position),
   ],
 )
 
@@ -245,9 +252,23 @@ export const linkPayment = bff.table(
     createdAt: at('created_at').notNull(),
     /** When the service was last asked for it. */
     checkedAt: at('checked_at'),
+    /** Whether its purchase of a file is recorded. */
+    recorded: boolean().notNull().default(false),
   },
   (t) => [
-    index('link_payment_link').on(t.linkId, t.status),
+    index('link_payment_link').on(t.linkId, t.status, t.createdAt),
+    index('link_payment_key')
+      .on(t.linkId, t.requestKey)
+      .where(sql`request_key is not null`),
+    index('link_payment_arrival')
+      .on(t.linkId, t.arrival)
+      .where(sql`arrival is not null`),
+    index('link_payment_moving')
+      .on(t.linkId, t.checkedAt.asc().nullsFirst(), t.createdAt)
+      .where(sql`status in ('created', 'pending', 'confirmed', 'rolled_back')`),
+    index('link_payment_unrecorded')
+      .on(t.linkId, t.createdAt)
+      .where(sql`not recorded and status in ('confirmed', 'finalized')`),
     index('link_payment_status').on(t.status, t.createdAt),
     uniqueIndex('link_payment_payment').on(t.paymentId),
     index('link_payment_sender').on(t.sender),
@@ -267,9 +288,13 @@ export const paymentContact = bff.table(
     /** The wallet that the payer named, in normal form; null where it was not recorded. */
     sender: text(),
     createdAt: at('created_at').notNull(),
+    /** Whether the payment is final: the address stays until its customer is deleted. */
+    kept: boolean().notNull().default(false),
   },
   (t) => [
-    index('payment_contact_created').on(t.createdAt),
+    index('payment_contact_open')
+      .on(t.createdAt)
+      .where(sql`not kept`),
     index('payment_contact_sender').on(t.sender),
   ],
 )
@@ -359,7 +384,7 @@ export const filePurchase = bff.table(
     deliveredAt: at('delivered_at'),
     /** When the service was told that the file could not be delivered. */
     reportedAt: at('reported_at'),
-    /** When the source last failed its payer, who has never been sent the file whole. */
+    /** When the source last failed its payer, who was neither sent the file whole nor refunded in full. */
     failedAt: at('failed_at'),
     downloads: integer().notNull(),
   },

@@ -6,6 +6,15 @@ import { createCookieValue, createId, hashCookieValue } from '../session/random.
 import { BFF_SCHEMA } from './migrations-folder.ts'
 import { deleteExpiredChallenges, insertChallenge, takeChallenge } from './challenges.ts'
 import {
+  allocateLinkUse,
+  fillLinkUse,
+  insertLink,
+  noteStatusEvent,
+  setPaymentStatus,
+  takeUnsettledPayments,
+  type LinkPaymentRow,
+} from './links.ts'
+import {
   deleteExpiredSessions,
   deleteSession,
   findMakers,
@@ -112,6 +121,119 @@ describe.each(ENGINES)('the store on %s', (engine) => {
     expect(await deleteSession(db, one.cookieHash)).toBe(one.id)
     expect(await hasSessionPayment(db, one.id, own)).toBe(false)
     expect(await deleteSession(db, one.cookieHash)).toBeUndefined()
+  })
+
+  /** Payments of a new link, as they are after they were built. */
+  async function createPayments(count: number): Promise<LinkPaymentRow[]> {
+    const id = createPaymentId()
+    const link = {
+      id,
+      link: id,
+      code: null,
+      short: null,
+      expiresAt: null,
+      maxPayments: null,
+      createdBy: '0x',
+      createdAt: NOW,
+      withdrawnAt: null,
+    }
+    await insertLink(db, link)
+    for (let index = 0; index < count; index++) {
+      const use = { id: createPaymentId(), sessionId: 's', requestKey: undefined, now: NOW }
+      const place = await allocateLinkUse(db, link, use)
+      if (!place) throw new Error('There is no place.')
+      const filling = { id: use.id, sessionId: 's', paymentId: createPaymentId(), sender: '0x' }
+      await fillLinkUse(db, place, { ...filling, now: NOW })
+    }
+    return takeUnsettledPayments(db, [id], { now: NOW, most: 100 })
+  }
+  const known = async ({ linkId, id }: LinkPaymentRow) => {
+    const { rows } = await db.execute<{ status: string; arrival: number | null }>(
+      `select status, arrival from bff.link_payment where link_id = '${linkId}' and id = '${id}'`,
+    )
+    return [rows[0]?.status, rows[0]?.arrival]
+  }
+
+  test('of two who write the status of a payment, the one who read it earlier changes nothing', async () => {
+    const [row] = await createPayments(1)
+    if (!row) throw new Error('There is no payment.')
+    await noteStatusEvent(db, row.paymentId ?? '', 'finalized')
+    // A refresh that was asked before the event answers after it.
+    for (const late of ['pending', 'expired', 'confirmed']) await setPaymentStatus(db, row, late)
+    expect(await known(row)).toEqual(['finalized', 1])
+  })
+
+  test.each([
+    [
+      ['pending', 'confirmed', 'finalized'],
+      ['finalized', 1],
+    ],
+    // Missed events come again after a lost connection.
+    [
+      ['confirmed', 'pending', 'confirmed'],
+      ['confirmed', 1],
+    ],
+    [
+      ['finalized', 'pending', 'confirmed', 'rolled_back', 'failed'],
+      ['finalized', 1],
+    ],
+    // The chain overrides an expiry, and shows what was a failure.
+    [
+      ['expired', 'pending', 'confirmed'],
+      ['confirmed', 1],
+    ],
+    [
+      ['pending', 'failed', 'pending'],
+      ['failed', null],
+    ],
+    [
+      ['confirmed', 'rolled_back'],
+      ['confirmed', 1],
+    ],
+  ] as const)(
+    'after the events %j the status of a payment and its arrival are %j',
+    async (events, end) => {
+      const [row] = await createPayments(1)
+      if (!row) throw new Error('There is no payment.')
+      for (const status of events) await noteStatusEvent(db, row.paymentId ?? '', status)
+      expect(await known(row)).toEqual(end)
+    },
+  )
+
+  test('a payment that was rolled back is set by no event but that it is final', async () => {
+    const [row] = await createPayments(1)
+    if (!row) throw new Error('There is no payment.')
+    await setPaymentStatus(db, row, 'rolled_back')
+    await noteStatusEvent(db, row.paymentId ?? '', 'confirmed')
+    expect(await known(row)).toEqual(['rolled_back', null])
+    await noteStatusEvent(db, row.paymentId ?? '', 'finalized')
+    expect(await known(row)).toEqual(['finalized', 1])
+  })
+
+  test('twenty payments that confirm at once get twenty numbers of arrival, by events and answers', async () => {
+    const rows = await createPayments(20)
+    await Promise.all(
+      rows.flatMap((row) => [
+        noteStatusEvent(db, row.paymentId ?? '', 'confirmed'),
+        setPaymentStatus(db, row, 'confirmed'),
+      ]),
+    )
+    const arrivals = await Promise.all(rows.map(known))
+    expect(
+      arrivals.map(([, arrival]) => arrival).toSorted((a, b) => Number(a) - Number(b)),
+    ).toEqual(Array.from({ length: 20 }, (_, index) => index + 1))
+  })
+
+  test('each link has its turn to be asked about, however many unsigned payments another has', async () => {
+    const [many, few] = [await createPayments(100), await createPayments(1)]
+    // Asked once already: the unsigned ones of the other link never were.
+    await db.execute(
+      `update bff.link_payment set checked_at = null where link_id = '${many[0]?.linkId}'`,
+    )
+    const links = [many, few].map(([row]) => row?.linkId ?? '')
+    const taken = await takeUnsettledPayments(db, links, { now: NOW, most: 10 })
+    expect(taken).toHaveLength(10)
+    expect(taken.map(({ id }) => id)).toContain(few[0]?.id)
   })
 
   test('what has expired is removed, and nothing else', async () => {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { PaymentStatus } from '#contract/payment.ts'
 import { openFeed, type FeedEnd, type FeedEvent } from '../upstream/socket.ts'
 import { Ring, type RingEvent } from './ring.ts'
 
@@ -15,6 +16,8 @@ export type HubParts = {
   log: Logger
   /** The sessions that made each of these payments. */
   findMakers: (paymentIds: string[]) => Promise<Map<string, string[]>>
+  /** Called before browsers are told: what they then read is not older than what they were told. */
+  noteStatus?: (paymentId: string, status: PaymentStatus) => Promise<void>
   onPlan: (plan: string) => void
   /** Tests take a small one. */
   capacity?: number
@@ -100,6 +103,7 @@ export class EventHub {
             if (ended) return
             const [made] = await this.#withMakers([event])
             if (ended || !made) return
+            if (event.linkStatus) await this.#parts.noteStatus?.(event.paymentId, event.linkStatus)
             this.#ring?.append(made)
             this.#tell()
           })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPayment as wrapFetch, x402Client } from '@x402/fetch'
-import { eq } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 import { erc20Abi, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -782,6 +782,9 @@ describe('a wallet that paid', () => {
       if (paymentId !== open) await refund(paymentId, wallet.address)
     }
     expect(await failures()).toBe(1)
+    // Those that went back are not asked about again.
+    const listedOnly = and(isNotNull(filePurchase.failedAt), isNull(filePurchase.reportedAt))
+    expect(await db.$count(filePurchase, listedOnly)).toBe(1)
   })
 
   test('gets an address that one request may read, within a minute', async () => {

@@ -15,13 +15,19 @@ let fixture: Fixture
 let shop: TestBrowser
 let buyerAddress = ''
 let offset = 0
+/** Where set, the proxy's clock stands still. */
+let stopped: number | undefined
 
 beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 1 })
   fixture = await Fixture.open({
     networks: [evm.network],
-    bff: { sellerWallets: [seller.address], operatorWallets: [seller.address] },
-    overrides: { now: () => new Date(Date.now() + offset) },
+    bff: {
+      sellerWallets: [seller.address],
+      operatorWallets: [seller.address],
+      trustedProxyHops: 1,
+    },
+    overrides: { now: () => new Date((stopped ?? Date.now()) + offset) },
   })
   shop = fixture.browser()
   await shop.signIn(seller)
@@ -29,6 +35,7 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   offset = 0
+  stopped = undefined
 })
 afterAll(async () => {
   await fixture?.[Symbol.asyncDispose]()
@@ -55,12 +62,19 @@ const asOwner = (statement: string) => {
   return executeAsOwner({ target: config.database, db }, statement)
 }
 
-const read = (link: string, browser = fixture.browser()) => browser.post('/api/link/read', { link })
-const pay = (link: string, more: Record<string, unknown> = {}, browser = fixture.browser()) =>
+const from = (address: string) => ({ 'X-Forwarded-For': address })
+const read = (link: string, headers = {}, browser = fixture.browser()) =>
+  browser.post('/api/link/read', { link }, headers)
+const pay = (
+  link: string,
+  more: Record<string, unknown> = {},
+  browser = fixture.browser(),
+  headers = {},
+) =>
   browser.post(
     '/api/link/pay',
     { link, walletAddress: buyerAddress, ...more },
-    { 'Idempotency-Key': crypto.randomUUID() },
+    { 'Idempotency-Key': crypto.randomUUID(), ...headers },
   )
 
 describe('a link', () => {
@@ -135,14 +149,14 @@ describe('a link', () => {
     const twins = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'].map(
       (char) => link.slice(0, 42) + char + link.slice(43),
     )
-    for (const text of [
-      ...changed,
-      ...twins.filter((twin) => twin !== link),
+    const texts = [...changed, ...twins.filter((twin) => twin !== link)]
+    for (const [index, text] of [
+      ...texts,
       `${link}A`,
       link.slice(0, -1),
       link.slice(1),
-    ]) {
-      const answer = await read(text)
+    ].entries()) {
+      const answer = await read(text, from(`10.1.${index >> 8}.${index & 255}`))
       expect(answer.status, text).toBe(400)
       expect(answer.json.error.details).toMatchObject({ reason: { code: 'link_changed' } })
     }
@@ -221,8 +235,12 @@ describe('paying a link', () => {
   test('is refused once it has expired', async () => {
     const { link } = await create({ expiresAt: Date.now() + 60_000 })
     offset = 61_000
-    expect((await read(link)).json).toMatchObject({ state: 'expired' })
-    expect((await pay(link)).json.error.details).toMatchObject({ reason: { code: 'link_expired' } })
+    // The clock goes back after this: limits of the usual address are not filled ahead of time.
+    const ahead = from('10.0.0.3')
+    expect((await read(link, ahead)).json).toMatchObject({ state: 'expired' })
+    expect((await pay(link, {}, undefined, ahead)).json.error.details).toMatchObject({
+      reason: { code: 'link_expired' },
+    })
   })
 
   test('is refused while the link is withdrawn, and possible again once it is restored', async () => {
@@ -302,6 +320,21 @@ describe('paying a link', () => {
     expect((await shop.post('/api/links/withdraw', { id: terms.id })).status).toBe(200)
     const again = await buyer.post('/api/link/pay', body, headers)
     expect(again.json.error.details).toMatchObject({ reason: { code: 'link_withdrawn' } })
+  })
+
+  test('or reading it more often than buyers do waits, whatever the link, while others go on', async () => {
+    const { link } = await create()
+    const stranger = from('10.0.0.1')
+    stopped = Date.now()
+    // A buyer who reads a link each second is never refused.
+    for (let index = 0; index < 60; index++)
+      expect((await read(link, stranger)).status, String(index)).toBe(200)
+    // A text that is no link counts too.
+    for (let index = 60; index < 120; index++) await read(`${link}A`, stranger)
+    const refused = { status: 429, json: { error: { details: { budget: 'link' } } } }
+    expect(await read(link, stranger)).toMatchObject(refused)
+    expect(await pay(link, {}, undefined, stranger)).toMatchObject(refused)
+    expect((await read(link, from('10.0.0.2'))).status).toBe(200)
   })
 
   test('that cannot be built leaves the place to the next', async () => {

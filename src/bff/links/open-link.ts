@@ -1,7 +1,7 @@
 import { readLink, type LinkState, type LinkTerms } from '#contract/payment-link.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { countPayments, findLink, type LinkCounts, type LinkRow } from '../db/links.ts'
+import { countTaken, findLink, type LinkCounts, type LinkRow } from '../db/links.ts'
 import { isGenuine } from './keys.ts'
 
 /** Why a link takes no payment, worded for the person who has it. */
@@ -58,6 +58,9 @@ export function stateOf(row: LinkRow, counts: Pick<LinkCounts, 'taken'>, now: Da
   return row.expiresAt && row.expiresAt <= now ? 'expired' : 'open'
 }
 
-export async function countsOf(context: ProxyContext, id: string): Promise<LinkCounts> {
-  return (await countPayments(context.db, [id])).get(id) ?? { paid: 0, pending: 0, taken: 0 }
+/** The state of a link now. The payments of a link that takes any number are not counted. */
+export async function readState(context: ProxyContext, row: LinkRow): Promise<LinkState> {
+  const { id, maxPayments } = row
+  const taken = maxPayments === null ? 0 : await countTaken(context.db, { id, maxPayments })
+  return stateOf(row, { taken }, context.now())
 }

@@ -17,7 +17,11 @@ import type { Visitor } from '../session/visitor.ts'
 type Asking = { context: ProxyContext; visitor: Visitor; requestId: string }
 type Known = EndpointResponse<'paymentStatuses'>['payments'][number]
 
-/** Asks the service what became of the payments of these links that were not settled. One request, for up to 100; the rest comes with the next. What cannot be asked now stays as it was. */
+/**
+ * Asks the service what became of the payments of these links that were not settled, for what no
+ * event has told. One request, for up to 100; the rest comes with the next. What cannot be asked now
+ * stays as it was.
+ */
 export async function refreshPayments(
   context: ProxyContext,
   linkIds: readonly string[],
@@ -101,12 +105,11 @@ async function noteStatuses(
   rows: readonly LinkPaymentRow[],
   known: ReadonlyMap<string, Known>,
 ): Promise<void> {
-  await Promise.all(
-    rows.map(async ({ id, linkId, paymentId, status }) => {
-      const now = known.get(paymentId ?? '')?.status
-      if (now !== undefined && now !== status) await setPaymentStatus(db, { id, linkId }, now)
-    }),
-  )
+  // One at a time: payments of one link wait for its row, and each that waits has a connection.
+  for (const row of rows) {
+    const now = known.get(row.paymentId ?? '')?.status
+    if (now !== undefined && now !== row.status) await setPaymentStatus(db, row, now)
+  }
 }
 
 function byId(payments: readonly Known[]): Map<string, Known> {

@@ -19,7 +19,7 @@ import type { BffConfig } from '../config/config.ts'
 import { isWalletOn, sellerNetworks } from '../config/seller-networks.ts'
 import { requireNoProblems } from '../http/parse.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { countsOf, refuseLink, stateOf, type LinkRefusal } from './open-link.ts'
+import { readState, refuseLink, type LinkRefusal } from './open-link.ts'
 import { findShortLink, insertLink, type LinkRow } from '../db/links.ts'
 import { findProduct, type ProductRow } from '../db/products.ts'
 import { signingKey, type LinkKey } from './keys.ts'
@@ -219,7 +219,7 @@ export async function openShortLink(context: ProxyContext, code: string): Promis
   const quoted = price?.kind === 'fiat'
   return {
     terms: short,
-    state: stateOf(row, await countsOf(context, row.id), context.now()),
+    state: await readState(context, row),
     options,
     quotedAt: quoted ? times.quotedAt : null,
     expiresAt: quoted ? times.expiresAt : null,

@@ -8,12 +8,13 @@ import type { RefusalCode } from '#contract/reasons.ts'
 import type { FilesConfig } from '../config/config.ts'
 import type { ProxyContext } from '../context/context.ts'
 import {
+  closeFailures,
   countPurchases,
   deleteUnsoldFile,
   findFile,
   findFileByCode,
   insertFile,
-  insertPurchase,
+  insertLinkPurchase,
   insertTicket,
   listFiles,
   unrecordedPayments,
@@ -70,16 +71,17 @@ export const fileList: OwnRule<'fileList'> = async ({ context, visitor, requestI
 
 /**
  * What the inbox of the overview says, up to 100. The service is asked only where a source has
- * failed; more than once only where many of those payments were refunded.
+ * failed; more than once only where many of those payments were refunded since the last time.
  */
 export const fileFailures: OwnRule<'fileFailures'> = async (asked) => {
   const { config, db } = asked.context
   let failed = 0
   for (let page = 0; config.files && page < MOST_FAILURE_PAGES; page++) {
-    const part = { limit: MOST_PAYMENT_IDS, offset: page * MOST_PAYMENT_IDS }
-    const failures = await unreportedFailures(db, part)
+    const failures = await unreportedFailures(db, { limit: MOST_PAYMENT_IDS, offset: failed })
     const known = await readStatuses(asked, failures)
-    failed += failures.filter((id) => known.get(id)?.refund.state !== 'full').length
+    const refunded = failures.filter((id) => known.get(id)?.refund.state === 'full')
+    await closeFailures(db, refunded)
+    failed += failures.length - refunded.length
     if (failures.length < MOST_PAYMENT_IDS || failed >= MOST_PAYMENT_IDS) break
   }
   return { value: { failed: Math.min(failed, MOST_PAYMENT_IDS) } }
@@ -107,7 +109,7 @@ async function recordPayments(asked: FileRequest, rows: readonly FileRow[]): Pro
       const payment = await readStatus(asked, paymentId)
       if (!file || !payment) return
       const purchase = { paymentId, fileId: file.id, wallet: payment.sender }
-      await insertPurchase(context.db, { ...purchase, createdAt: context.now() })
+      await insertLinkPurchase(context.db, { ...purchase, createdAt: context.now() })
     }),
   )
 }
@@ -297,7 +299,12 @@ export const fileDownload: OwnRule<'fileDownload'> = async (call) => {
     )
   const { paymentId, sender } = payment
   const now = context.now()
-  await insertPurchase(context.db, { paymentId, fileId: file.id, wallet: sender, createdAt: now })
+  await insertLinkPurchase(context.db, {
+    paymentId,
+    fileId: file.id,
+    wallet: sender,
+    createdAt: now,
+  })
   const ticket = createCookieValue()
   const expiresAt = new Date(now.getTime() + TICKET_MS)
   await insertTicket(context.db, { ticketHash: hashCookieValue(ticket), paymentId, expiresAt })

@@ -1,6 +1,7 @@
-import { eq } from 'drizzle-orm'
+import { eq, inArray } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertContact } from '#bff/db/contacts.ts'
+import { invoice, linkPayment, paymentLink } from '#bff/db/schema.ts'
 import type { CustomerExport } from '#contract/customer-endpoints.ts'
 import type { InvoiceBody, InvoiceCustomer } from '#contract/invoice-endpoints.ts'
 import type { OpenedShortLink } from '#contract/link-endpoints.ts'
@@ -93,10 +94,10 @@ const copyInvoice = (id: string, paymentIds: readonly string[]) => `
   insert into bff.link_payment (id, link_id, payment_id, status, arrival, created_at)
     select p.id || n, p.link_id || n, copied.payment_id, status, arrival, p.created_at
     from bff.link_payment p join bff.invoice i on i.link_id = p.link_id and i.id = '${id}', copied;
-  insert into bff.invoice (id, state, sequence, number, issued_on, due_on, currency, lines, total,
-      link_id, created_by, created_at)
-    select id || n, state, sequence + n, number || n, issued_on, due_on, currency, lines, total,
-      link_id || n, created_by, created_at
+  insert into bff.invoice (id, state, paid, sequence, number, issued_on, due_on, currency, lines,
+      total, link_id, created_by, created_at)
+    select id || n, state, paid, sequence + n, number || n, issued_on, due_on, currency, lines,
+      total, link_id || n, created_by, created_at
     from bff.invoice, copied where id = '${id}'`
 
 describe('an invoice', () => {
@@ -273,6 +274,77 @@ describe('the payment of an invoice', () => {
     await setStatus(paymentId, 'finalized')
     await read(id)
     expect((await read(id)).state).toBe('paid')
+  })
+
+  test('is known by its events, before anybody reads the invoice', async () => {
+    await expect.poll(() => fixture.bff.context.hub.state, { timeout: 20_000 }).toBe('live')
+    const { id, link } = await issue()
+    const { paymentId } = (await pay(link)).json
+    const { db } = fixture.service.context
+    await db.update(payment).set({ draft: false }).where(eq(payment.id, paymentId))
+    const { context } = fixture.bff
+    const known = async () => {
+      const ofPayment = eq(linkPayment.paymentId, paymentId)
+      const [row] = await context.db.select().from(linkPayment).where(ofPayment)
+      return [row?.status, row?.arrival]
+    }
+    for (const [status, arrival] of [
+      ['pending', null],
+      ['confirmed', 1],
+      ['finalized', 1],
+    ] as const) {
+      await fixture.move(paymentId, status)
+      await expect.poll(known, { timeout: 20_000 }).toEqual([status, arrival])
+    }
+    const [row] = await context.db.select().from(invoice).where(eq(invoice.id, id))
+    expect(row?.paid).toBe(true)
+  })
+
+  test('and those of thirty others, once all have changed, leave connections to everybody else', async () => {
+    const { id, link } = await issue()
+    const { paymentId } = (await pay(link)).json
+    const { db } = fixture.service.context
+    const [made] = await db.select().from(payment).where(eq(payment.id, paymentId))
+    if (!made) throw new Error('The payment is not there.')
+    const others = Array.from({ length: 30 }, () => createPaymentId())
+    await db
+      .insert(payment)
+      .values(others.map((each) => ({ ...made, id: each, fingerprint: each })))
+    await db
+      .update(payment)
+      .set({ status: 'confirmed' })
+      .where(inArray(payment.id, [paymentId, ...others]))
+    await asOwner(
+      `insert into bff.link_payment (id, link_id, payment_id, status, created_at)
+       select other, link_id, other, 'created', created_at
+       from bff.link_payment, unnest(array['${others.join("','")}']) as other where payment_id = '${paymentId}'`,
+    )
+    const { context } = fixture.bff
+    context.upstream.forgetReads()
+    const asked = await context.db.transaction(async (tx) => {
+      // Each that confirms has to wait for the link now.
+      const ofPayment = tx
+        .select({ id: linkPayment.linkId })
+        .from(linkPayment)
+        .where(eq(linkPayment.paymentId, paymentId))
+      await tx.select().from(paymentLink).where(inArray(paymentLink.id, ofPayment)).for('update')
+      const asked = read(id)
+      const waiting = async () => {
+        // A transaction sees what it saw first otherwise.
+        await tx.execute('select pg_stat_clear_snapshot()')
+        const { rows } = await tx.execute<{ count: string }>(
+          `select count(*) as count from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+        return Number(rows[0]?.count)
+      }
+      await expect.poll(waiting, { timeout: 8_000 }).toBeGreaterThan(0)
+      await context.db.$count(invoice)
+      expect(await waiting()).toBe(1)
+      return { asked }
+    })
+    expect(await asked.asked).toMatchObject({ state: 'confirming' })
+    expect(await context.db.$count(linkPayment, inArray(linkPayment.paymentId, others))).toBe(30)
   })
 
   test('is known with its refunds for each of 30 invoices in a list, on the smallest plan', async () => {

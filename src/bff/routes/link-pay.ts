@@ -17,7 +17,7 @@ import {
   type NewLinkUse,
 } from '../db/links.ts'
 import { requireSource } from '../files/source.ts'
-import { countsOf, openLink, refuseLink, stateOf, type OpenedLink } from '../links/open-link.ts'
+import { openLink, readState, refuseLink, type OpenedLink } from '../links/open-link.ts'
 import { refreshPayments } from '../links/refresh.ts'
 import { chosenTerms, findShort } from '../links/short-link.ts'
 import { buildPayment, verifiedScope } from './build-payment.ts'
@@ -29,6 +29,8 @@ import type { OwnCall, OwnReply, OwnRule } from '../session/own-rule.ts'
  */
 export const linkPay: OwnRule<'linkPay'> = async (call) => {
   const { context, visitor, body, requestId, idempotencyKey } = call
+  // First: the plan of the service is charged after the database was asked.
+  context.budgets.spendLink(visitor.address)
   const opened = await openAnyLink(context, body)
   if (opened.row.maxPayments !== null)
     await refreshPayments(context, [opened.row.id], { visitor, requestId })
@@ -44,7 +46,7 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
   // A request repeated under its key takes no second place, even if the link is no longer open.
   const place =
     (await findLinkUse(context.db, opened.row.id, payer)) ??
-    (await takeOpenPlace(call, opened, payer))
+    (await takeOpenPlace(context, opened, payer))
   const wanted = {
     context,
     visitor,
@@ -107,18 +109,15 @@ function refuseEmail({ email }: OwnCall<'linkPay'>['body']): void {
 }
 
 async function takeOpenPlace(
-  { context, visitor }: Pick<OwnCall<'linkPay'>, 'context' | 'visitor'>,
+  context: ProxyContext,
   { row, terms }: OpenedLink,
   payer: NewLinkUse,
 ): Promise<LinkPaymentRow> {
-  const state = stateOf(row, await countsOf(context, row.id), context.now())
+  const state = await readState(context, row)
   if (state !== 'open') throw refuseLink(`link_${state}`)
   // The link of a file names the file's address.
   const file = terms.resource === null ? undefined : await findFileByLink(context.db, row.id)
-  if (file) {
-    context.budgets.spendLink(visitor.address)
-    await requireSource(context, file)
-  }
+  if (file) await requireSource(context, file)
   const place = await allocateLinkUse(context.db, row, payer)
   if (place) return place
   const now = await findLink(context.db, row.id)

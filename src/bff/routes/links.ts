@@ -13,7 +13,7 @@ import {
   type LinkRefunds,
   type LinkUse,
 } from '../links/describe-link.ts'
-import { countsOf, openLink, stateOf } from '../links/open-link.ts'
+import { openLink, readState } from '../links/open-link.ts'
 import { readRefunded, refreshPayments, type Refunded } from '../links/refresh.ts'
 import { createShortLink, findShort, openShortLink } from '../links/short-link.ts'
 import { isLinkCode } from '#contract/payment-link.ts'
@@ -113,11 +113,12 @@ function memberWallet(visitor: Visitor): string {
   return requireRole(visitor, 'operator').member.wallet
 }
 
-/** For anybody who holds the link. */
+/** For anybody who holds the link; an address may ask so often a minute, for all links. */
 export const linkRead: OwnRule<'linkRead'> = async ({ context, visitor, body, requestId }) => {
+  context.budgets.spendLink(visitor.address)
   const { row, terms } = await openLink(context, body.link)
   if (row.maxPayments !== null) await refreshPayments(context, [row.id], { visitor, requestId })
-  return { value: { terms, state: stateOf(row, await countsOf(context, row.id), context.now()) } }
+  return { value: { terms, state: await readState(context, row) } }
 }
 
 /** For anybody who holds the code. An address may try so many codes a minute that guessing finds none. */

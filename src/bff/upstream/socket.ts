@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { WebSocket } from 'ws'
 import { PaymentEvent, RefundRequestNews, SocketMessage } from '#contract/event.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
+import type { PaymentStatus } from '#contract/payment.ts'
 import { project, projectForParties } from './project.ts'
 
 /** Larger than any event: metadata is at most 4 KiB. */
@@ -15,6 +16,8 @@ export type FeedEvent = {
   paymentId: string
   sender: string
   recipient: string
+  /** What a payment of a payment link has become; undefined for any other event. */
+  linkStatus: PaymentStatus | undefined
   json: string
   /** For sessions that are not of the account, where theirs is another one. */
   partiesJson?: string
@@ -125,14 +128,20 @@ function toFeedEvent(event: Parties, shown: unknown): FeedEvent {
     paymentId,
     sender,
     recipient,
+    linkStatus: undefined,
     json: copyText(stringifyJson(shown)),
   }
 }
 
 function toPaymentEvent(event: PaymentEvent, shown: unknown): FeedEvent {
-  const made = toFeedEvent(event, shown)
+  const made = { ...toFeedEvent(event, shown), linkStatus: linkStatusOf(event) }
   if (event.attribution.assigned === null) return made
   return { ...made, partiesJson: copyText(stringifyJson(projectForParties(shown))) }
+}
+
+/** The proxy names the link in each payment that it has built for one. */
+function linkStatusOf({ metadata, status }: PaymentEvent): PaymentStatus | undefined {
+  return typeof metadata?.['paymentLink'] === 'string' ? status : undefined
 }
 
 /**
