@@ -223,25 +223,29 @@ export async function noteDelivered(
   return { reported: row !== undefined && row.reportedAt !== null && row.downloads === 1 }
 }
 
-/** Whether a payment has had no whole delivery, and the service was not told so. */
-export async function isUnreported(db: Database, paymentId: string): Promise<boolean> {
-  const open = and(
-    eq(filePurchase.paymentId, paymentId),
-    isNull(filePurchase.deliveredAt),
-    isNull(filePurchase.reportedAt),
-  )
+/** Whether a payment has had no whole delivery. */
+export async function isUndelivered(db: Database, paymentId: string): Promise<boolean> {
+  const open = and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.deliveredAt))
   return (await db.$count(filePurchase, open)) > 0
 }
 
-/** Ends sending without a delivery: the next request may begin. */
-export async function endSending(
+/** The service was told that nothing was delivered. */
+export async function noteReported(
   db: Database,
   paymentId: string,
-  reportedAt: Date | null,
+  reportedAt: Date,
 ): Promise<void> {
   await db
     .update(filePurchase)
-    .set({ sendingUntil: null, ...(reportedAt && { reportedAt }) })
+    .set({ reportedAt })
+    .where(and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.deliveredAt)))
+}
+
+/** Ends sending without a delivery: the next request may begin. */
+export async function endSending(db: Database, paymentId: string): Promise<void> {
+  await db
+    .update(filePurchase)
+    .set({ sendingUntil: null })
     .where(and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.deliveredAt)))
 }
 
@@ -273,13 +277,7 @@ export async function lostSendings(db: Database, now: Date, limit: number): Prom
   const rows = await db
     .select({ paymentId: filePurchase.paymentId })
     .from(filePurchase)
-    .where(
-      and(
-        lt(filePurchase.sendingUntil, now),
-        isNull(filePurchase.deliveredAt),
-        isNull(filePurchase.reportedAt),
-      ),
-    )
+    .where(and(lt(filePurchase.sendingUntil, now), isNull(filePurchase.deliveredAt)))
     .limit(limit)
   return rows.map(({ paymentId }) => paymentId)
 }

@@ -529,7 +529,7 @@ describe('a program', () => {
     expect(await balance()).toBe(before + PRICE)
   })
 
-  test('that paid for a source that then fails is in the inbox, and gets the file with the same proof', async () => {
+  test('that paid for a source that then fails is in the inbox, however often, and gets the file with the same proof', async () => {
     const file = await create()
     const { buy, present, proof } = await buyer()
     const before = await balance()
@@ -542,6 +542,9 @@ describe('a program', () => {
     const [row] = await purchases(file)
     expect(await inbox()).toContain(row?.paymentId)
     expect(await listed(file)).toMatchObject({ sales: 1, downloads: 0, undelivered: 1 })
+    // The next try takes it from the inbox, and fails too.
+    expect((await present(file)).status).toBe(503)
+    expect(await inbox()).toContain(row?.paymentId)
     source.answer = serveRanges
     // By now everybody can read the proof on the chain.
     expect(await presentFrom('127.0.0.2', file, proof())).toBe(409)
