@@ -122,26 +122,39 @@ export async function insertPurchase(db: Database, purchase: NewPurchase): Promi
     .onConflictDoNothing()
 }
 
-/**
- * Notes who presented the proof of a payment. @returns who did so first, by the time of their request
- */
+/** Who presented a proof is remembered for so long. */
+export const PRESENTER_RETENTION_MS = 30 * 24 * 3_600_000
+
+/** Notes who presents a proof, unless somebody did before. @returns who did so first */
 export async function notePresenter(
   db: Database,
   row: typeof filePresenter.$inferInsert,
 ): Promise<string | undefined> {
-  const earlier = sql`excluded.presented_at < ${filePresenter.presentedAt}`
   const [kept] = await db
     .insert(filePresenter)
     .values(row)
     .onConflictDoUpdate({
-      target: filePresenter.paymentId,
-      set: {
-        presenter: sql`case when ${earlier} then excluded.presenter else ${filePresenter.presenter} end`,
-        presentedAt: sql`least(excluded.presented_at, ${filePresenter.presentedAt})`,
-      },
+      target: filePresenter.proof,
+      // Changes nothing, and returns the row that is there.
+      set: { presenter: sql`${filePresenter.presenter}` },
     })
     .returning({ presenter: filePresenter.presenter })
   return kept?.presenter
+}
+
+/** Forgets who presented a proof that was refused. */
+export async function deletePresenter(
+  db: Database,
+  { proof, presenter }: Pick<typeof filePresenter.$inferInsert, 'proof' | 'presenter'>,
+): Promise<void> {
+  await db
+    .delete(filePresenter)
+    .where(and(eq(filePresenter.proof, proof), eq(filePresenter.presenter, presenter)))
+}
+
+export async function deleteOldPresenters(db: Database, now: Date): Promise<void> {
+  const before = new Date(now.getTime() - PRESENTER_RETENTION_MS)
+  await db.delete(filePresenter).where(lt(filePresenter.presentedAt, before))
 }
 
 /** The payments of a file's links that are paid and are no purchase yet, oldest first. */

@@ -307,6 +307,7 @@ function newMessage(
     state: 'pending',
     attempts: 0,
     nextAttemptAt: at,
+    earlier: null,
     failure: null,
     createdAt: at,
   }

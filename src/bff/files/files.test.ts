@@ -9,7 +9,6 @@ import { erc20Abi, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createSigner, wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch'
-import { notePresenter } from '#bff/db/files.ts'
 import { filePurchase, fileSale, fileTicket } from '#bff/db/schema.ts'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import type { FileBody } from '#contract/file-endpoints.ts'
@@ -572,16 +571,6 @@ describe('a program', () => {
     expect((await present(file)).status).toBe(200)
     await delivered(file)
     expect(await inbox()).not.toContain(paymentId)
-  })
-
-  test('that presented its payment first gets the file, whichever answer came first', async () => {
-    const { db } = fixture.bff.context
-    const note = (presenter: string, presentedAt: number) =>
-      notePresenter(db, { paymentId: 'pay_first', presenter, presentedAt: new Date(presentedAt) })
-    expect(await note('thief', 2_000)).toBe('thief')
-    expect(await note('buyer', 1_000)).toBe('buyer')
-    expect(await note('thief', 2_000)).toBe('buyer')
-    expect(await note('buyer', 3_000)).toBe('buyer')
   })
 
   test('that leaves while its payment is settled is in the inbox, and gets the file later', async () => {
