@@ -125,6 +125,24 @@ export async function insertPurchase(db: Database, purchase: NewPurchase): Promi
 /** Who presented a proof is remembered for so long. */
 export const PRESENTER_RETENTION_MS = 30 * 24 * 3_600_000
 
+/** Payments that bought a file: those of wallets, and of these payments those that did. Newest first. */
+export async function findPurchases(
+  db: Database,
+  fileId: string,
+  { wallets, paymentIds }: { wallets: readonly string[]; paymentIds: readonly string[] },
+): Promise<string[]> {
+  const own = or(
+    inArray(filePurchase.wallet, [...wallets]),
+    inArray(filePurchase.paymentId, [...paymentIds]),
+  )
+  const rows = await db
+    .select({ paymentId: filePurchase.paymentId })
+    .from(filePurchase)
+    .where(and(eq(filePurchase.fileId, fileId), own))
+    .orderBy(desc(filePurchase.createdAt), filePurchase.paymentId)
+  return rows.map(({ paymentId }) => paymentId)
+}
+
 /** Notes who presents a proof, unless somebody did before. @returns who did so first */
 export async function notePresenter(
   db: Database,

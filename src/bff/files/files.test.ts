@@ -7,7 +7,7 @@ import { wrapFetchWithPayment as wrapFetch, x402Client } from '@x402/fetch'
 import { eq } from 'drizzle-orm'
 import { erc20Abi, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createSigner, wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch'
 import { filePurchase, fileSale, fileTicket } from '#bff/db/schema.ts'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
@@ -806,6 +806,19 @@ describe('a wallet that paid', () => {
     expect(await stranger.post('/api/files/open', { code: file.code })).toMatchObject({
       json: { paid: false },
     })
+  })
+
+  test('keeps it when the merchant takes other wallets and no longer that token', async () => {
+    const file = await create({ source: TEXT })
+    const bought = await buyer()
+    await (await bought.buy(file)).text()
+    const { config } = fixture.bff.context
+    const before = { ...config }
+    onTestFinished(() => void Object.assign(config, before))
+    const networks = [{ ...tokens.network, assets: tokens.network.assets.slice(0, 1) }]
+    Object.assign(config, { sellerWallets: [evmWallet().address], networks })
+    const answer = await ticketFor(await bought.signedIn(), file)
+    expect(await (await fetch(addressIn(answer))).text()).toBe(CONTENT)
   })
 
   test('does not own it for a smaller payment that names it, nor for one of another file', async () => {
