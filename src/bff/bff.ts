@@ -12,7 +12,7 @@ import { warnOfUnowned } from './check-seller-wallets.ts'
 import type { BffConfig } from './config/config.ts'
 import type { ProxyContext } from './context/context.ts'
 import { deleteExpiredChallenges } from './db/challenges.ts'
-import { deleteExpiredTickets } from './db/files.ts'
+import { deleteExpiredTickets, deleteOldPresenters } from './db/files.ts'
 import { deleteExpiredInvitations } from './db/people.ts'
 import { deleteUnpaidContacts } from './db/contacts.ts'
 import { noteStatusEvent } from './db/links.ts'
@@ -172,6 +172,7 @@ async function clean(context: ProxyContext): Promise<void> {
     await deleteExpiredSessions(context.db, context.now())
     await deleteExpiredIntents(context.db, context.now())
     await deleteExpiredTickets(context.db, context.now())
+    await deleteOldPresenters(context.db, context.now())
     await settleLostDeliveries(context)
     await deleteOldMail(context.db, context.now())
     // Last: it asks the service, which may not answer.

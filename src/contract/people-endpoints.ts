@@ -59,6 +59,8 @@ export const AUDITED = [
   'refundRequestDecline',
   'refundRequestReopen',
   'noteWrite',
+  'mailWrite',
+  'mailDelete',
   'profileWrite',
   'profileExport',
   'profileDelete',

@@ -35,7 +35,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'bff.balance_alert': 'SID name set_at set_by threshold',
   'bff.challenge': 'SID',
   'bff.customer_profile': 'SID email labels name note updated_at updated_by words',
-  'bff.file_presenter': 'SI presented_at presenter',
+  'bff.file_presenter': 'SID presenter',
   'bff.file_purchase': 'SI delivered_at downloads failed_at reported_at sending_until',
   'bff.file_sale':
     'SID content credential file_name mime_type name ranges size source source_id withdrawn_at',
@@ -52,7 +52,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
     'SID address code code_attempts code_expires_at confirmed_at kinds language unsubscribe_token updated_at',
   'bff.mail_cursor': 'SI events_at lists_at position',
   'bff.mail_item': 'SID message_id',
-  'bff.mail_message': 'SID attempts failure next_attempt_at state',
+  'bff.mail_message': 'SID attempts earlier failure next_attempt_at state',
   'bff.payment_contact': 'SID kept',
   'bff.payment_link': 'SI withdrawn_at',
   'bff.payment_note': 'SI labels note reconciled_at updated_at updated_by',

@@ -130,26 +130,57 @@ export async function insertLinkPurchase(db: Database, purchase: NewPurchase): P
     .where(and(eq(linkPayment.paymentId, purchase.paymentId), not(linkPayment.recorded)))
 }
 
-/**
- * Notes who presented the proof of a payment. @returns who did so first, by the time of their request
- */
+/** Who presented a proof is remembered for so long. */
+export const PRESENTER_RETENTION_MS = 30 * 24 * 3_600_000
+
+/** Payments that bought a file: those of wallets, and of these payments those that did. Newest first. */
+export async function findPurchases(
+  db: Database,
+  fileId: string,
+  { wallets, paymentIds }: { wallets: readonly string[]; paymentIds: readonly string[] },
+): Promise<string[]> {
+  const own = or(
+    inArray(filePurchase.wallet, [...wallets]),
+    inArray(filePurchase.paymentId, [...paymentIds]),
+  )
+  const rows = await db
+    .select({ paymentId: filePurchase.paymentId })
+    .from(filePurchase)
+    .where(and(eq(filePurchase.fileId, fileId), own))
+    .orderBy(desc(filePurchase.createdAt), filePurchase.paymentId)
+  return rows.map(({ paymentId }) => paymentId)
+}
+
+/** Notes who presents a proof, unless somebody did before. @returns who did so first */
 export async function notePresenter(
   db: Database,
   row: typeof filePresenter.$inferInsert,
 ): Promise<string | undefined> {
-  const earlier = sql`excluded.presented_at < ${filePresenter.presentedAt}`
   const [kept] = await db
     .insert(filePresenter)
     .values(row)
     .onConflictDoUpdate({
-      target: filePresenter.paymentId,
-      set: {
-        presenter: sql`case when ${earlier} then excluded.presenter else ${filePresenter.presenter} end`,
-        presentedAt: sql`least(excluded.presented_at, ${filePresenter.presentedAt})`,
-      },
+      target: filePresenter.proof,
+      // Changes nothing, and returns the row that is there.
+      set: { presenter: sql`${filePresenter.presenter}` },
     })
     .returning({ presenter: filePresenter.presenter })
   return kept?.presenter
+}
+
+/** Forgets who presented a proof that was refused. */
+export async function deletePresenter(
+  db: Database,
+  { proof, presenter }: Pick<typeof filePresenter.$inferInsert, 'proof' | 'presenter'>,
+): Promise<void> {
+  await db
+    .delete(filePresenter)
+    .where(and(eq(filePresenter.proof, proof), eq(filePresenter.presenter, presenter)))
+}
+
+export async function deleteOldPresenters(db: Database, now: Date): Promise<void> {
+  const before = new Date(now.getTime() - PRESENTER_RETENTION_MS)
+  await db.delete(filePresenter).where(lt(filePresenter.presentedAt, before))
 }
 
 /** The payments of a file's links that are paid and not recorded as a purchase yet, oldest first. */
@@ -227,25 +258,29 @@ export async function noteDelivered(
   return { reported: row !== undefined && row.reportedAt !== null && row.downloads === 1 }
 }
 
-/** Whether a payment has had no whole delivery, and the service was not told so. */
-export async function isUnreported(db: Database, paymentId: string): Promise<boolean> {
-  const open = and(
-    eq(filePurchase.paymentId, paymentId),
-    isNull(filePurchase.deliveredAt),
-    isNull(filePurchase.reportedAt),
-  )
+/** Whether a payment has had no whole delivery. */
+export async function isUndelivered(db: Database, paymentId: string): Promise<boolean> {
+  const open = and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.deliveredAt))
   return (await db.$count(filePurchase, open)) > 0
 }
 
-/** Ends sending without a delivery: the next request may begin. */
-export async function endSending(
+/** The service was told that nothing was delivered. */
+export async function noteReported(
   db: Database,
   paymentId: string,
-  reportedAt: Date | null,
+  reportedAt: Date,
 ): Promise<void> {
   await db
     .update(filePurchase)
-    .set({ sendingUntil: null, ...(reportedAt && { reportedAt }) })
+    .set({ reportedAt })
+    .where(and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.deliveredAt)))
+}
+
+/** Ends sending without a delivery: the next request may begin. */
+export async function endSending(db: Database, paymentId: string): Promise<void> {
+  await db
+    .update(filePurchase)
+    .set({ sendingUntil: null })
     .where(and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.deliveredAt)))
 }
 
@@ -286,13 +321,7 @@ export async function lostSendings(db: Database, now: Date, limit: number): Prom
   const rows = await db
     .select({ paymentId: filePurchase.paymentId })
     .from(filePurchase)
-    .where(
-      and(
-        lt(filePurchase.sendingUntil, now),
-        isNull(filePurchase.deliveredAt),
-        isNull(filePurchase.reportedAt),
-      ),
-    )
+    .where(and(lt(filePurchase.sendingUntil, now), isNull(filePurchase.deliveredAt)))
     .limit(limit)
   return rows.map(({ paymentId }) => paymentId)
 }

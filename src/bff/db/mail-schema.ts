@@ -41,14 +41,16 @@ export const mailMessage = bff.table(
   {
     id: text().primaryKey(),
     wallet: text().notNull(),
-    /** `code` confirms an address, `event` is one event, `digest` several. */
-    kind: text().$type<'code' | 'event' | 'digest'>().notNull(),
+    /** `code` confirms an address, `event` is one event, `digest` several, `moved` goes to an earlier address. */
+    kind: text().$type<'code' | 'event' | 'digest' | 'moved'>().notNull(),
     /** SHA-256 of the address, to limit codes that different people have sent to it. */
     addressHash: text().notNull(),
     /** `pending`, `sent`, `dead`, or `dropped` where it may not be sent any more. */
     state: text().$type<'pending' | 'sent' | 'dead' | 'dropped'>().notNull(),
     attempts: integer().notNull(),
     nextAttemptAt: at('next_attempt_at').notNull(),
+    /** The address that a person had before, until it was told so; null for every other message. */
+    earlier: jsonb().$type<{ address: string; language: MailLanguage }>(),
     /** What the mail server said last. */
     failure: text(),
     createdAt: at('created_at').notNull(),

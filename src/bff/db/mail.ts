@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { and, asc, count, eq, gt, inArray, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gt, inArray, isNotNull, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import type { MailKind } from '#contract/mail-endpoints.ts'
 import { createId } from '#contract/id.ts'
 import type { Database } from '#postgres/open.ts'
@@ -30,7 +30,10 @@ export async function findMailAddress(
   return rows[0]
 }
 
-/** Writes what a person wants. A new address has a code to confirm it, and the message with the code is queued in the same commit. */
+/**
+ * Writes what a person wants. A new address has a code to confirm it, and the message with the code is
+ * queued in the same commit, with the one to the confirmed address that the person had before.
+ */
 export async function writeMailAddress(
   db: Database,
   row: MailAddressRow,
@@ -44,7 +47,8 @@ export async function writeMailAddress(
       const { wallet, address } = row
       if ((await countCodes(tx, { wallet, address, since })) >= mostCodes) return false
     }
-    const { wallet: _, unsubscribeToken: __, ...changed } = row
+    const { wallet: _, ...changed } = row
+    await tellEarlierAddress(tx, row)
     await tx
       .insert(mailAddress)
       .values(row)
@@ -53,6 +57,28 @@ export async function writeMailAddress(
       await tx.insert(mailMessage).values(newMessage(row, { kind: 'code', at: row.updatedAt }))
     return true
   })
+}
+
+/** Nobody who has a person's session can move that person's e-mails unnoticed. */
+async function tellEarlierAddress(
+  tx: Database,
+  {
+    wallet,
+    address: next,
+    updatedAt: at,
+  }: Pick<MailAddressRow, 'wallet' | 'updatedAt'> & {
+    address: string | null
+  },
+): Promise<void> {
+  const [person] = await tx
+    .select()
+    .from(mailAddress)
+    .where(and(eq(mailAddress.wallet, wallet), isNotNull(mailAddress.confirmedAt)))
+    .for('update')
+  if (!person || person.address === next) return
+  const { address, language } = person
+  const message = newMessage(person, { kind: 'moved', at })
+  await tx.insert(mailMessage).values({ ...message, earlier: { address, language } })
 }
 
 /** Codes that were queued since then for this person, or by anybody for this address. */
@@ -97,9 +123,14 @@ export async function confirmMailAddress(
   return confirmed.length > 0
 }
 
-/** Deletes the address and what waits for it. */
-export async function deleteMailAddress(db: Database, wallet: string): Promise<void> {
+/** Deletes the address and what waits for it. With a time, the address is told so where it was confirmed. */
+export async function deleteMailAddress(
+  db: Database,
+  wallet: string,
+  tellAt: Date | null,
+): Promise<void> {
   await db.transaction(async (tx) => {
+    if (tellAt) await tellEarlierAddress(tx, { wallet, address: null, updatedAt: tellAt })
     await tx.delete(mailAddress).where(eq(mailAddress.wallet, wallet))
     await tx.delete(mailItem).where(eq(mailItem.wallet, wallet))
   })
@@ -132,12 +163,18 @@ export async function findByUnsubscribeToken(
   return rows[0]
 }
 
-/** When the newest message to a person was given up, unless one was sent since. */
+/** When the newest message to a person's address was given up, unless one was sent since. */
 export async function findFailure(db: Database, wallet: string): Promise<Date | undefined> {
   const rows = await db
     .select()
     .from(mailMessage)
-    .where(and(eq(mailMessage.wallet, wallet), inArray(mailMessage.state, ['sent', 'dead'])))
+    .where(
+      and(
+        eq(mailMessage.wallet, wallet),
+        ne(mailMessage.kind, 'moved'),
+        inArray(mailMessage.state, ['sent', 'dead']),
+      ),
+    )
     .orderBy(sql`${mailMessage.createdAt} desc`)
     .limit(1)
   return rows[0]?.state === 'dead' ? rows[0].createdAt : undefined
@@ -309,6 +346,7 @@ function newMessage(
     state: 'pending',
     attempts: 0,
     nextAttemptAt: at,
+    earlier: null,
     failure: null,
     createdAt: at,
   }
@@ -343,15 +381,16 @@ export async function takeMessage(
   })
 }
 
-/** What became of an attempt. Only one that is still open changes. */
+/** What became of an attempt. Only one that is still open changes. An earlier address is forgotten with the last. */
 export async function writeMailAttempt(
   db: Database,
   id: string,
   result: Partial<Pick<MailMessageRow, 'state' | 'failure'>>,
 ): Promise<void> {
+  const over = result.state !== undefined && result.state !== 'pending'
   await db
     .update(mailMessage)
-    .set(result)
+    .set({ ...result, ...(over && { earlier: null }) })
     .where(and(eq(mailMessage.id, id), eq(mailMessage.state, 'pending')))
 }
 

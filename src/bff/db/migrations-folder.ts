@@ -19,7 +19,7 @@ const RIGHTS: RuntimeRights = {
     update: ['name', 'email', 'labels', 'note', 'words', 'updated_by', 'updated_at'],
     delete: true,
   },
-  file_presenter: { insert: true, update: ['presenter', 'presented_at'] },
+  file_presenter: { insert: true, update: ['presenter'], delete: true },
   file_purchase: {
     insert: true,
     update: ['sending_until', 'delivered_at', 'reported_at', 'failed_at', 'downloads'],
@@ -93,7 +93,7 @@ const RIGHTS: RuntimeRights = {
   mail_item: { insert: true, update: ['message_id'], delete: true },
   mail_message: {
     insert: true,
-    update: ['state', 'attempts', 'next_attempt_at', 'failure'],
+    update: ['state', 'attempts', 'next_attempt_at', 'earlier', 'failure'],
     delete: true,
   },
   payment_contact: { insert: true, update: ['kept'], delete: true },

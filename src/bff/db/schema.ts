@@ -392,20 +392,25 @@ export const filePurchase = bff.table(
     index('file_purchase_owner').on(t.fileId, t.wallet),
     index('file_purchase_open')
       .on(t.sendingUntil)
-      .where(sql`delivered_at is null and reported_at is null`),
+      .where(sql`delivered_at is null`),
     index('file_purchase_failed')
       .on(t.failedAt)
       .where(sql`failed_at is not null and reported_at is null`),
   ],
 )
 
-/** Who presented the proof of a payment first: it is public once it is on the chain. */
-export const filePresenter = bff.table('file_presenter', {
-  paymentId: text().primaryKey(),
-  /** An HMAC of the network address, by a key of the file. */
-  presenter: text().notNull(),
-  presentedAt: at('presented_at').notNull(),
-})
+/** Who presented a proof first, noted before it is settled: it is public once it is on the chain. */
+export const filePresenter = bff.table(
+  'file_presenter',
+  {
+    /** What identifies the payment on its network, however its proof is spelled. */
+    proof: text().primaryKey(),
+    /** An HMAC of the network address, by a key of the file. */
+    presenter: text().notNull(),
+    presentedAt: at('presented_at').notNull(),
+  },
+  (t) => [index('file_presenter_presented').on(t.presentedAt)],
+)
 
 /** A download that one request may read. Reading it deletes the row. */
 export const fileTicket = bff.table(

@@ -2,10 +2,11 @@ import { createId } from '../session/random.ts'
 import type { ProxyContext } from '../context/context.ts'
 import {
   endSending,
-  isUnreported,
+  isUndelivered,
   lostSendings,
   noteDelivered,
   noteFailed,
+  noteReported,
   type FileRow,
 } from '../db/files.ts'
 import type { HttpContext } from '../http/env.ts'
@@ -92,16 +93,27 @@ export async function settleDelivery(
   try {
     if (!delivered) {
       if (failed) await noteFailed(context.db, paymentId, context.now())
-      if (!(await isUnreported(context.db, paymentId)))
-        return await endSending(context.db, paymentId, null)
-      const told = await tell(context, 'undeliveredReopen', { paymentId, requestId })
-      return await endSending(context.db, paymentId, told ? context.now() : null)
+      await reportUndelivered(context, { paymentId, requestId })
+      return await endSending(context.db, paymentId)
     }
     const { reported } = await noteDelivered(context.db, paymentId, context.now())
     if (reported) await tell(context, 'undeliveredClose', { paymentId, requestId })
   } catch (error) {
     context.log.warn({ err: error, requestId, paymentId }, 'a delivery was not recorded')
   }
+}
+
+/**
+ * Tells the service of a payment of which nothing was delivered: each time, since it takes the
+ * payment from the list when its proof is presented again.
+ */
+export async function reportUndelivered(
+  context: ProxyContext,
+  { paymentId, requestId }: Pick<Outcome, 'paymentId' | 'requestId'>,
+): Promise<void> {
+  if (!(await isUndelivered(context.db, paymentId))) return
+  if (await tell(context, 'undeliveredReopen', { paymentId, requestId }))
+    await noteReported(context.db, paymentId, context.now())
 }
 
 /** False where the service has nothing to note: the payment was made by a link, or is open already. */

@@ -1,18 +1,25 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import * as v from 'valibot'
+import { hexToBytes, type Hex } from 'viem'
 import { formatAmount, parseAmount } from '#contract/amount.ts'
+import { decodeTransaction as decodeEvm } from '#chains/evm/decode.ts'
 import { decodeTransaction } from '#chains/solana/decode.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { familyOf, findAsset, type Asset, type Network } from '#contract/network.ts'
 import { renderDecodeProblem } from '#contract/render-en.ts'
+import { Eip3009Payload, Permit2Payload } from '#x402/authorization.ts'
 import { decodeBase64 } from '#x402/header.ts'
 import {
   EIP3009_METHOD,
   EXACT_SCHEME,
   methodsOf,
+  PERMIT2_METHOD,
+  SIGNED_TRANSACTION_METHOD,
   TXID_METHOD,
   UPFRONT_FLOW,
 } from '#x402/methods.ts'
+import { SignedTransactionPayload } from '#x402/native-transfer.ts'
 import { readNetwork } from '#x402/networks.ts'
 import { decodePayload, methodOf, networkNameOf, type PaymentPayload } from '#x402/payload.ts'
 import { writeChallenge, type Requirements } from '#x402/requirements.ts'
@@ -211,9 +218,17 @@ function codeOf({ memoKey }: Pick<FileRow, 'memoKey'>, nonce: string): string {
   return createHmac('sha256', key).update(nonce).digest('base64url').slice(0, 22)
 }
 
-/** `readable: false`: the header holds no x402 payment at all. */
+/**
+ * `proof`: what identifies the payment; null for `txid`, and where the payment is not one of the
+ * offer. `readable: false`: the header holds no x402 payment at all.
+ */
 export type ProofReading =
-  | { ok: true; question: Record<string, unknown>; offer: FilePaymentOption }
+  | {
+      ok: true
+      question: Record<string, unknown>
+      offer: FilePaymentOption
+      proof: string | null
+    }
   | { ok: false; readable: boolean; reason: string; message: string }
 
 /**
@@ -248,6 +263,7 @@ export function readProof(
   return {
     ok: true,
     offer,
+    proof: identify(offer, payment, transaction),
     question: {
       walletAddress: payTo,
       paymentProof: header,
@@ -297,4 +313,46 @@ function readTransaction(payment: PaymentPayload): Decoded {
   const { transaction } = payment.payload
   const bytes = typeof transaction === 'string' ? decodeBase64(transaction) : undefined
   return bytes && decodeTransaction(bytes)
+}
+
+/**
+ * What identifies a payment of an offer on its network, in every spelling of its proof. Whether its
+ * signatures are good is for the service to say.
+ */
+function identify(
+  { network, asset, method, payTo, amountAtomic }: FilePaymentOption,
+  { payload }: PaymentPayload,
+  transaction: Decoded,
+): string | null {
+  const named = (pays: boolean, name: string) => (pays ? `${network.network} ${name}` : null)
+  if (method === EIP3009_METHOD) {
+    const { success, output } = v.safeParse(Eip3009Payload, payload)
+    if (!success) return null
+    const { from, to, value, nonce } = output.authorization
+    const pays = to === payTo && value === amountAtomic
+    return named(pays, `${asset.address} ${from} ${nonce}`)
+  }
+  if (method === PERMIT2_METHOD) {
+    const { success, output } = v.safeParse(Permit2Payload, payload)
+    if (!success) return null
+    const { from, nonce, permitted, witness } = output.permit2Authorization
+    const pays =
+      witness.to === payTo && permitted.amount === amountAtomic && permitted.token === asset.address
+    return named(pays, `permit2 ${from} ${nonce}`)
+  }
+  if (method === SIGNED_TRANSACTION_METHOD) {
+    const { success, output } = v.safeParse(SignedTransactionPayload, payload)
+    const facts = success && decodeEvm(hexToBytes(output.signedTransaction as Hex))
+    if (!facts || !facts.ok || facts.hash === null) return null
+    return named(facts.to === payTo && facts.valueAtomic === amountAtomic, facts.hash)
+  }
+  if (!transaction?.ok) return null
+  const pays = transaction.operations.some((operation) =>
+    operation.kind === 'transfer'
+      ? asset.native && operation.to === payTo && operation.lamports === amountAtomic
+      : operation.kind === 'token_transfer' &&
+        operation.mint === asset.address &&
+        operation.amountAtomic === amountAtomic,
+  )
+  return named(pays, createHash('sha256').update(transaction.message).digest('hex'))
 }

@@ -2,7 +2,7 @@ import { isPaid } from '#contract/payment.ts'
 import type { EndpointResponse } from '#contract/endpoints.ts'
 import { findAsset } from '#contract/network.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { sessionPurchases, type FileRow } from '../db/files.ts'
+import { findPurchases, sessionPurchases, type FileRow } from '../db/files.ts'
 import { spender } from '../session/rule.ts'
 import type { Visitor } from '../session/visitor.ts'
 import { ForwardedError } from '../upstream/problem.ts'
@@ -27,14 +27,18 @@ type Payment = Pick<
   | 'mode'
 >
 
+/** Whether the merchant has the money. */
+function isHeld({ status, refund }: Payment): boolean {
+  return isPaid(status) && refund.state !== 'full'
+}
+
 /**
- * Whether a payment bought a file: paid, not refunded in full, to the merchant, for its address, and
+ * Whether a payment buys a file: paid, not refunded in full, to the merchant, for its address, and
  * at least its price. Payers may name any resource, so the price is compared too.
  */
 export function buys(context: ProxyContext, file: FileRow, payment: Payment): boolean {
   return (
-    isPaid(payment.status) &&
-    payment.refund.state !== 'full' &&
+    isHeld(payment) &&
     payment.resource === urlOf(context, file.code) &&
     context.config.sellerWallets.includes(payment.recipient) &&
     file.prices.some((price) =>
@@ -79,9 +83,12 @@ export async function findOwnPayment(
   }
   const links = file.prices.map(({ linkId }) => linkId)
   const made = await sessionPurchases(context.db, session.id, links)
-  for (const paymentId of made.slice(0, MOST_TRIES)) {
+  const bought = await findPurchases(context.db, file.id, { wallets, paymentIds: made })
+  for (const paymentId of [...new Set([...bought, ...made])].slice(0, MOST_TRIES)) {
     const payment = await readStatus(asked, paymentId)
-    if (payment && buys(context, file, payment)) return payment
+    if (!payment) continue
+    // What bought it once still does, whichever wallets and networks the merchant has by now.
+    if (bought.includes(paymentId) ? isHeld(payment) : buys(context, file, payment)) return payment
   }
   return undefined
 }

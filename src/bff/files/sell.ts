@@ -1,15 +1,21 @@
 import { ProblemError } from '#contract/problem.ts'
 import { reasonCodeOf } from '#contract/reasons.ts'
-import { readDatabaseClock } from '#postgres/clock.ts'
 import { familyOf } from '#contract/network.ts'
 import { TXID_METHOD } from '#x402/methods.ts'
 import { encodeSettlement } from '#x402/settlement.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { insertPurchase, notePresenter, startSending, type FileRow } from '../db/files.ts'
+import {
+  deletePresenter,
+  insertPurchase,
+  notePresenter,
+  PRESENTER_RETENTION_MS,
+  startSending,
+  type FileRow,
+} from '../db/files.ts'
 import type { HttpContext } from '../http/env.ts'
 import { spender } from '../session/rule.ts'
 import type { Visitor } from '../session/visitor.ts'
-import { deliver, settleDelivery } from './deliver.ts'
+import { deliver, reportUndelivered, settleDelivery } from './deliver.ts'
 import { challengeOf, offersOf, presenterOf, readProof, type FilePaymentOption } from './offers.ts'
 import { buys, readStatus } from './ownership.ts'
 import { openSource, readRange, requireSource, SourceError, type ByteRange } from './source.ts'
@@ -21,12 +27,15 @@ const LAST_PAYMENTS_MS = 15 * 60_000
 /** Beyond it, a process that began to send has ended. */
 const SENDING_MS = 3_700_000
 const RETRY_AFTER_S = 5
+/** Who presented an older payment may be forgotten; less a day, since clocks differ. */
+const PRESENTED_WITHIN_MS = PRESENTER_RETENTION_MS - 24 * 3_600_000
 
 type Sale = { c: HttpContext; context: ProxyContext; file: FileRow; visitor: Visitor }
 type Asked = {
   offers: readonly FilePaymentOption[]
   offer: FilePaymentOption
   question: Record<string, unknown>
+  proof: string | null
 }
 
 /** A program asks for a file: it is told the price, or what it sends is settled and the file sent. */
@@ -52,7 +61,8 @@ export async function sell(sale: Sale): Promise<Response> {
   const { size, ranges } = await requireSource(context, file)
   const range = readRange(c.req.header('range'), ranges ? size : null)
   if (range === 'unsatisfiable') return unsatisfiable(c, file)
-  const settled = await settle(sale, { offers, offer: read.offer, question: read.question })
+  const { offer, question, proof } = read
+  const settled = await settle(sale, { offers, offer, question, proof })
   return settled instanceof Response ? settled : send(sale, settled, range)
 }
 
@@ -74,11 +84,14 @@ function ask(
 
 type Settled = { paymentId: string; wallet: string }
 
-async function settle(sale: Sale, { offers, offer, question }: Asked): Promise<Settled | Response> {
+async function settle(sale: Sale, asked: Asked): Promise<Settled | Response> {
   const { c, context, file, visitor } = sale
+  const { offers, offer, question, proof } = asked
   const requestId = c.get('requestId')
-  // Before anything is broadcast, and by the one clock that all replicas share.
-  const presentedAt = await readDatabaseClock(context.db)
+  const presented = proof !== null && { proof, presenter: presenterOf(file, visitor.address) }
+  // An authorization or a transaction is public once it is broadcast: who reads it there presents it
+  // after the payer, whose row is here before the service knows it.
+  if (presented && !(await isFirst(sale, presented))) return presentedElsewhere(c)
   try {
     const { parsed } = await context.upstream.write(
       'paymentReceive',
@@ -92,8 +105,6 @@ async function settle(sale: Sale, { offers, offer, question }: Asked): Promise<S
     )
     const { verified, paymentId, sender, signature, network } = parsed
     const facts = { transaction: signature, network, ...(sender !== null && { payer: sender }) }
-    const first =
-      paymentId === null || (await presentedFirst(sale, { paymentId, offer, presentedAt }))
     if (!verified || paymentId === null || sender === null) {
       tellSettlement(c, { success: false, errorReason: 'settlement_pending', ...facts })
       c.header('Retry-After', '2')
@@ -103,7 +114,6 @@ async function settle(sale: Sale, { offers, offer, question }: Asked): Promise<S
       )
     }
     tellSettlement(c, { success: true, ...facts })
-    if (!first) return used(c, paymentId)
     const solana = familyOf(network) === 'solana'
     // It may have gone back to its payer since it was settled.
     if (parsed.alreadyProcessed || solana) {
@@ -114,10 +124,16 @@ async function settle(sale: Sale, { offers, offer, question }: Asked): Promise<S
     }
     const purchase = { paymentId, fileId: file.id, wallet: sender, createdAt: context.now() }
     await insertPurchase(context.db, purchase)
-    return { paymentId, wallet: sender }
+    const age = context.now().getTime() - parsed.timestamp
+    // What the payer signs for `txid` stays between the payer and this proxy.
+    const known = presented ? age < PRESENTED_WITHIN_MS : offer.method === TXID_METHOD
+    if (known) return { paymentId, wallet: sender }
+    await reportUndelivered(context, { paymentId, requestId })
+    return used(c, paymentId)
   } catch (error) {
     // Only a proof that is proven bad may lead to a new price; every other problem is ours.
     if (!(error instanceof ProblemError) || error.code !== 'INVALID_PAYMENT_PROOF') throw error
+    if (presented) await deletePresenter(context.db, presented)
     tellSettlement(c, {
       success: false,
       errorReason: reasonCodeOf(error.facts.details) ?? 'malformed',
@@ -126,22 +142,12 @@ async function settle(sale: Sale, { offers, offer, question }: Asked): Promise<S
   }
 }
 
-/**
- * Whether nobody presented this payment earlier from another address. An authorization or a
- * transaction is public once it is broadcast, and only who made it can ask before that. What the
- * payer signs for `txid` stays between the payer and this proxy.
- */
-async function presentedFirst(
-  { context, file, visitor }: Sale,
-  {
-    paymentId,
-    offer,
-    presentedAt,
-  }: { paymentId: string; offer: FilePaymentOption; presentedAt: Date },
-): Promise<boolean> {
-  if (offer.method === TXID_METHOD) return true
-  const presenter = presenterOf(file, visitor.address)
-  return (await notePresenter(context.db, { paymentId, presenter, presentedAt })) === presenter
+type Presented = { proof: string; presenter: string }
+
+/** Whether nobody presented this proof earlier from another network address. */
+async function isFirst({ context }: Sale, presented: Presented): Promise<boolean> {
+  const row = { ...presented, presentedAt: context.now() }
+  return (await notePresenter(context.db, row)) === presented.presenter
 }
 
 /** Sends the file to the one request that comes first, once. */
@@ -177,6 +183,16 @@ function used(c: HttpContext, paymentId: string): Response {
   const error =
     'This payment was used, or went back to its payer. Sign in with the wallet that paid to read the file again.'
   return c.json({ error, paymentId }, 409)
+}
+
+/**
+ * Not a 402 either: it may be paid. The service is not asked, so that who reads a proof on the chain
+ * takes no payment from the undelivered ones.
+ */
+function presentedElsewhere(c: HttpContext): Response {
+  const error =
+    'This payment was presented from another network address before. Ask again from there, or sign in with the wallet that paid to read the file.'
+  return c.json({ error }, 409)
 }
 
 function unsatisfiable(c: HttpContext, { size }: FileRow): Response {

@@ -34,9 +34,7 @@ let gate: Awaited<ReturnType<typeof startGate>>
 beforeAll(async () => {
   solana = await startSolana({ slotTimeMs: 100 })
   gate = await startGate(solana.rpcUrl)
-  // The block times of this node are a thousandth of what they should be.
-  gate.lie = (_, answer) =>
-    answer.replace(/"blockTime":(\d{7})\b/, () => `"blockTime":${Math.floor(Date.now() / 1000)}`)
+  gate.lie = (_, answer) => withBlockTime(answer)
   const network = await createTokens(solana, [
     payer.publicKey.toBase58(),
     feePayer.publicKey.toBase58(),
@@ -82,6 +80,10 @@ beforeEach(async () => {
   shop = fixture.browser()
   await shop.signIn(seller)
 })
+
+/** The block times of this node are a thousandth of what they should be. */
+const withBlockTime = (answer: string) =>
+  answer.replace(/"blockTime":(\d{7})\b/, () => `"blockTime":${Math.floor(Date.now() / 1000)}`)
 
 const bodyOf = <Body>({ status, json, text }: BrowserResponse): Body => {
   if (status !== 200) throw new Error(text)
@@ -208,5 +210,46 @@ test('what a checkout had a payer send buys nothing for who reads it on the chai
   for (const answer of refused) {
     expect([402, 409]).toContain(answer.status)
     expect(await answer.text()).not.toContain(CONTENT)
+  }
+})
+
+/** Sends what everybody can read from then on. */
+async function broadcast(bytes: Uint8Array): Promise<void> {
+  const txRef = await solana.connection.sendRawTransaction(bytes)
+  await eventually(
+    () => solana.connection.getSignatureStatuses([txRef]),
+    ({ value: [status] }) => status?.confirmationStatus === 'finalized',
+  )
+}
+
+test('a token transfer of another payer buys nothing, not even while it is unconfirmed', async () => {
+  const file = await create()
+  const [offer] = await offersFor(file)
+  if (!offer) throw new Error('The file has no price.')
+  const { memo: _, ...extra } = offer.extra
+  const accepted = { ...offer, extra }
+  // A wallet pays the merchant exactly the price, for another thing.
+  const url = 'https://shop.example/another-thing'
+  const feePayerOf = payer.publicKey.toBase58()
+  const header = await payInvoice(
+    solanaPayer(solana, payer),
+    { ...accepted, extra: { ...extra, feePayer: feePayerOf } },
+    { url },
+  )
+  const { payload } = JSON.parse(Buffer.from(header, 'base64').toString()) as {
+    payload: { transaction: string }
+  }
+  await broadcast(Buffer.from(payload.transaction, 'base64'))
+  const stolen = headerOf(file, accepted, payload)
+  gate.lie = (_asked, answer) =>
+    withBlockTime(answer).replaceAll(/"(?:confirmed|finalized)"/g, '"processed"')
+  try {
+    const answer = await present(file, stolen)
+    expect([answer.status, await answer.text()]).toEqual([
+      402,
+      expect.stringContaining('received pending'),
+    ])
+  } finally {
+    gate.lie = (_asked, answer) => withBlockTime(answer)
   }
 })

@@ -264,6 +264,44 @@ describe('an address', () => {
   })
 })
 
+test('a confirmed address that is changed or deleted is told so once, and the log says who did it', async () => {
+  const [changed, deleted, fresh] = [
+    await subscriber(MAIL_KINDS, { language: 'es' }),
+    await subscriber(MAIL_KINDS),
+    await memberOf('viewer'),
+  ]
+  const next = newAddress()
+  // Without a recipient nothing is read.
+  await subscriber(MAIL_KINDS)
+  await save(changed.browser, { address: next, language: 'zh-CN' })
+  await deleted.browser.post('/api/mail/delete', {})
+  const unconfirmed = newAddress()
+  await save(fresh.browser, { address: unconfirmed })
+  await save(fresh.browser, { address: newAddress() })
+  await untilSent()
+  const toldTo = (address: string) =>
+    server.to(address).flatMap((each) => (codeIn(each) === '' ? [each.mail] : []))
+  for (const [{ address }, subject] of [
+    [changed, 'Dirección de correo cambiada'],
+    [deleted, 'Email address changed'],
+  ] as const) {
+    expect(toldTo(address).map((mail) => mail.subject)).toEqual([subject])
+    expect(toldTo(address)[0]?.text).toContain('https://pay.example.com/settings')
+    expect(toldTo(address)[0]?.text).not.toContain(next)
+  }
+  expect([next, unconfirmed].flatMap(toldTo)).toEqual([])
+  const rows = await fixture.bff.context.db.select().from(mailMessage)
+  expect(rows.filter(({ earlier }) => earlier !== null)).toEqual([])
+  await owner.browser.signIn(owner.wallet)
+  const { text } = await owner.browser.post('/api/audit-log/read', {})
+  const { entries } = JSON.parse(text) as { entries: { wallet: string; action: string }[] }
+  const actionsOf = ({ wallet }: { wallet: TestWallet }) =>
+    entries.flatMap((entry) => (entry.wallet === wallet.address ? [entry.action] : []))
+  expect(actionsOf(changed)).toEqual(['mailWrite', 'mailWrite'])
+  expect(actionsOf(deleted)).toEqual(['mailDelete', 'mailWrite'])
+  expect(text).not.toContain('@example.com')
+})
+
 async function untilDelivered(address: string, mails: number): Promise<void> {
   await expect.poll(() => server.to(address), PATIENT).toHaveLength(mails)
 }
@@ -601,6 +639,21 @@ describe('the link in each e-mail', () => {
     await untilSent()
     expect(newsTo(person.address)).toHaveLength(2)
     expect(settingsIn(await person.browser.get('/api/mail')).settings).toMatchObject({ kinds: [] })
+  })
+
+  test('to an earlier address ends none to the address after it', async () => {
+    const person = await subscriber(['payment_confirmed'])
+    await pay()
+    await expect.poll(() => newsTo(person.address), PATIENT).toHaveLength(1)
+    const [received] = newsTo(person.address) as [ReceivedMail]
+    const address = newAddress()
+    await save(person.browser, { address, kinds: ['payment_confirmed'] })
+    const code = await newestCode(address)
+    expect((await person.browser.post('/api/mail/confirm', { code })).status).toBe(200)
+    for (const method of ['GET', 'POST'])
+      expect((await request(linkIn(received), { method })).status).toBe(404)
+    await pay()
+    await expect.poll(() => newsTo(address), PATIENT).toHaveLength(1)
   })
 
   test('of nobody changes nothing', async () => {

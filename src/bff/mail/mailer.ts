@@ -270,9 +270,13 @@ export class Mailer {
   /** @returns undefined for what may not be sent any more */
   async #render(message: MailMessageRow): Promise<OutgoingMail | undefined> {
     const { dashboardUrl, publicUrl } = this.#config
+    if ((await roleOf(this.#context, message.wallet)) === null) return undefined
+    if (message.earlier) {
+      const { address: to, language } = message.earlier
+      return { id: message.id, to, ...renderMail({ language, dashboardUrl, moved: true }) }
+    }
     const person = await findMailAddress(this.#context.db, message.wallet)
     if (!person || hashAddress(person.address) !== message.addressHash) return undefined
-    if ((await roleOf(this.#context, message.wallet)) === null) return undefined
     const { address: to, language, unsubscribeToken } = person
     const unsubscribeUrl = `${publicUrl}${UNSUBSCRIBE_PATH.replace(':token', unsubscribeToken)}`
     const content = await this.#contentOf(message, person)

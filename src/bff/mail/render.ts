@@ -2,12 +2,11 @@ import type { MailKind, MailLanguage } from '#contract/mail-endpoints.ts'
 import { msg, translate } from '#bff/mail/catalogs.ts'
 import type { MailFacts } from '../db/mail-schema.ts'
 
-/** What an email is made from. */
-type MailContent = MailSubject & {
+/** What an email is made from. `moved`: to the address that a person had before. */
+type MailContent = ((MailSubject & { unsubscribeUrl: string }) | { moved: true }) & {
   language: MailLanguage
   /** The dashboard, without a slash at the end: the one place that emails link to. */
   dashboardUrl: string
-  unsubscribeUrl: string
 }
 
 /** A code, or events: the first of them and how many there are. */
@@ -34,6 +33,11 @@ const CODE_BODY = msg({
   message: 'Your code is {code}. Enter it in Settings within an hour.',
 })
 const CODE_UNKNOWN = msg({ message: 'Not you? Ignore this email.' })
+const MOVED = msg({ message: 'Email address changed' })
+const MOVED_BODY = msg({ message: 'Emails no longer come to this address.' })
+const MOVED_UNKNOWN = msg({
+  message: 'Not you? Sign out other browsers and enter your address again.',
+})
 const PAYER = msg({ message: 'Payer: {sender}' })
 const NETWORK = msg({ message: 'Network: {network}' })
 const UNSUBSCRIBE = msg({ message: 'Stop these emails: {url}' })
@@ -50,7 +54,7 @@ export const UNSUBSCRIBE_WORDS = {
  * viewer may read them, and nobody can put a link or a request into the merchant's own emails.
  */
 export function renderMail(content: MailContent): { subject: string; text: string } {
-  const { language, dashboardUrl, unsubscribeUrl } = content
+  const { language, dashboardUrl } = content
   const write = (text: string, values: Record<string, string> = {}) =>
     translate(language, text, values)
   if ('code' in content)
@@ -63,7 +67,12 @@ export function renderMail(content: MailContent): { subject: string; text: strin
         write(CODE_UNKNOWN),
       ]),
     }
-  const { items, total } = content
+  if ('moved' in content)
+    return {
+      subject: write(MOVED),
+      text: lines([write(MOVED_BODY), '', write(MOVED_UNKNOWN), `${dashboardUrl}/settings`]),
+    }
+  const { items, total, unsubscribeUrl } = content
   const titleOf = ({ kind, facts }: (typeof items)[number]) =>
     write(TITLES[kind], {
       amount: toLine(facts.amount ?? ''),

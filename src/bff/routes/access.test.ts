@@ -68,10 +68,8 @@ const UNRECORDED = new Set([
   'invoiceList',
   'invoiceRead',
   'auditRead',
-  // A person's e-mail address is theirs.
-  'mailWrite',
+  // It completes a change that is recorded.
   'mailConfirm',
-  'mailDelete',
   // They prepare or try out: what follows from it is recorded.
   'hostedIntent',
   'approval',

@@ -61,7 +61,8 @@ export const mailWrite: OwnRule<'mailWrite'> = async ({ context, visitor, body }
     codeExpiresAt: sendCode ? new Date(now.getTime() + CODE_MS) : null,
     codeAttempts: 0,
     confirmedAt,
-    unsubscribeToken: known?.unsubscribeToken ?? createCookieValue(),
+    // Who has an e-mail to another address cannot end those to this one.
+    unsubscribeToken: same ? known.unsubscribeToken : createCookieValue(),
     updatedAt: now,
   }
   const since = new Date(now.getTime() - DAY_MS)
@@ -91,7 +92,7 @@ export const mailConfirm: OwnRule<'mailConfirm'> = async ({ context, visitor, bo
 export const mailDelete: OwnRule<'mailDelete'> = async ({ context, visitor }) => {
   const wallet = personOf(visitor)
   context.budgets.spendNote(visitor.address)
-  await deleteMailAddress(context.db, wallet)
+  await deleteMailAddress(context.db, wallet, context.config.mail ? context.now() : null)
   return { value: await readSettings(context, wallet) }
 }
 

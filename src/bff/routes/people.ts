@@ -94,7 +94,7 @@ export const peopleChange: OwnRule<'peopleChange'> = async (call) => {
 export const peopleRemove: OwnRule<'peopleRemove'> = async ({ context, body }) => {
   requireNotConfigured(context, body.walletAddress)
   if (!(await removeRole(context.db, body.walletAddress))) throw notFound()
-  await deleteMailAddress(context.db, body.walletAddress)
+  await deleteMailAddress(context.db, body.walletAddress, null)
   await refreshStreams(context, body.walletAddress)
   return { value: await listPeople(context) }
 }

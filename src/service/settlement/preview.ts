@@ -26,7 +26,7 @@ import { verifyTokenOfficially } from '../verification/official-solana.ts'
 import { outcome } from './outcome.ts'
 import { previewAuthorization, refuseVerdict } from './preview-authorization.ts'
 import { messageKey } from '../verification/read-signed.ts'
-import { refuseBroadcast } from '../verification/refuse-broadcast.ts'
+import { refuseBroadcast, refuseUnbound } from '../verification/refuse-broadcast.ts'
 import { simulateSigned } from '../verification/simulate-signed.ts'
 import { isCertain, watch } from './watch.ts'
 
@@ -105,7 +105,10 @@ async function previewNamed(
   const seen = await watch(chain, { signature, deadline, stop: () => examined.bytes !== null })
   if (!seen) throw new DeadlineExceededError()
   const isPublic = keyless || (examined.bytes !== null && familyOf(chain.network.network) === 'evm')
-  if (isPublic && seen.state !== 'not_found') refuseBroadcast(report, seen.state)
+  if (seen.state !== 'not_found') {
+    if (isPublic) refuseBroadcast(report, seen.state)
+    refuseUnbound(previewed, seen.state)
+  }
   if (examined.key === null && isCertain(seen) && seen.messageHash !== undefined) {
     const settling = await findSettling(context, previewed, messageKey(seen.messageHash))
     if (settling) return settling

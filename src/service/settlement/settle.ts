@@ -47,7 +47,7 @@ import {
   type Settled,
 } from './outcome.ts'
 import { messageKey } from '../verification/read-signed.ts'
-import { refuseBroadcast } from '../verification/refuse-broadcast.ts'
+import { refuseBroadcast, refuseUnbound } from '../verification/refuse-broadcast.ts'
 import { simulateSigned } from '../verification/simulate-signed.ts'
 import {
   recordBroadcast,
@@ -261,11 +261,11 @@ async function settleSigned(
   // account or another one.
   const sent = feePayer ? await findBroadcast(context.db, held) : signatureOf(own)
   const known = sent === null ? null : await look(chain, job, { signature: sent, stop: () => true })
-  if ((job.keyless || isPublicTransfer(job)) && known && known.state !== 'not_found')
-    refuseBroadcast(job.report, known.state)
-  if (known && sent !== null && isCertain(known)) {
-    refuseOld(job)
-    return finish(context, job, { seen: known, held, signature: sent })
+  if (known && known.state !== 'not_found') {
+    if (job.keyless || isPublicTransfer(job)) refuseBroadcast(job.report, known.state)
+    refuseUnbound(job, known.state)
+    if (sent !== null && isCertain(known))
+      return finish(context, job, { seen: known, held, signature: sent })
   }
   await validateMemo(context, job, examined.memo)
   if (known === null || known.state === 'not_found')
@@ -301,21 +301,6 @@ async function settleSigned(
  */
 function isPublicTransfer({ terms }: Pick<Job, 'terms'>): boolean {
   return familyOf(terms.network.network) === 'evm'
-}
-
-/**
- * A token transfer that nothing binds to this seller's question must not be on the chain already:
- * anybody could present it.
- */
-function refuseOld({ terms, report }: Job): void {
-  if (terms.asset.native || terms.memo !== null) return
-  report.check('already_used', {
-    name: 'fresh',
-    source: 'chain',
-    ok: false,
-    expected: fact('never_broadcast_without_memo'),
-    got: fact('landed'),
-  })
 }
 
 type FeePaid = Held & { bytes: Uint8Array; feePayer: string; limits: ValidityLimits }

@@ -1,4 +1,5 @@
 import { fact } from '#contract/facts.ts'
+import type { ProofUnderCheck } from './validate-transfer.ts'
 import type { VerificationReport } from './verification-report.ts'
 
 /**
@@ -11,6 +12,25 @@ export function refuseBroadcast(report: VerificationReport, state: 'pending' | '
     source: 'chain',
     ok: false,
     expected: fact('never_broadcast'),
+    got: fact(state),
+  })
+}
+
+/**
+ * Refuses a token transfer that nothing binds to this seller's question, where the network shows it
+ * already, confirmed or not: anybody could present it.
+ * @throws ProofRefused `already_used`
+ */
+export function refuseUnbound(
+  { terms, report }: Pick<ProofUnderCheck, 'terms' | 'report'>,
+  state: 'pending' | 'landed',
+): void {
+  if (terms.asset.native || terms.memo !== null) return
+  report.check('already_used', {
+    name: 'fresh',
+    source: 'chain',
+    ok: false,
+    expected: fact('never_broadcast_without_memo'),
     got: fact(state),
   })
 }

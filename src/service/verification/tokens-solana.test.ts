@@ -3,11 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readTransaction, writeTransaction, type WireMessage } from '#chains/solana/wire.ts'
 import { parseJson } from '#contract/json.ts'
 import type { Network } from '#contract/network.ts'
+import { createPaymentId } from '#contract/payment.ts'
 import { associatedTokenAccount } from '#devnet/tokens/solana.ts'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
 import { createTokens, payInvoice, solanaPayer, withFacilitator } from '#testing/token-payers.ts'
 import { alter, refusal, refused } from '#testing/proofs.ts'
-import { openContext, type OpenedContext } from '#testing/service-context.ts'
+import { insertTestPayment } from '#testing/service-app.ts'
+import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import { decodeBase64, encodeBase64 } from '#x402/header.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import type { Context } from '../context/context.ts'
@@ -236,6 +238,45 @@ test.each<[string, (all: Bill) => Promise<string>, string]>([
     reason,
   })
   expect(await gained(solana.connection, all.payee.publicKey)).toBe(0n)
+})
+
+test('a transfer that its payer has sent already is neither verified nor settled', async () => {
+  const all = bill()
+  const extra = { feePayer: payer.publicKey.toBase58() }
+  const header = await pay({ ...all, requirements: { ...all.requirements, extra } })
+  const { payload } = JSON.parse(Buffer.from(header, 'base64').toString())
+  const bytes = Buffer.from(payload.transaction, 'base64')
+  const sent = await solana.connection.sendRawTransaction(bytes)
+  await eventually(
+    () => solana.connection.getSignatureStatuses([sent]),
+    ({ value: [status] }) => status?.confirmationStatus !== undefined,
+  )
+  const requirements = { ...all.requirements, extra: {} }
+  const input = inputOf(header, requirements)
+  expect(await verifyPayment(context, opened.actor, input)).toMatchObject({
+    isValid: false,
+    invalidReason: 'invalid_transaction_state',
+  })
+  expect(await refusal(receive(all, header))).toEqual(refused('already_used', 'fresh'))
+})
+
+test('a transaction whose memo is the id of a payment pays nothing else', async () => {
+  const other = createPaymentId()
+  const { accountId } = opened.actor
+  const url = 'https://shop.example/b'
+  await insertTestPayment(context.db, { id: other, accountId, resource: url })
+  for (const memo of [createPaymentId(), other]) {
+    const all = bill()
+    const { requirements } = all
+    const header = await pay({
+      ...all,
+      requirements: { ...requirements, extra: { ...requirements.extra, memo } },
+    })
+    expect(await refusal(receive(all, header))).toMatchObject({
+      reason: memo === other ? 'resource_mismatch' : 'memo_mismatch',
+    })
+    expect(await gained(solana.connection, all.payee.publicKey)).toBe(0n)
+  }
 })
 
 /** Claims that the requested terms were accepted, regardless of what was signed. */

@@ -133,9 +133,11 @@ export async function validateMemo(
   memo: string | null,
 ): Promise<void> {
   if (familyOf(terms.network.network) === 'evm') return
-  // A token transfer is bound because it was presented before it was broadcast.
-  if (!terms.asset.native && terms.memo === null) return
-  const given = terms.resource !== null && memo !== null && isPaymentId(memo)
+  // A token transfer is bound because it was presented before it was broadcast. One that this service
+  // built is bound to its payment.
+  const built = memo !== null && isPaymentId(memo)
+  if (!terms.asset.native && terms.memo === null && !built) return
+  const given = terms.resource !== null && built
   if (terms.memo !== null && (memo === terms.memo || !given))
     return report.check('memo_mismatch', {
       name: 'memo',
@@ -144,8 +146,7 @@ export async function validateMemo(
       expected: textFact(terms.memo),
       got: textOrNone(memo),
     })
-  const payment =
-    memo !== null && isPaymentId(memo) ? await findPayment(context.db, memo) : undefined
+  const payment = built ? await findPayment(context.db, memo) : undefined
   // A payment from a managed wallet names itself in the memo, whichever account it belongs to; the
   // resource shows that it is this one.
   const hosted = payment?.mode === 'hosted' && terms.resource !== null

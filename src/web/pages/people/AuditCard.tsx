@@ -44,6 +44,8 @@ const ACTIONS: Readonly<Record<Audited, MessageDescriptor>> = {
   refundRequestDecline: msg`Refund request declined`,
   refundRequestReopen: msg`Refund request opened again`,
   noteWrite: msg`Note or label`,
+  mailWrite: msg`Email changed`,
+  mailDelete: msg`Email deleted`,
   profileWrite: msg`Customer changed`,
   profileExport: msg`Customer data exported`,
   profileDelete: msg`Customer data deleted`,
