@@ -84,6 +84,15 @@ async function follow(context = fixture.context): Promise<unknown[]> {
 const statusOf = async (paymentId: string) =>
   (await readPaymentBody(fixture.context, paymentId)).status
 
+const followedTo = (paymentId: string, wanted: string) =>
+  eventually(
+    async () => {
+      await follow()
+      return statusOf(paymentId)
+    },
+    (status) => status === wanted,
+  )
+
 test('fees that rise above its offer are met with the same nonce, by one of two processes; one of the two transactions lands', async () => {
   const { all, nonce, answer, paymentId } = await signedFor()
   await setBaseFee(40n * GWEI)
@@ -184,10 +193,7 @@ describe.each(['lands', 'is reverted'] as const)(
       }
       await evm.mine(2)
       expect(await answer).toMatchObject({ paymentId })
-      await eventually(
-        async () => (await follow(), statusOf(paymentId)),
-        (status) => status === 'confirmed',
-      )
+      await followedTo(paymentId, 'confirmed')
       const before = await paid()
       expect(await cost()).toBe(before)
       while ((await foldTallies(context.db)) > 0);
@@ -197,10 +203,7 @@ describe.each(['lands', 'is reverted'] as const)(
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_reorg', params: [3, []] }),
       })
-      await eventually(
-        async () => (await follow(), statusOf(paymentId)),
-        (status) => status === 'rolled_back',
-      )
+      await followedTo(paymentId, 'rolled_back')
       expect(await cost()).toBe(0n)
 
       if (end === 'is reverted') {

@@ -588,8 +588,12 @@ describe('on Postgres', () => {
       const facts = { mode: 'received', sender: ALICE, recipient: CAROL, ago } as const
       const paymentId = await pay(account, { ...facts, asset: TOKEN, fee: 1n })
       await context.db.insert(settlementFee).values({
-        ...{ paymentId, network: 'eip155:31337', wallet: BOB, scope: 'keyless' },
-        ...{ reserved: fee, paid: fee },
+        paymentId,
+        network: 'eip155:31337',
+        wallet: BOB,
+        scope: 'keyless',
+        reserved: fee,
+        paid: fee,
       })
     }
     await ownWallet({ context, actor: who }, BOB)

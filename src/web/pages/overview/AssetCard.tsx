@@ -145,7 +145,7 @@ function AssetFigures({ asset, days }: { asset: AssetSummary; days: number }) {
               <>
                 <Trans>Network fees</Trans>
                 <Tooltip label={t`About this figure`}>
-                  <Trans>Fees that your wallets paid for your payments, of any asset.</Trans>
+                  <Trans>Fees your wallets paid for your payments, any asset.</Trans>
                 </Tooltip>
               </>
             }

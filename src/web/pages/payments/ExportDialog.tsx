@@ -46,8 +46,8 @@ type FileShape = Pick<ExportOptions, 'format' | 'separator' | 'mark'>
 const descriptions: Readonly<Record<ExportFormat, MessageDescriptor>> = {
   csv: msg`Full precision, UTC. Includes labels and notes.`,
   json: msg`Full precision, UTC. Includes labels and notes.`,
-  journal: msg`One line per account and payment. Your network fees, refunds and internal transfers are separate accounts.`,
-  hledger: msg`Double entry for hledger. Your network fees, refunds and internal transfers are separate accounts.`,
+  journal: msg`One line per account and payment.`,
+  hledger: msg`Double entry for hledger.`,
 }
 
 type Run = { rows: number; of: number; abort: AbortController }
@@ -182,10 +182,11 @@ export function ExportDialog({
             {t(descriptions[shape.format])}{' '}
             {isEntries ? (
               <Trans>
-                Paid and failed payments by block time, in UTC: each is in exactly one month.
+                Network fees, refunds and internal transfers have separate accounts. Period by block
+                time, UTC: each payment in exactly one month.
               </Trans>
             ) : (
-              <Trans>Periods go by creation time, as in the list.</Trans>
+              <Trans>Period by creation time.</Trans>
             )}
           </p>
           {problem !== undefined && <Problem problem={problem} />}
