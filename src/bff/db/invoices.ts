@@ -15,7 +15,7 @@ import {
 } from 'drizzle-orm'
 import type { InvoiceState } from '#contract/invoice-state.ts'
 import type { Database } from '#postgres/open.ts'
-import { countTaken, mayChange, TAKEN, type LinkRow } from './links.ts'
+import { countTaken, holdsPlace, mayChange, TAKEN, type LinkRow } from './links.ts'
 import {
   customerProfile,
   invoice,
@@ -42,7 +42,7 @@ function isConfirming(): SQL {
   const statuses = TAKEN.filter((status) => status !== 'finalized')
   return sql`exists (
     select 1 from ${linkPayment} where ${linkPayment.linkId} = ${invoice.linkId}
-      and ${inArray(linkPayment.status, statuses)})`
+      and ${inArray(linkPayment.status, statuses)} and ${holdsPlace})`
 }
 
 /** The state that the payments of its link give an invoice on a day. */

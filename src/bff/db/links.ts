@@ -13,6 +13,8 @@ const PAID = ['confirmed', 'finalized']
 const MOVING = ['created', 'pending', 'confirmed', 'rolled_back']
 /** An expired payment is checked again for this long: the chain overrides an expiry. */
 const AFTERLIFE_MS = 24 * 3_600_000
+/** And once more where nobody has looked since the service gave it up, within a week. */
+const LAST_LOOK_MS = 7 * AFTERLIFE_MS
 /**
  * Another payer's payment that was not broadcast by then holds no place: it was valid for one
  * minute.
@@ -74,6 +76,12 @@ export async function setWithdrawn(
 
 export type LinkCounts = { paid: number; pending: number; taken: number }
 
+/**
+ * Within a query: a payment that is still on its way an hour after it was built holds no place. Its
+ * sender may keep it from being mined for ever, at no cost; if it lands, it is there all the same.
+ */
+export const holdsPlace = sql`(${linkPayment.status} <> 'pending' or ${linkPayment.createdAt} > now() - interval '1 hour')`
+
 /** The number of payments of each link, by their last known status. */
 export async function countPayments(
   db: Database,
@@ -90,7 +98,7 @@ export async function countPayments(
       count: sql<string>`count(*)`,
     })
     .from(linkPayment)
-    .where(inArray(linkPayment.linkId, [...linkIds]))
+    .where(and(inArray(linkPayment.linkId, [...linkIds]), holdsPlace))
     .groupBy(linkPayment.linkId, linkPayment.status)
   for (const { linkId, status, count } of rows) {
     const known = counts.get(linkId)
@@ -107,7 +115,7 @@ type LimitedLink = Pick<LinkRow, 'id'> & { maxPayments: number }
 
 /** How many payments a link has. Where it has all that it takes, the others are not counted in full. */
 export async function countTaken(db: Database, link: LimitedLink): Promise<number> {
-  return countUses(db, link, { statuses: TAKEN })
+  return countUses(db, link, { statuses: TAKEN, also: holdsPlace })
 }
 
 /**
@@ -136,11 +144,18 @@ function textArray(values: readonly string[]): SQL {
 
 /** Within a query: whether the status of a link's payment may still change. */
 export function mayChange(now: Date) {
-  const since = new Date(now.getTime() - AFTERLIFE_MS)
   return or(
     inArray(linkPayment.status, MOVING),
-    and(eq(linkPayment.status, 'expired'), gt(linkPayment.createdAt, since)),
+    and(eq(linkPayment.status, 'expired'), isLookedAtAgain(now)),
   )
+}
+
+/** Of an expired payment. The service looks for one for 25 hours. */
+function isLookedAtAgain(now: Date): SQL {
+  const ago = (ms: number) => sql`${new Date(now.getTime() - ms).toISOString()}::timestamptz`
+  const { createdAt, checkedAt } = linkPayment
+  return sql`${createdAt} > ${ago(LAST_LOOK_MS)} and (${createdAt} > ${ago(AFTERLIFE_MS)}
+    or ${checkedAt} is null or ${checkedAt} < ${createdAt} + interval '26 hours')`
 }
 
 type Limits = { now: Date; most: number }
@@ -163,7 +178,6 @@ export async function takeUnsettledPayments(
   const { now, most } = limits
   const fair = Math.max(LEAST_OF_LINK, Math.ceil(most / linkIds.length))
   const facts = sql`${linkPayment.id}, ${linkPayment.checkedAt}, ${linkPayment.createdAt}`
-  const since = new Date(now.getTime() - AFTERLIFE_MS).toISOString()
   // Without parameters: otherwise the index of these statuses would not be used.
   const moving = sql.raw(MOVING.map((status) => `'${status}'`).join(', '))
   const { rows } = await db.execute<{ id: string }>(sql`
@@ -174,7 +188,7 @@ export async function takeUnsettledPayments(
           order by ${linkPayment.checkedAt} nulls first, ${linkPayment.createdAt} limit ${fair})
         union all
         (select ${facts} from ${linkPayment} where ${linkPayment.linkId} = link.id and ${linkPayment.status} = 'expired'
-          and ${linkPayment.createdAt} > ${since}::timestamptz order by ${linkPayment.createdAt} desc limit ${MOST_EXPIRED})
+          and ${isLookedAtAgain(now)} order by ${linkPayment.createdAt} desc limit ${MOST_EXPIRED})
       ) as payment order by turn limit ${fair}
     ) as found
     order by found.turn, found.checked_at nulls first limit ${most}`)

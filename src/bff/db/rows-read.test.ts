@@ -47,7 +47,7 @@ beforeAll(async () => {
       from generate_series(1, ${ROWS}) n`,
     `insert into bff.link_payment (id, link_id, payment_id, status, created_at)
       values ('quiet', 'quiet', 'pay_quiet', 'pending', '2026-11-21 09:30Z'), ('next', 'busy', 'pay_next', 'pending', '2026-11-21 09:30Z'),
-        ('way', 'inv3', 'pay_way', 'pending', '2026-11-21 09:30Z'), ('lost', 'inv4', 'pay_lost', 'expired', '2026-11-01')`,
+        ('way', 'inv3', 'pay_way', 'pending', now()), ('lost', 'inv4', 'pay_lost', 'expired', '2026-11-01')`,
     `insert into bff.invoice (id, state, sequence, number, due_on, currency, lines, total, link_id, created_by, created_at)
       select 'inv' || n, case n when 1 then 'draft' when 2 then 'void' else 'open' end, n, 'INV-' || n,
         case n when 4 then '2026-02-01' else '2026-12-31' end, '{}', '[]', '1', 'inv' || n, 'owner', '2026-02-01'

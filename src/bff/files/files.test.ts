@@ -670,10 +670,8 @@ describe('a program', () => {
   })
 
   test('with a proof of another file, or none that can be read, gets no file', async () => {
-    const [cheap, dear] = [
-      await create({ source: TEXT, prices: [{ currency: 'USDC', amount: '0.1' }] }),
-      await create(),
-    ]
+    const cheap = await create({ source: TEXT, prices: [{ currency: 'USDC', amount: '0.1' }] })
+    const dear = await create()
     const { buy, present } = await buyer()
     const before = await balance()
     await buy(cheap, { range: 'bytes=1000-' })

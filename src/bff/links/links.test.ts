@@ -192,6 +192,11 @@ describe('a link', () => {
   })
 })
 
+const setStatus = async (id: string, status: 'pending' | 'expired' | 'finalized') => {
+  await fixture.service.context.db.update(payment).set({ status }).where(eq(payment.id, id))
+  fixture.bff.context.upstream.forgetReads()
+}
+
 describe('paying a link', () => {
   test('builds exactly what the link says, and the payment names it', async () => {
     const { link, terms } = await create({
@@ -303,6 +308,34 @@ describe('paying a link', () => {
     // The key alone proves nothing: otherwise anyone could reopen a used-up link with it.
     const again = await fixture.browser().post('/api/link/pay', body, headers)
     expect(again.json.error.details).toMatchObject({ reason: { code: 'link_busy' } })
+  })
+
+  test('of a link for one payment is open again when the payment before it was never mined within an hour', async () => {
+    const { link } = await create({ maxPayments: 1 })
+    const { paymentId } = (await pay(link)).json
+    await setStatus(paymentId, 'pending')
+    expect((await pay(link)).json.error.details).toMatchObject({ reason: { code: 'link_used' } })
+    const built = (minutes: number) =>
+      asOwner(`update bff.link_payment set created_at = now() - interval '${minutes} minutes'
+        where payment_id = '${paymentId}'`)
+    await built(59)
+    expect((await pay(link)).json.error.details).toMatchObject({ reason: { code: 'link_used' } })
+    await built(61)
+    expect((await pay(link)).status).toBe(200)
+    // It lands all the same: then it is the one, and the other one is a surplus.
+    await setStatus(paymentId, 'finalized')
+    expect((await pay(link)).json.error.details).toMatchObject({ reason: { code: 'link_used' } })
+  })
+
+  test('that expired and landed on the next day is found, though nobody looked in between', async () => {
+    const { link } = await create({ maxPayments: 1 })
+    const { paymentId } = (await pay(link)).json
+    await setStatus(paymentId, 'expired')
+    expect((await pay(link)).status).toBe(200)
+    const days = (row: string) => asOwner(`update bff.link_payment set ${row}`)
+    await days(`created_at = now() - interval '50 hours', checked_at = now() - interval '49 hours'`)
+    await setStatus(paymentId, 'finalized')
+    expect((await pay(link)).json.error.details).toMatchObject({ reason: { code: 'link_used' } })
   })
 
   test('repeated under its key by a payer who has signed in since is another payment, and needs an open link', async () => {
