@@ -78,7 +78,7 @@ export type LinkCounts = { paid: number; pending: number; taken: number }
 
 /**
  * Within a query: a payment that is still on its way an hour after it was built holds no place. Its
- * sender may keep it from being mined for ever, at no cost; if it lands, it is there all the same.
+ * sender may keep it from being mined, at no cost; if it lands, it is there all the same.
  */
 export const holdsPlace = sql`(${linkPayment.status} <> 'pending' or ${linkPayment.createdAt} > now() - interval '1 hour')`
 

@@ -183,7 +183,7 @@ export function ExportDialog({
             {isEntries ? (
               <Trans>
                 Network fees, refunds and internal transfers have separate accounts. Period by block
-                time, UTC: each payment in exactly one month.
+                time, UTC: each payment in one month.
               </Trans>
             ) : (
               <Trans>Period by creation time.</Trans>
