@@ -111,9 +111,9 @@ export const queryParameters: Readonly<
     description: 'A wallet address: whose allowance for Permit2 is told.',
   },
   by: {
-    schema: { type: 'string', enum: ['created', 'landed'], default: 'created' },
+    schema: { type: 'string', enum: ['created', 'landed'] },
     description:
-      'What `since`, `until` and the order go by. `landed`: the time of the block, else of the confirmation; only confirmed, finalized and failed payments are listed.',
+      'What `since`, `until` and the order go by; `created` where it is not set. `landed`: the time of the block, else of the confirmation; only confirmed, finalized and failed payments are listed.',
   },
   since: {
     schema: { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 },
