@@ -83,19 +83,18 @@ export class Streams {
   }
 
   async #beat(): Promise<void> {
-    const all = [...this.#streams]
+    const all = [...this.#streams].map((stream) => ({ stream, before: stream.session }))
     if (all.length === 0) return
     try {
-      const standing = await this.#parts.standing([
-        ...new Set(all.map((stream) => stream.session.id)),
-      ])
-      for (const stream of all) {
-        const session = standing.get(stream.session.id)
+      const standing = await this.#parts.standing([...new Set(all.map(({ before }) => before.id))])
+      for (const { stream, before } of all) {
+        const session = standing.get(before.id)
         if (!session) {
           stream.close()
           continue
         }
-        stream.session = session
+        // Somebody who signed in meanwhile is newer than what was read.
+        if (stream.session === before) stream.session = session
         stream.beat()
       }
     } catch (error) {
