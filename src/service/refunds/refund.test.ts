@@ -233,6 +233,7 @@ describe('on Postgres', () => {
             paymentId: ids[index],
             status,
             refund: { state, refundedAtomic: `${refunded}`, pendingAtomic: `${pending}` },
+            late: false,
           },
         ]),
       ),
