@@ -2,6 +2,8 @@ import { createReadStream } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { extname, join, normalize, sep } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
 import { type Network, chainIdOf, familyOf } from '#contract/network.ts'
 import { CACHE, siteHeadersOf } from '#contract/site-headers.ts'
 import type { Wallets } from '../nodes/wallets.ts'
@@ -27,6 +29,9 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
   '.map': 'application/json',
 }
+
+/** Sent in fewer bytes, as hosts do; pictures and fonts are compressed already. */
+const COMPRESSED: ReadonlySet<string> = new Set(['.js', '.css', '.json', '.svg', '.txt', '.map'])
 
 const HOSTS = new Set(['localhost', '127.0.0.1'])
 
@@ -76,10 +81,15 @@ async function serve(
       title: 'Paydesk',
     })
   if (pathname === '/demo-wallet.json') return sendJson(response, walletConfig(options))
-  if (pathname === '/demo-wallet.js') return sendFile(response, DEMO_WALLET, 'no-cache')
+  if (pathname === '/demo-wallet.js')
+    return sendFile({ request, response }, DEMO_WALLET, 'no-cache')
   const file = await findFile(pathname)
   if (file)
-    return sendFile(response, file, pathname.startsWith('/assets/') ? CACHE.assets : CACHE.others)
+    return sendFile(
+      { request, response },
+      file,
+      pathname.startsWith('/assets/') ? CACHE.assets : CACHE.others,
+    )
   // A missing asset is missing; any other path is a page of the app.
   if (extname(pathname) !== '' && !pathname.startsWith('/pay'))
     return void response.writeHead(404).end()
@@ -116,18 +126,24 @@ async function findFile(pathname: string): Promise<string | undefined> {
   return found?.isFile() ? file : undefined
 }
 
+type Served = { request: IncomingMessage; response: ServerResponse }
+
 async function sendFile(
-  response: ServerResponse,
+  { request, response }: Served,
   file: string,
   cacheControl: string,
 ): Promise<void> {
+  const extension = extname(file)
+  const isGzip =
+    COMPRESSED.has(extension) && /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
   response.writeHead(200, {
-    'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
+    'content-type': TYPES[extension] ?? 'application/octet-stream',
     'cache-control': cacheControl,
+    vary: 'accept-encoding',
+    ...(isGzip && { 'content-encoding': 'gzip' }),
   })
-  await new Promise<void>((resolve, reject) => {
-    createReadStream(file).once('error', reject).pipe(response).once('close', resolve)
-  })
+  const read = createReadStream(file)
+  await (isGzip ? pipeline(read, createGzip(), response) : pipeline(read, response))
 }
 
 /** What the demo wallet needs to stand in for an extension: the keys and the nodes of this machine. */
