@@ -27,6 +27,8 @@ const LAST_PAYMENTS_MS = 15 * 60_000
 /** Beyond it, a process that began to send has ended. */
 const SENDING_MS = 3_700_000
 const RETRY_AFTER_S = 5
+/** The proof is over, and its transaction was public: the chain may still show it, or shows it for something else. */
+const MAY_LAND: ReadonlySet<string | undefined> = new Set(['transaction_failed', 'already_used'])
 /** Who presented an older payment may be forgotten; less a day, since clocks differ. */
 const PRESENTED_WITHIN_MS = PRESENTER_RETENTION_MS - 24 * 3_600_000
 
@@ -133,11 +135,9 @@ async function settle(sale: Sale, asked: Asked): Promise<Settled | Response> {
   } catch (error) {
     // Only a proof that is proven bad may lead to a new price; every other problem is ours.
     if (!(error instanceof ProblemError) || error.code !== 'INVALID_PAYMENT_PROOF') throw error
-    if (presented) await deletePresenter(context.db, presented)
-    tellSettlement(c, {
-      success: false,
-      errorReason: reasonCodeOf(error.facts.details) ?? 'malformed',
-    })
+    const reason = reasonCodeOf(error.facts.details)
+    if (presented && !MAY_LAND.has(reason)) await deletePresenter(context.db, presented)
+    tellSettlement(c, { success: false, errorReason: reason ?? 'malformed' })
     return ask(sale, offers, error.message)
   }
 }

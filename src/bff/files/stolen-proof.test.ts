@@ -230,6 +230,21 @@ describe('a buyer', () => {
     expect(await presentUntilDecided(BUYER, file, proof)).toEqual({ status: 200, text: CONTENT })
   })
 
+  test('whose payment failed stays the first: the chain may show it after all', async () => {
+    const file = await create()
+    const { account, proof } = await signFor(file)
+    await presentToFailingService(file, proof)
+    await eventually(
+      () => paymentsBy(account),
+      ([row]) => row?.status === 'confirmed' || row?.status === 'finalized',
+    )
+    const { db } = fixture.service.context
+    await db.update(payment).set({ status: 'failed' }).where(eq(payment.sender, account.address))
+    expect((await present(BUYER, file, proof)).status).toBe(402)
+    await db.update(payment).set({ status: 'confirmed' }).where(eq(payment.sender, account.address))
+    expect((await present(THIEF, file, proof)).status).toBe(409)
+  })
+
   test('keeps its payment in the inbox when its presenter was forgotten, and a thief presents it', async () => {
     const { db } = fixture.bff.context
     const file = await create()

@@ -123,21 +123,31 @@ export async function raiseReservedFee(
   await tx.update(settlementFee).set({ reserved }).where(eq(settlementFee.paymentId, paymentId))
 }
 
+type Receipt = { paymentId: string; signature: string }
+
+/** Whether a transaction is one that our wallet paid for. */
+const isOurs = ({ paymentId, signature }: Receipt) => sql`spent.payment_id = ${paymentId} and (
+  exists (select from service.attempt where payment_id = spent.payment_id and signature = ${signature})
+  or exists (select from service.payment where id = spent.payment_id and reported_signature = ${signature}))`
+
 /** What a receipt shows, where its transaction is one that our wallet paid for. */
 export async function recordFeePaid(
   db: Database,
-  { paymentId, signature, feeAtomic }: { paymentId: string; signature: string; feeAtomic: bigint },
+  { feeAtomic, ...receipt }: Receipt & { feeAtomic: bigint },
 ): Promise<void> {
-  await db.execute(sql`
-    update service.settlement_fee as spent set paid = ${feeAtomic.toString()}::numeric
-    where spent.payment_id = ${paymentId} and (
-      exists (select from service.attempt where payment_id = spent.payment_id and signature = ${signature})
-      or exists (select from service.payment where id = spent.payment_id and reported_signature = ${signature}))`)
+  await db.execute(
+    sql`update service.settlement_fee as spent set paid = ${feeAtomic.toString()}::numeric where ${isOurs(receipt)}`,
+  )
 }
 
-/** The block of the receipt is gone: what is reserved counts again, until another receipt shows the fee. */
-export async function reopenFee(db: Database, paymentId: string): Promise<void> {
-  await db.update(settlementFee).set({ paid: null }).where(eq(settlementFee.paymentId, paymentId))
+/**
+ * The block of the receipt is gone: what is reserved counts again, until another receipt shows the fee. What our wallet
+ * paid for a revert stays where a third party’s transaction was in that block.
+ */
+export async function reopenFee(db: Database, receipt: Receipt): Promise<void> {
+  await db.execute(
+    sql`update service.settlement_fee as spent set paid = null where ${isOurs(receipt)}`,
+  )
 }
 
 /** Nothing that was signed for a payment can land any more. */

@@ -19,7 +19,8 @@ export async function rollBack(context: Context, payment: PaymentRecord): Promis
     const at = context.now()
     const facts = { ...NOWHERE, confirmedAt: null, reportedSignature: row.signature }
     // First, so that the tallies take it from the status under which it was noted.
-    if (row.mode === 'received') await reopenFee(tx, row.id)
+    if (row.mode === 'received' && row.signature !== null)
+      await reopenFee(tx, { paymentId: row.id, signature: row.signature })
     await movePayment(tx, { id: row.id, from: 'confirmed', to: 'rolled_back', at, facts })
     await recordEvent(tx, {
       accountId: row.accountId,

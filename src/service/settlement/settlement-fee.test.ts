@@ -9,6 +9,7 @@ import { payInvoice, sendFrom } from '#testing/token-payers.ts'
 import { readAttempts } from '../db/attempts.ts'
 import { foldTallies } from '../db/fold-tallies.ts'
 import { payment } from '../db/schema/payment.ts'
+import { isFeeOpen, reopenFee } from '../db/settlement-fees.ts'
 import { eq } from 'drizzle-orm'
 import { readList } from '../payments/list/history.ts'
 import { readSummary } from '../payments/list/summary.ts'
@@ -163,6 +164,19 @@ test('no more is offered than our wallet ever pays for one settlement', async ()
   await evm.mine(2)
   expect(await follow()).toEqual([])
   expect(await statusOf(paymentId)).toBe('confirmed')
+})
+
+test('what our wallet paid stays when the block of a third party’s transaction is gone', async () => {
+  const { db } = fixture.context
+  const { answer, paymentId } = await signedFor()
+  await evm.mine(2)
+  expect(await answer).toMatchObject({ paymentId })
+  await followedTo(paymentId, 'confirmed')
+  await reopenFee(db, { paymentId, signature: `0x${'ab'.repeat(32)}` })
+  expect(await isFeeOpen(db, paymentId)).toBe(false)
+  const signature = (await readAttempts(db, paymentId))[0]?.signature ?? ''
+  await reopenFee(db, { paymentId, signature })
+  expect(await isFeeOpen(db, paymentId)).toBe(true)
 })
 
 describe.each(['lands', 'is reverted'] as const)(
