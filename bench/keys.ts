@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { stdout } from 'node:process'
 import { parseArgs } from 'node:util'
-import { checksum, isApiKey } from '#contract/api-key.ts'
+import { checksum, isApiKey } from '#contract/api-key-body.ts'
 import { openDatabase } from '#postgres/open.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { authenticate } from '#service/keys/authenticate.ts'

@@ -5,23 +5,22 @@ import { UNSUBSCRIBE_PATH } from '#contract/mail-endpoints.ts'
 import { EVENTS_PATH } from '#contract/dashboard-endpoints.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
-import { statusOf, type Readiness } from '#http/internal-server.ts'
-import type { ProgramMetrics } from '#http/metrics.ts'
+import { statusOf, type Readiness, type ProgramMetrics } from '#http/internal-server.ts'
 import type { ProxyContext } from './context/context.ts'
-import { mountMethodRefusals } from './http/allow.ts'
-import type { HonoEnv, HttpContext } from './http/env.ts'
-import { refusal } from './http/guard.ts'
+import { mountMethodRefusals, refusal } from './http/guard.ts'
+import { type HonoEnv, type HttpContext, replyProblem } from './http/reply.ts'
 import { commonHeaders, preflightHeaders } from './http/headers.ts'
-import { replyProblem } from './http/reply.ts'
-import { mountEndpoint, mountOwnEndpoint } from './routes/mount-endpoint.ts'
+import {
+  mountEndpoint,
+  mountOwnEndpoint,
+  mountEvents,
+  mountFiles,
+} from './routes/mount-endpoint.ts'
 import { mountUnsubscribe } from './routes/mail.ts'
-import { mountFiles } from './routes/mount-files.ts'
-import { mountEvents } from './routes/mount-events.ts'
 import { ownRoutes } from './routes/own-routes.ts'
 import { routes } from './routes/routes.ts'
-import type { OwnEndpointName } from './session/own-rule.ts'
+import type { OwnEndpointName, BrowserEndpointName } from './session/rule.ts'
 import { createId } from './session/random.ts'
-import type { BrowserEndpointName } from './session/rule.ts'
 
 type Parts = {
   metrics: Pick<ProgramMetrics, 'observeRequest'>

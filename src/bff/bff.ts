@@ -1,36 +1,96 @@
-import type { DestinationStream } from 'pino'
-import { PLANS, type Plan } from '#contract/api-key.ts'
-import { startInternalServer } from '#http/internal-server.ts'
-import { createProgramMetrics } from '#http/metrics.ts'
+import { type DestinationStream, pino, type Logger } from 'pino'
+import * as v from 'valibot'
+import { PLANS, type Plan } from '#contract/api-key-body.ts'
+import type { Endpoint } from '#contract/endpoint.ts'
+import { startInternalServer, createProgramMetrics } from '#http/internal-server.ts'
 import { startHttpServer, type HttpServer } from '#http/server.ts'
 import { openDatabase } from '#postgres/open.ts'
 import { openFileVault } from '#signer/vaults.ts'
 import { createApp } from './app.ts'
-import { Budgets } from './budget/budgets.ts'
-import { Quota } from './budget/quota.ts'
-import { warnOfUnowned } from './check-seller-wallets.ts'
+import { Budgets, Quota } from './budget/budgets.ts'
 import type { BffConfig } from './config/config.ts'
 import type { ProxyContext } from './context/context.ts'
-import { deleteExpiredChallenges } from './db/challenges.ts'
-import { deleteExpiredTickets, deleteOldPresenters } from './db/files.ts'
-import { deleteExpiredInvitations } from './db/people.ts'
 import { deleteUnpaidContacts } from './db/contacts.ts'
+import { deleteExpiredTickets, deleteOldPresenters } from './db/files.ts'
+import { deleteExpiredIntents } from './db/hosted.ts'
 import { noteStatusEvent } from './db/links.ts'
 import { deleteOldMail } from './db/mail.ts'
-import { deleteExpiredIntents } from './db/hosted.ts'
 import { BFF_SCHEMA } from './db/migrations-folder.ts'
-import { deleteExpiredSessions, findMakers, findSessions } from './db/sessions.ts'
+import { deleteExpiredInvitations } from './db/people.ts'
+import {
+  deleteExpiredChallenges,
+  deleteExpiredSessions,
+  findMakers,
+  findSessions,
+} from './db/sessions.ts'
 import { EventHub } from './events/hub.ts'
 import { Streams } from './events/streams.ts'
-import { createReadiness } from './health.ts'
-import { createLog } from './config/log.ts'
-import { Mailer } from './mail/mailer.ts'
 import { settleLostDeliveries } from './files/deliver.ts'
+import { createReadiness } from './health.ts'
 import { refreshOldContacts } from './links/refresh.ts'
-import { toOpenSession } from './session/open-session.ts'
+import { Mailer } from './mail/mailer.ts'
 import { Rates } from './rates/rates.ts'
+import { toOpenSession } from './session/open-session.ts'
+import { createId } from './session/random.ts'
 import { Exchanger } from './upstream/exchange.ts'
+import { ForwardedError, OperatorError } from './upstream/problem.ts'
 import { Upstream } from './upstream/upstream.ts'
+
+/** The part of `GET /wallets/payout` that is looked at. */
+const payoutList = {
+  method: 'GET',
+  path: '/wallets/payout',
+  summary: 'The wallets of the account',
+  scope: 'wallets:manage',
+  audience: 'key',
+  response: v.object({ wallets: v.array(v.object({ walletAddress: v.string() })) }),
+  problems: [],
+} as const satisfies Endpoint
+
+/** Of these wallets, those that the account of this program's key does not own; undefined where the key may not ask. */
+export async function findUnowned({
+  config,
+  upstream,
+}: Pick<ProxyContext, 'config' | 'upstream'>): Promise<string[] | undefined> {
+  try {
+    const { wallets } = await upstream.ask(payoutList, { requestId: createId('req') })
+    const owned = new Set(wallets.map(({ walletAddress }) => walletAddress))
+    return config.sellerWallets.filter((wallet) => !owned.has(wallet))
+  } catch (error) {
+    if (error instanceof OperatorError && error.reason === 'scope_missing') return undefined
+    if (error instanceof ForwardedError && error.code === 'NOT_FOUND') return undefined
+    throw error
+  }
+}
+
+/** At the start: warns once, by name, of seller wallets that the account does not own. Never throws. `stopping`: aborted when the program ends. */
+async function warnOfUnowned(context: ProxyContext, stopping: AbortSignal): Promise<void> {
+  try {
+    const unowned = await findUnowned(context)
+    if (unowned === undefined) {
+      context.log.info(
+        'Whether the account owns SELLER_WALLETS is not known: SERVICE_API_KEY has no scope wallets:manage.',
+      )
+      return
+    }
+    if (unowned.length === 0) {
+      context.log.info('The account of SERVICE_API_KEY owns all SELLER_WALLETS.')
+      return
+    }
+    context.log.warn(
+      { wallets: unowned },
+      `The account of SERVICE_API_KEY does not own these SELLER_WALLETS: ${unowned.join(', ')}. Their payments are not counted as received, and other accounts ` +
+        'can use them. Prove each with POST /wallets/payout/challenge and POST /wallets/payout, or have the operator of the service run ' +
+        '`npm run admin -- wallet register`.',
+    )
+  } catch (error) {
+    if (stopping.aborted) return
+    context.log.warn(
+      { err: error },
+      'Whether the account owns SELLER_WALLETS could not be asked at the start.',
+    )
+  }
+}
 
 const CLEAN_EVERY_MS = 10 * 60_000
 /** What requests under way get at the end; the whole stop stays under 10 seconds. */
@@ -181,4 +241,34 @@ async function clean(context: ProxyContext): Promise<void> {
   } catch (error) {
     context.log.warn({ err: error }, 'expired rows could not be removed')
   }
+}
+
+/**
+ * JSON lines. Nothing here logs headers, bodies or cookies; the redaction and the last look at the finished line are for the day someone does.
+ */
+function createLog(
+  config: Pick<BffConfig, 'logLevel' | 'serviceApiKey'>,
+  destination?: DestinationStream,
+): Logger {
+  const options = {
+    level: config.logLevel,
+    base: null,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: {
+      paths: [
+        'authorization',
+        'cookie',
+        'apiKey',
+        '*.authorization',
+        '*.cookie',
+        '*.apiKey',
+        '*.headers',
+        'serviceApiKey',
+        '*.serviceApiKey',
+      ],
+      censor: '[redacted]',
+    },
+    hooks: { streamWrite: (line: string) => line.replaceAll(config.serviceApiKey, '[redacted]') },
+  }
+  return destination ? pino(options, destination) : pino(options)
 }

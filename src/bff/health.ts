@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { HealthCheck, Readiness } from '#http/internal-server.ts'
-import { checkDisk } from '#postgres/check-disk.ts'
+import { checkDisk } from '#postgres/open.ts'
 import type { ProxyContext } from './context/context.ts'
 import type { HubState } from './events/hub.ts'
 

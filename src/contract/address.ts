@@ -1,6 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import bs58 from 'bs58'
+import type { RecipientReason } from './reasons.ts'
 
 export { EVM_NATIVE, shortAddress, SOLANA_NATIVE } from './known-address.ts'
 
@@ -40,4 +41,17 @@ export function checksumAddress(text: string): string {
     address += Number.parseInt(hash.charAt(index), 16) >= 8 ? char.toUpperCase() : char
   }
   return address
+}
+
+export type ReadRecipient = { ok: true; address: string } | { ok: false; reason: RecipientReason }
+
+/** The recipient in its normal form, or why its spelling cannot be an address of this kind of network. */
+export function readRecipient(text: string, expected: Family): ReadRecipient {
+  const parsed = parseAddress(text)
+  if (!parsed.ok && parsed.problem === 'bad_checksum')
+    return { ok: false, reason: { code: 'bad_checksum', params: {} } }
+  if (!parsed.ok) return { ok: false, reason: { code: 'not_an_address', params: { expected } } }
+  if (parsed.family !== expected)
+    return { ok: false, reason: { code: 'other_network_family', params: { expected } } }
+  return { ok: true, address: parsed.address }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { apiKeyHint, createApiKey, isApiKey, PLANS } from './api-key.ts'
+import { apiKeyHint, createApiKey, isApiKey, PLANS } from './api-key-body.ts'
 
 describe('createApiKey', () => {
   test('makes keys of one shape that never repeat', () => {

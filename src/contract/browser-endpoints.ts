@@ -1,9 +1,6 @@
 import * as v from 'valibot'
-import { address } from './address-field.ts'
-import { ApiKeyInput, keyId, RotationInput } from './api-key-body.ts'
-import { proxyCalls } from './calls.ts'
-import { joinRows, type Schema } from './endpoint.ts'
 import {
+  address,
   assetName,
   boundedText,
   decimal,
@@ -14,13 +11,14 @@ import {
   timestamp,
   wellFormed,
 } from './fields.ts'
+import { ApiKeyInput, keyId, RotationInput } from './api-key-body.ts'
+import { proxyCalls } from './calls.ts'
+import { joinRows, type Schema } from './endpoint.ts'
 import { MOST_TEXT_BYTES } from './file-endpoints.ts'
 import { isEmail, isLinkCode, returnUrl } from './payment-link.ts'
-import { MOST_IMAGE_BYTES } from './image.ts'
+import { MOST_IMAGE_BYTES, hostedRows, mailRows } from './browser-rows.ts'
 import { INVOICE_STATES } from './invoice-state.ts'
 import { day, InvoiceLine, MOST_LINES } from './invoice.ts'
-import { hostedRows } from './hosted-rows.ts'
-import { mailRows } from './mail-rows.ts'
 import { MOST_IMAGES } from './product-endpoints.ts'
 import { ROLES } from './role.ts'
 import { decimalText, MOST_PIECES } from './quote.ts'

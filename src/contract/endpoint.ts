@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import type { Scope } from './api-key.ts'
+import type { Scope } from './api-key-body.ts'
 import type { ProblemCode } from './problem-codes.ts'
 
 export type Schema = v.GenericSchema

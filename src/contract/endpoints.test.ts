@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { SCOPES } from './api-key.ts'
+import { SCOPES } from './api-key-body.ts'
 import { browserEndpoints } from './browser-endpoints.ts'
 
 import { commonProblems, type BrowserEndpoint, type Endpoint } from './endpoint.ts'

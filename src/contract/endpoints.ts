@@ -1,11 +1,7 @@
 import * as v from 'valibot'
-import { address, walletList } from './address-field.ts'
-import { ApiKeyInput, keyId, MOST_KEYS, RotationInput } from './api-key-body.ts'
-import { serviceCalls } from './calls.ts'
-import { customerRows } from './customer.ts'
-import { joinRows, type Call, type Endpoint, type Schema } from './endpoint.ts'
-import { FacilitatorInput, FacilitatorSettleBody, FacilitatorSupportedBody } from './facilitator.ts'
 import {
+  address,
+  walletList,
   assetName,
   boundedText,
   describe,
@@ -18,6 +14,11 @@ import {
   storedText,
   wholeNumber,
 } from './fields.ts'
+import { ApiKeyInput, keyId, MOST_KEYS, RotationInput } from './api-key-body.ts'
+import { serviceCalls } from './calls.ts'
+import { customerRows } from './customer-endpoints.ts'
+import { joinRows, type Call, type Endpoint, type Schema } from './endpoint.ts'
+import { FacilitatorInput, FacilitatorSettleBody, FacilitatorSupportedBody } from './facilitator.ts'
 import { PaymentStatuses } from './payment-body.ts'
 import { SEARCHED_PARTIES } from './payment-search.ts'
 import { DIRECTIONS, LISTED_STATUSES } from './payment.ts'

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { address } from './address-field.ts'
 import {
+  address,
   atomic,
   decimal,
   describe as quote,

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { address } from './address-field.ts'
 import {
+  address,
   assetName,
   atomic,
   boundedText,

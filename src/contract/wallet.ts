@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { address } from './address-field.ts'
 import {
+  address,
   boundedText,
   decimal,
   networkName,
@@ -10,7 +10,14 @@ import {
   wellFormed,
 } from './fields.ts'
 import { PaymentStatusBody } from './payment-body.ts'
-import { OWNERSHIP_PROOFS, WALLET_KINDS } from './wallet-owner.ts'
+
+/** `managed`: the service holds its key. `payout`: somebody pays it, and its owner holds the key. */
+const WALLET_KINDS = ['managed', 'payout'] as const
+export type WalletKind = (typeof WALLET_KINDS)[number]
+
+/** How an account is known to own a wallet: its key is held here, the wallet signed for it, or the operator registered it. */
+const OWNERSHIP_PROOFS = ['managed', 'signature', 'operator'] as const
+export type OwnershipProof = (typeof OWNERSHIP_PROOFS)[number]
 
 /** An account has at most so many managed wallets. */
 export const MOST_WALLETS = 50

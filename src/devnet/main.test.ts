@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freePort, isFree } from './ports.ts'
+import { freePort, isFree } from './options.ts'
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
 const VARIABLES = [

@@ -1,7 +1,7 @@
+import { chmod, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Devnet } from './network.ts'
-import { readOptions } from './options.ts'
-import { portProblems } from './ports.ts'
-import { writeToolsFile } from './tools-file.ts'
+import { readOptions, portProblems } from './options.ts'
 
 /** `npm start`: everything on this machine, until Ctrl-C. */
 const stopped = new Promise<void>((resolve) => {
@@ -47,4 +47,28 @@ Paydesk is ready:  ${net.urls.web}
            addresses, keys and tokens: ${path}
 
 Ctrl-C ends everything; the next start has the same history. npm start -- --reset forgets it.`
+}
+
+/** `devnet.json`: where everything is, with keys, for tools and for importing an account into a wallet. Its shape is stable. */
+async function writeToolsFile(net: Devnet): Promise<string> {
+  const { wallets, urls, evm, solana, apiKeys } = net
+  const content = {
+    ...urls,
+    evm: { rpcUrl: evm.rpcUrl, chainId: evm.chainId, tokens: evm.tokens },
+    solana: { rpcUrl: solana.rpcUrl, wsUrl: solana.wsUrl, tokens: solana.tokens },
+    apiKeys,
+    wallets: {
+      buyer: wallets.buyer,
+      seller: wallets.seller,
+      managed: {
+        evm: { address: wallets.managed.evm.address },
+        solana: { address: wallets.managed.solana.address },
+      },
+    },
+  }
+  const path = join(net.dir, 'devnet.json')
+  await writeFile(path, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
+  // The mode above counts for a new file only.
+  await chmod(path, 0o600)
+  return path
 }

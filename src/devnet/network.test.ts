@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endpoints } from '#contract/endpoints.ts'
 import { SOLANA_DEVNET } from '#contract/network.ts'
 import { Devnet } from './network.ts'
-import { isFree } from './ports.ts'
+import { isFree } from './options.ts'
 
 const said: string[] = []
 let dir: string

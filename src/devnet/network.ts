@@ -1,23 +1,69 @@
 import { writeFile } from 'node:fs/promises'
-import type { Asset, Network } from '#contract/network.ts'
-import { openDatabase } from '#postgres/open.ts'
 import { BFF_SCHEMA } from '#bff/db/migrations-folder.ts'
+import {
+  type Asset,
+  type Network,
+  NATIVE_ETH,
+  NATIVE_SOL,
+  SOLANA_DEVNET,
+} from '#contract/network.ts'
+import { openDatabase } from '#postgres/open.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
-import { embeddedTemplate } from './cache.ts'
-import { EVM_CHAIN_ID, EvmNode } from './nodes/evm.ts'
-import { Folder } from './folder.ts'
+import { embeddedTemplate, Folder } from './folder.ts'
 import { isComplete, prepareAccount, readKeys, writeKeys, type Keys } from './keys.ts'
-import { localNetworks } from './networks.ts'
-import { freePort } from './ports.ts'
-import type { Program } from './program.ts'
-import { shopUrl, startBff, startSeller, startService, vaultKeyFile } from './programs.ts'
-import { genesisTime, seedHistory } from './seed/seed.ts'
+import { EVM_CHAIN_ID, EvmNode } from './nodes/evm.ts'
+import { GENESIS_HASH } from './nodes/solana/method-overrides.ts'
 import { SolanaNode } from './nodes/solana/node.ts'
+import { devnetWallets, seedPayers, type Wallets } from './nodes/wallets.ts'
+import { freePort } from './options.ts'
+import {
+  type Program,
+  shopUrl,
+  startBff,
+  startSeller,
+  startService,
+  vaultKeyFile,
+} from './programs.ts'
+import { genesisTime, seedHistory } from './seed/seed.ts'
 import { deployEvmTokens, EVM_TOKENS } from './tokens/evm.ts'
 import { createSolanaAccounts, SOLANA_TOKENS } from './tokens/solana.ts'
-import { devnetWallets, seedPayers, type Wallets } from './nodes/wallets.ts'
 import { ensureBuilt } from './web/build.ts'
 import { WebServer } from './web/server.ts'
+
+export type ChainFacts = {
+  evm: { rpcUrl: string; blockTimeSeconds: number }
+  solana: { rpcUrl: string; wsUrl: string; slotTimeMs: number }
+}
+
+const EVM_CONFIRMATIONS = 2
+
+/** The two local chains, as every program is configured for them. */
+function localNetworks({ evm, solana }: ChainFacts): Network[] {
+  return [
+    {
+      network: `eip155:${EVM_CHAIN_ID}`,
+      name: 'Local Ethereum',
+      rpcUrls: [evm.rpcUrl],
+      publicRpcUrls: [evm.rpcUrl],
+      testnet: true,
+      blockTimeMs: Math.max(1, Math.round(evm.blockTimeSeconds * 1000)),
+      confirmations: EVM_CONFIRMATIONS,
+      assets: [NATIVE_ETH, ...Object.values(EVM_TOKENS)],
+    },
+    {
+      network: SOLANA_DEVNET,
+      name: 'Local Solana',
+      rpcUrls: [solana.rpcUrl],
+      publicRpcUrls: [solana.rpcUrl],
+      wsUrl: solana.wsUrl,
+      testnet: true,
+      blockTimeMs: solana.slotTimeMs,
+      confirmations: 1,
+      assets: [NATIVE_SOL, ...Object.values(SOLANA_TOKENS)],
+      genesisHash: GENESIS_HASH,
+    },
+  ]
+}
 
 export type NodePorts = {
   web: number

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { createServer, type AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { readOptions } from './options.ts'
-import { freePort, isFree, portProblems, portsToGive } from './ports.ts'
+import { readOptions, freePort, isFree, portProblems, portsToGive } from './options.ts'
 
 test('a taken port is named with the variable that moves it', async () => {
   const holder = createServer()

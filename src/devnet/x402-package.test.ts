@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { createPublicClient, http } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Devnet } from './network.ts'
-import { freePort } from './ports.ts'
+import { freePort } from './options.ts'
 
 /** The package as its reader gets it: packed, installed in an empty folder beside the official packages, with the programs of its README as they are. */
 

@@ -11,8 +11,7 @@ import {
   type ExternalRequest,
   type ExternalResponse,
 } from './exchange.ts'
-import { isPublicAddress } from './public-address.ts'
-import { refuseUrl } from './refuse-url.ts'
+import { isPublicAddress, refuseUrl } from './public-address.ts'
 
 const LOCAL = { method: 'GET', url: new URL('https://localhost/'), headers: {} }
 const LIMITS = { timeoutMs: 2_000, maxBytes: 1024, loopback: false }

@@ -2,8 +2,7 @@ import { lookup, type LookupAddress } from 'node:dns'
 import { request as requestPlain, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import { isPublicAddress } from './public-address.ts'
-import { refuseUrl } from './refuse-url.ts'
+import { isPublicAddress, refuseUrl } from './public-address.ts'
 
 /** The only code through which our programs call an address that a third party chose. */
 

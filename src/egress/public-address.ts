@@ -1,4 +1,4 @@
-import { BlockList, isIPv4, isIPv6 } from 'node:net'
+import { BlockList, isIPv4, isIPv6, isIP } from 'node:net'
 
 /**
  * IANA's special-purpose ranges of IPv4: private, local, shared, documentation, benchmark,
@@ -51,4 +51,22 @@ export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !special.check(address, 'ipv4')
   if (!isIPv6(address) || address.includes('%') || address.includes('.')) return false
   return globalUnicast.check(address, 'ipv6') && !special.check(address, 'ipv6')
+}
+
+/** Why a URL is never asked; undefined when it may be. `loopback`: `http://127.0.0.1` is allowed beside, and nothing else. */
+export function refuseUrl(url: URL, loopback: boolean): string | undefined {
+  if (
+    loopback &&
+    url.protocol === 'http:' &&
+    url.hostname === '127.0.0.1' &&
+    !url.username &&
+    !url.password
+  )
+    return undefined
+  if (url.protocol !== 'https:') return 'Expected https.'
+  if (url.port !== '') return 'Expected the port 443.'
+  if (url.username || url.password) return 'Expected no user name.'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  if (isIP(host) !== 0 && !isPublicAddress(host)) return 'Expected a public address.'
+  return undefined
 }

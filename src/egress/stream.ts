@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { EgressError, EgressRefusedError, send, type ExternalRequest } from './exchange.ts'
-import { refuseUrl } from './refuse-url.ts'
+import { refuseUrl } from './public-address.ts'
 
 export type StreamLimits = {
   /** From the DNS lookup to the headers of the answer. */

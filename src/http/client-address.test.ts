@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressKey, clientAddress } from './client-address.ts'
+import { addressKey, clientAddress } from './connections.ts'
 
 test.each([
   ['127.0.0.1', 'ip:127.0.0.1'],

@@ -2,10 +2,14 @@ import { join, resolve } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { drizzle, type PgliteDatabase } from 'drizzle-orm/pglite'
 import { migrate } from 'drizzle-orm/pglite/migrator'
-import { observeCommits } from './after-commit.ts'
+import {
+  observeCommits,
+  type Database,
+  type OpenDatabase,
+  type OpenOptions,
+  migrationConfig,
+} from './open.ts'
 import { DataFolderError, lockFolder } from './folder-lock.ts'
-import type { Database, OpenDatabase, OpenOptions } from './open.ts'
-import { migrationConfig } from './migration-config.ts'
 
 /** The embedded Postgres, in this process. It survives a killed process, not a power cut: it never calls fsync. */
 export async function openFolder(

@@ -7,8 +7,7 @@ import { sql } from 'drizzle-orm'
 import { expect, onTestFinished, test } from 'vitest'
 import { asOwner, createTestDatabase, ENGINES } from '#testing/postgres.ts'
 import { DataFolderError, lockFolder } from './folder-lock.ts'
-import { openDatabase } from './open.ts'
-import { isDatabaseUnavailable } from './unavailable.ts'
+import { openDatabase, isDatabaseUnavailable } from './open.ts'
 
 const SCHEMA = {
   migrations: fileURLToPath(new URL('../service/db/migrations', import.meta.url)),

@@ -1,4 +1,6 @@
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
+import { sql } from 'drizzle-orm'
+import type { MigrationConfig } from 'drizzle-orm/migrator'
 import type { RuntimeRights } from './runtime-role.ts'
 
 /**
@@ -69,4 +71,99 @@ export async function openDatabase(
 ): Promise<OpenDatabase> {
   if ('url' in target) return (await import('./server.ts')).openServer(target, options)
   return (await import('./folder.ts')).openFolder(target, options)
+}
+
+type Follow = (root: Database) => void
+
+/** Open transactions, and what is to be done once each has committed. */
+const open = new WeakMap<Database, Set<Follow>>()
+
+/**
+ * Calls `follow` once with the whole database when the transaction `db` has committed, at once where
+ * `db` is no transaction, and never when it is rolled back.
+ */
+export function afterCommit(db: Database, follow: Follow): void {
+  const waiting = open.get(db)
+  if (waiting) waiting.add(follow)
+  else follow(db)
+}
+
+/** Makes the transactions of a database tell when they have committed. */
+export function observeCommits(db: Database): Database {
+  const begin = db.transaction.bind(db)
+  db.transaction = async (work, config) => {
+    const waiting = new Set<Follow>()
+    const result = await begin((tx) => {
+      // A savepoint commits with its transaction.
+      const nest = tx.transaction.bind(tx)
+      tx.transaction = (inner) =>
+        nest((part) => {
+          open.set(part, waiting)
+          return inner(part)
+        })
+      open.set(tx, waiting)
+      return work(tx)
+    }, config)
+    for (const follow of waiting) follow(db)
+    return result
+  }
+  return db
+}
+
+/**
+ * Has the database write about 1 MiB to its disk, and drop it: a sort that does not fit into memory.
+ * It touches no row, so it needs no rights and leaves nothing behind, and a disk with less space
+ * than that is as good as full.
+ * @throws when the disk is full, or cannot be written
+ */
+export async function checkDisk(db: Database): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.execute(sql`select set_config('work_mem', '64kB', true)`)
+    await tx.execute(sql`
+      select sum(length(filler)) from (
+        select repeat('x', 1000) as filler from generate_series(1, 1100) as number
+        order by number desc offset 0) as sorted`)
+  })
+}
+
+/** The clock that all processes share. */
+export async function readDatabaseClock(db: Database): Promise<Date> {
+  const { rows } = await db.execute<{ ms: string }>(
+    sql`select (extract(epoch from clock_timestamp()) * 1000)::bigint::text as ms`,
+  )
+  return new Date(Number(rows[0]?.ms))
+}
+
+/** The journals live outside the programs' schemas, because each program's first migration creates its own. */
+export function migrationConfig(options: OpenOptions): MigrationConfig {
+  return {
+    migrationsFolder: options.migrations,
+    migrationsSchema: 'migrations',
+    migrationsTable: options.schema,
+  }
+}
+
+/**
+ * SQLSTATE classes and codes, and socket errors, that say the server is not there, has no disk or memory left, or took longer than a statement may;
+ * anything else is a defect of the query.
+ */
+const UNAVAILABLE =
+  /^(08...|57P0[1-4]|57014|53[123]00|58030|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)$/
+const CONNECTION_LOST =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
+
+/** Whether an error means that the database does not serve now, so that the same request can succeed later. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  for (
+    let cause = error, depth = 0;
+    cause instanceof Error && depth < 5;
+    cause = cause.cause, depth++
+  ) {
+    if ('code' in cause && typeof cause.code === 'string' && UNAVAILABLE.test(cause.code))
+      return true
+    // The Unix socket of a server that is not running is a file that is missing.
+    if ('syscall' in cause && cause.syscall === 'connect') return true
+    if (CONNECTION_LOST.test(cause.message)) return true
+  }
+  return false
 }

@@ -1,7 +1,6 @@
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { Client } from 'pg'
-import { migrationConfig } from './migration-config.ts'
-import type { OpenOptions } from './open.ts'
+import { migrationConfig, type OpenOptions } from './open.ts'
 
 /** What the runtime role may do with a table beside reading it. `update` names the columns, or is `all`. */
 export type TableRights = {

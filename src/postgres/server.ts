@@ -2,9 +2,13 @@ import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import { migrate } from 'drizzle-orm/node-postgres/migrator'
 import pg from 'pg'
 import type { Client } from 'pg'
-import { observeCommits } from './after-commit.ts'
-import { migrationConfig } from './migration-config.ts'
-import type { Database, OpenDatabase, OpenOptions } from './open.ts'
+import {
+  observeCommits,
+  type Database,
+  type OpenDatabase,
+  type OpenOptions,
+  migrationConfig,
+} from './open.ts'
 import { grantRights, readRole, requireMigrated } from './runtime-role.ts'
 
 /** Any query of ours that takes longer is a defect; it must not hold a connection. */

@@ -4,14 +4,18 @@ import { ProblemError } from '#contract/problem.ts'
 import { statusOf, type Readiness } from '#http/internal-server.ts'
 import type { Context } from './context/context.ts'
 import { mountDocs } from './api/docs.ts'
-import type { HttpEnv } from './api/env.ts'
-import { envelope, handleError, securityHeaders } from './api/envelope.ts'
+import type { HttpEnv, Routes } from './api/handler.ts'
+import {
+  envelope,
+  handleError,
+  securityHeaders,
+  respondJson,
+  respondProblem,
+} from './api/envelope.ts'
 import { identify } from './api/identify.ts'
 import { mountEndpoint } from './api/mount-endpoint.ts'
-import { respondJson, respondProblem } from './api/respond.ts'
 import type { Metrics } from './context/metrics.ts'
 import { describeApi } from './openapi/describe-api.ts'
-import type { Routes } from './api/handler.ts'
 
 type Parts = { metrics: Pick<Metrics, 'observeRequest'>; readiness: () => Promise<Readiness> }
 

@@ -2,8 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { HealthCheck, Readiness } from '#http/internal-server.ts'
 import type { Context } from './context/context.ts'
 import type { Chain } from './chains/chain.ts'
-import { checkDisk } from '#postgres/check-disk.ts'
-import { readDatabaseClock } from '#postgres/clock.ts'
+import { checkDisk, readDatabaseClock } from '#postgres/open.ts'
 import { countStopped } from './db/wallet-ledger.ts'
 
 /** `note`: what an operator should know of a part that works. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { SCOPES, type Scope } from '#contract/api-key.ts'
+import { SCOPES, type Scope } from '#contract/api-key-body.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import {

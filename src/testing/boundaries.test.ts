@@ -17,7 +17,7 @@ const ROOT = join(import.meta.dirname, '../..')
  * complaint.
  */
 const FORBIDDEN: Record<string, string> = {
-  contract: 'chains/intent.ts',
+  contract: 'chains/match.ts',
   chains: 'service/context/context.ts',
   egress: 'contract/network.ts',
   http: 'service/context/context.ts',

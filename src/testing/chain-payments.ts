@@ -2,7 +2,7 @@ import { Keypair } from '@solana/web3.js'
 import { privateKeyToAccount } from 'viem/accounts'
 import { buildPayment as buildEvm } from '#chains/evm/build.ts'
 import { buildPayment as buildSolana } from '#chains/solana/build.ts'
-import type { PaymentIntent } from '#chains/intent.ts'
+import type { PaymentIntent } from '#chains/match.ts'
 import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
 
 /** One valid payment on each chain, with the keys to sign it: what tests start from. */

@@ -20,7 +20,7 @@ import {
 import { generatePrivateKey, privateKeyToAddress, type PrivateKeyAccount } from 'viem/accounts'
 import * as v from 'valibot'
 import type { Asset } from '#contract/network.ts'
-import { permit2 } from '#devnet/artifacts/load.ts'
+import { permit2 } from '#devnet/tokens/evm.ts'
 import { createEvmClient } from '#x402/client/evm.ts'
 import type { EvmFixture } from './local-chains.ts'
 import { sendFrom } from './token-payers.ts'

@@ -16,7 +16,7 @@ import {
   siteHeaders,
   siteHeadersOf,
 } from '#contract/site-headers.ts'
-import { freePort } from '#devnet/ports.ts'
+import { freePort } from '#devnet/options.ts'
 import { DIST, ensureBuilt } from '#devnet/web/build.ts'
 import { pagePaths } from '#web/router/page-paths.ts'
 import { findBrowser } from './browser.ts'

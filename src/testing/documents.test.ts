@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { readEnv as readProxyEnv, toConfig as toProxyConfig } from '#bff/config/config.ts'
-import { PLANS } from '#contract/api-key.ts'
+import { PLANS } from '#contract/api-key-body.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { NetworkConfig } from '#contract/network-config.ts'
 import {

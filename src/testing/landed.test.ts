@@ -15,7 +15,7 @@ import {
 } from '#chains/evm/compare.ts'
 import { decodeTransaction as decodeEvm } from '#chains/evm/decode.ts'
 import { decodeLanded as decodeLandedEvm } from '#chains/evm/landed.ts'
-import type { PaymentIntent } from '#chains/intent.ts'
+import type { PaymentIntent } from '#chains/match.ts'
 import { buildPayment as buildSolana } from '#chains/solana/build.ts'
 import {
   compareLanded as compareLandedSolana,

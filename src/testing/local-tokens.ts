@@ -12,7 +12,7 @@ import {
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { Asset } from '#contract/network.ts'
-import { usdCoin } from '#devnet/artifacts/load.ts'
+import { usdCoin } from '#devnet/tokens/evm.ts'
 import type { EvmFixture, SolanaFixture } from './local-chains.ts'
 import { accountOf, TOKEN } from './token-instructions.ts'
 

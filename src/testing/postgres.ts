@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { env } from 'node:process'
 import pg from 'pg'
-import { embeddedTemplate } from '#devnet/cache.ts'
+import { embeddedTemplate } from '#devnet/folder.ts'
 import type { Database, DatabaseTarget } from '#postgres/open.ts'
 
 const require = createRequire(import.meta.url)

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { COMPILE_CACHE } from '#devnet/cache.ts'
+import { COMPILE_CACHE } from '#devnet/folder.ts'
 import type { CrashPoint } from '#service/context/context.ts'
 
 const SERVICE = fileURLToPath(new URL('../service/main.ts', import.meta.url))

@@ -1,11 +1,6 @@
 import { keccak256, type Hex } from 'viem'
 import { buildPayment } from '#chains/evm/build.ts'
-import {
-  addFingerprint,
-  randomBelow,
-  formatFingerprint,
-  type FeesPerGas,
-} from '#chains/evm/fee-fingerprint.ts'
+import { addFingerprint, randomBelow, formatFingerprint, type FeesPerGas } from '#chains/evm/fee.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import type {
   Chain,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { expect, test } from 'vitest'
-import { createApiKey, isApiKey } from '#contract/api-key.ts'
+import { createApiKey, isApiKey } from '#contract/api-key-body.ts'
 import {
   cycloneDxDocument,
   type LockedPackage,

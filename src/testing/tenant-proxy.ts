@@ -1,4 +1,4 @@
-import { SCOPES } from '#contract/api-key.ts'
+import { SCOPES } from '#contract/api-key-body.ts'
 import { createBff, type RunningBff } from '#bff/bff.ts'
 import { toConfig } from '#bff/config/config.ts'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'

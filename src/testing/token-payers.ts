@@ -21,7 +21,7 @@ import {
   permit2,
   usdCoin,
   wrappedEther,
-} from '#devnet/artifacts/load.ts'
+} from '#devnet/tokens/evm.ts'
 import { createSolanaAccounts, SOLANA_TOKENS } from '#devnet/tokens/solana.ts'
 import type { Context } from '#service/context/context.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'

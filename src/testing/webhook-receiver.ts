@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { freePort } from '#devnet/ports.ts'
+import { freePort } from '#devnet/options.ts'
 
 /** What a receiver took, in the order of its arrival. */
 export type ReceivedWebhook = {

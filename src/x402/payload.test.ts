@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { encodeHeader } from './header.ts'
 import { readNetwork, formatNetworkV1 } from './networks.ts'
-import { decodePayload, methodOf, networkNameOf, schemeOf } from './payload.ts'
+import { decodePayload, methodOf, networkNameOf, schemeOf, encodeSettlement } from './payload.ts'
 import { fromV1, toV1, writeChallenge, type Requirements } from './requirements.ts'
-import { encodeSettlement } from './settlement.ts'
 
 const REQUIREMENTS: Requirements = {
   scheme: 'exact',

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { fieldProblemOf } from '#contract/explain-issue.ts'
-import type { DecodeProblem } from '#contract/reasons.ts'
-import { decodeHeader } from './header.ts'
+import type { DecodeProblem, FieldFormat } from '#contract/reasons.ts'
+import { decodeHeader, decodeBase64, encodeHeader } from './header.ts'
 import {
   EIP3009_METHOD,
   NATIVE_TRANSFER_METHOD,
@@ -71,4 +71,53 @@ export function methodOf(payment: PaymentPayload): string | undefined {
   if ('txRef' in payment.payload) return TXID_METHOD
   if ('signedTransaction' in payment.payload) return SIGNED_TRANSACTION_METHOD
   return 'transaction' in payment.payload ? NATIVE_TRANSFER_METHOD : undefined
+}
+
+/**
+ * Native SOL that the payer signs and the service broadcasts: scheme `exact`, `assetTransferMethod: "native-transfer"`.
+ * The payload's field is the one of exact on Solana: base64 of the wire transaction.
+ */
+export const NativeTransferPayload = v.object({
+  transaction: v.pipe(
+    v.string(),
+    v.maxLength(2048),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const bytes = decodeBase64(dataset.value)
+      if (bytes) return bytes
+      addIssue({ message: 'base64' satisfies FieldFormat })
+      return NEVER
+    }),
+  ),
+})
+
+/** Native ETH that the payer signs and the service broadcasts: `assetTransferMethod: "signed-transaction"`. */
+export const SignedTransactionPayload = v.object({
+  signedTransaction: v.pipe(
+    v.string(),
+    v.maxLength(4096),
+    v.regex(/^0x(?:[0-9a-f]{2})+$/, 'lower_case_hex' satisfies FieldFormat),
+  ),
+})
+
+/** What a facilitator answers; the same in both versions. */
+
+const reason = v.optional(v.pipe(v.string(), v.maxLength(256)))
+const payer = v.optional(v.pipe(v.string(), v.maxLength(128)))
+
+export const VerifyResponse = v.object({ isValid: v.boolean(), invalidReason: reason, payer })
+export type VerifyResponse = v.InferOutput<typeof VerifyResponse>
+
+export const SettleResponse = v.object({
+  success: v.boolean(),
+  errorReason: reason,
+  payer,
+  /** Hash or signature; empty when nothing was broadcast. */
+  transaction: v.pipe(v.string(), v.maxLength(128)),
+  network: v.pipe(v.string(), v.maxLength(64)),
+})
+export type SettleResponse = v.InferOutput<typeof SettleResponse>
+
+/** The value of `PAYMENT-RESPONSE` and of `X-PAYMENT-RESPONSE`. */
+export function encodeSettlement(response: SettleResponse): string {
+  return encodeHeader(response)
 }

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { PLANS } from '#contract/api-key.ts'
+import { PLANS } from '#contract/api-key-body.ts'
 import { ProblemError } from '#contract/problem.ts'
-import { Budgets, type BudgetClass } from './budgets.ts'
-import { Quota } from './quota.ts'
+import { Budgets, type BudgetClass, Quota } from './budgets.ts'
 
 function setUp(requestsPerMinute = 100) {
   const clock = { ms: Date.parse('2026-11-21T10:00:00Z') }

@@ -1,6 +1,6 @@
 import { and, eq, gt, inArray, lt, sql } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { hostedIntent } from './schema.ts'
+import { hostedIntent, balanceAlert } from './schema.ts'
 
 export type HostedRow = typeof hostedIntent.$inferSelect
 type State = HostedRow['state']
@@ -100,4 +100,30 @@ export async function deleteExpiredIntents(db: Database, now: Date): Promise<voi
   await db
     .delete(hostedIntent)
     .where(and(eq(hostedIntent.state, 'open'), lt(hostedIntent.expiresAt, now)))
+}
+
+export type BalanceAlertRow = typeof balanceAlert.$inferSelect
+
+export async function listAlerts(db: Database): Promise<BalanceAlertRow[]> {
+  return db.select().from(balanceAlert).orderBy(balanceAlert.name, balanceAlert.network)
+}
+
+export async function setAlert(db: Database, row: BalanceAlertRow): Promise<void> {
+  const { name, threshold, setBy, setAt } = row
+  await db
+    .insert(balanceAlert)
+    .values(row)
+    .onConflictDoUpdate({
+      target: [balanceAlert.wallet, balanceAlert.network],
+      set: { name, threshold, setBy, setAt },
+    })
+}
+
+export async function removeAlert(
+  db: Database,
+  { wallet, network }: Pick<BalanceAlertRow, 'wallet' | 'network'>,
+): Promise<void> {
+  await db
+    .delete(balanceAlert)
+    .where(and(eq(balanceAlert.wallet, wallet), eq(balanceAlert.network, network)))
 }

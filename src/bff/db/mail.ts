@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { and, asc, count, eq, gt, inArray, isNotNull, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import type { MailKind } from '#contract/mail-endpoints.ts'
-import { createId } from '#contract/id.ts'
+import { createId } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import { mailAddress, mailCursor, mailItem, mailMessage, type MailFacts } from './mail-schema.ts'
 

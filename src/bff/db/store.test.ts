@@ -4,17 +4,10 @@ import { openDatabase, type Database, type OpenDatabase } from '#postgres/open.t
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
 import { createCookieValue, createId, hashCookieValue } from '../session/random.ts'
 import { BFF_SCHEMA } from './migrations-folder.ts'
-import { deleteExpiredChallenges, insertChallenge, takeChallenge } from './challenges.ts'
 import {
-  allocateLinkUse,
-  fillLinkUse,
-  insertLink,
-  noteStatusEvent,
-  setPaymentStatus,
-  takeUnsettledPayments,
-  type LinkPaymentRow,
-} from './links.ts'
-import {
+  deleteExpiredChallenges,
+  insertChallenge,
+  takeChallenge,
   deleteExpiredSessions,
   deleteSession,
   findMakers,
@@ -26,6 +19,15 @@ import {
   replaceSession,
   type SessionRow,
 } from './sessions.ts'
+import {
+  allocateLinkUse,
+  fillLinkUse,
+  insertLink,
+  noteStatusEvent,
+  setPaymentStatus,
+  takeUnsettledPayments,
+  type LinkPaymentRow,
+} from './links.ts'
 
 const NOW = new Date('2026-11-21T10:00:00Z')
 const later = (minutes: number): Date => new Date(NOW.getTime() + minutes * 60_000)

@@ -1,9 +1,157 @@
 import type { ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
+import type { Heartbeat } from '#contract/event.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { OpenSession } from '../db/sessions.ts'
-import type { EventHub } from './hub.ts'
-import { Stream } from './stream.ts'
+import type { EventHub, RingEvent } from './hub.ts'
+
+const REPLAY_RETRY_MS = 2000
+/** How long a browser waits before it reconnects. */
+const RETRY_HINT_MS = 2000
+
+/**
+ * One browser's stream. It has no queue: it keeps a position in the hub's ring and writes as fast
+ * as the browser reads. The position also passes events that this session may not see, so resuming
+ * never reads them twice.
+ */
+class Stream {
+  readonly address: string
+  session: OpenSession
+  readonly #hub: EventHub
+  readonly #response: ServerResponse
+  #position: bigint | undefined
+  /**
+   * Whether the browser has to read before more is written. The server disconnects one that does
+   * not read; it resumes where it left off.
+   */
+  #isBlocked = false
+  #reaching = false
+  /** The last value of `#live` sent to the browser. */
+  #told: boolean | undefined
+  #closed = false
+
+  constructor(parts: {
+    hub: EventHub
+    response: ServerResponse
+    session: OpenSession
+    address: string
+    position: bigint | undefined
+  }) {
+    this.#hub = parts.hub
+    this.#response = parts.response
+    this.session = parts.session
+    this.address = parts.address
+    this.#position = parts.position
+    this.#write(`retry: ${RETRY_HINT_MS}\n\n`)
+  }
+
+  /**
+   * Writes what the ring holds after the position. A change of the feed's state is reported first.
+   */
+  pump(): void {
+    const { ring } = this.#hub
+    if (this.#closed) return
+    if (ring && !this.#reaching) {
+      this.#position ??= ring.last
+      if (this.#position < ring.start) void this.#reachBack(this.#position)
+    }
+    // At the start too: a browser can resume before it ever saw a payment, and learns at once
+    // whether events arrive.
+    if (this.#live !== this.#told) this.#sayWhere()
+    if (!ring || this.#reaching || this.#position === undefined) return
+    while (!this.#isBlocked && !this.#closed) {
+      const event = ring.after(this.#position)
+      if (!event) return
+      this.#position = event.id
+      if (!this.#maySee(event)) continue
+      const json = this.session.member ? event.json : (event.partiesJson ?? event.json)
+      this.#write(`id: ${event.id}\nevent: payment\ndata: ${json}\n\n`)
+    }
+  }
+
+  /**
+   * Every 15 seconds: shows that the connection is alive and whether the service behind it is, and
+   * moves the browser's position past events it may not see.
+   */
+  beat(): void {
+    if (this.#isBlocked) return
+    const last = this.#hub.ring?.last
+    // A position from a history the service no longer has: the browser reads everything again.
+    if (
+      last !== undefined &&
+      this.#position !== undefined &&
+      this.#position > last &&
+      this.#hub.state === 'live'
+    )
+      this.#reset(last)
+    else this.#sayWhere()
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#response.end()
+  }
+
+  async #reachBack(position: bigint): Promise<void> {
+    this.#reaching = true
+    try {
+      const reached = await this.#hub.reachBack(position)
+      const ring = this.#hub.ring
+      if (!reached && ring) this.#reset(ring.last)
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, REPLAY_RETRY_MS).unref())
+    } finally {
+      this.#reaching = false
+    }
+    this.pump()
+  }
+
+  /**
+   * Too much was missed, or the history is another one. `event: reset` makes the page reload its
+   * lists.
+   */
+  #reset(position: bigint): void {
+    this.#position = position
+    this.#write(`id: ${position}\nevent: reset\ndata: {}\n\n`)
+  }
+
+  /** Whether events arrive now. The stream itself stays open when the service behind it is gone. */
+  get #live(): boolean {
+    return this.#hub.state === 'live' && !this.#reaching
+  }
+
+  /**
+   * With data, because browsers report no event for an id alone: the page learns its position, and
+   * whether events arrive.
+   */
+  #sayWhere(): void {
+    this.#told = this.#live
+    const beat: Heartbeat = { live: this.#live }
+    const at = this.#position === undefined || this.#reaching ? '' : `id: ${this.#position}\n`
+    this.#write(`${at}event: beat\ndata: ${JSON.stringify(beat)}\n\n`)
+  }
+
+  #maySee(event: RingEvent): boolean {
+    const { id, wallets, member } = this.session
+    return (
+      member !== null ||
+      wallets.includes(event.sender) ||
+      wallets.includes(event.recipient) ||
+      event.makers.includes(id)
+    )
+  }
+
+  #write(text: string): void {
+    if (this.#closed || this.#response.destroyed) return
+    if (this.#response.write(text)) return
+    if (this.#isBlocked) return
+    this.#isBlocked = true
+    this.#response.once('drain', () => {
+      this.#isBlocked = false
+      this.pump()
+    })
+  }
+}
 
 const MAX_PER_SESSION = 5
 const MAX_PER_ADDRESS = 20

@@ -9,7 +9,7 @@ import {
   noteReported,
   type FileRow,
 } from '../db/files.ts'
-import type { HttpContext } from '../http/env.ts'
+import type { HttpContext } from '../http/reply.ts'
 import type { OpenedSource } from './source.ts'
 
 /** A type that a browser could run as a page of this origin is told as bytes. */

@@ -19,9 +19,14 @@ import {
   TXID_METHOD,
   UPFRONT_FLOW,
 } from '#x402/methods.ts'
-import { SignedTransactionPayload } from '#x402/native-transfer.ts'
+import {
+  SignedTransactionPayload,
+  decodePayload,
+  methodOf,
+  networkNameOf,
+  type PaymentPayload,
+} from '#x402/payload.ts'
 import { readNetwork } from '#x402/networks.ts'
-import { decodePayload, methodOf, networkNameOf, type PaymentPayload } from '#x402/payload.ts'
 import { writeChallenge, type Requirements } from '#x402/requirements.ts'
 import { sellerNetworks } from '../config/seller-networks.ts'
 import type { ProxyContext } from '../context/context.ts'

@@ -2,7 +2,7 @@ import { ProblemError } from '#contract/problem.ts'
 import { reasonCodeOf } from '#contract/reasons.ts'
 import { familyOf } from '#contract/network.ts'
 import { TXID_METHOD } from '#x402/methods.ts'
-import { encodeSettlement } from '#x402/settlement.ts'
+import { encodeSettlement } from '#x402/payload.ts'
 import type { ProxyContext } from '../context/context.ts'
 import {
   deletePresenter,
@@ -12,7 +12,7 @@ import {
   startSending,
   type FileRow,
 } from '../db/files.ts'
-import type { HttpContext } from '../http/env.ts'
+import type { HttpContext } from '../http/reply.ts'
 import { spender } from '../session/rule.ts'
 import type { Visitor } from '../session/visitor.ts'
 import { deliver, reportUndelivered, settleDelivery } from './deliver.ts'

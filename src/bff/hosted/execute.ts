@@ -1,14 +1,49 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import { isHashSignedByEvm } from '#chains/evm/verify-signature.ts'
+import { isSignedBySolana } from '#chains/solana/signature.ts'
 import { formatAmount } from '#contract/amount.ts'
+import { type HostedIntent, intentText, intentTypedData } from '#contract/hosted-intent.ts'
 import { LosslessNumber } from '#contract/json.ts'
+import { familyOf, type Asset } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { limitProblem } from '#contract/reason-problems.ts'
+import type { LimitReason, RefusalCode } from '#contract/reasons.ts'
+import { findRule, type HostedRule } from '../config/hosted-rules.ts'
 import type { ProxyContext } from '../context/context.ts'
 import { moveIntent, setSent, type HostedRow } from '../db/hosted.ts'
-import type { Visitor } from '../session/visitor.ts'
 import { spender } from '../session/rule.ts'
+import type { Visitor } from '../session/visitor.ts'
 import { ForwardedError } from '../upstream/problem.ts'
 import { UPSTREAM_TIMEOUT_MS } from '../upstream/upstream.ts'
-import { refuseHosted } from './refuse.ts'
-import { findRule, type HostedRule } from '../config/hosted-rules.ts'
+
+/** Why a payment from a managed wallet is not made. Every one of them is certain: nothing was sent. */
+const REFUSALS = {
+  hosted_off: 'Payments from managed wallets are turned off.',
+  hosted_wallet: 'Payments from this wallet in this asset are not enabled.',
+  hosted_signer: 'Sign with an operator wallet of this session, on the same kind of network.',
+  hosted_intent: 'There is no such payment to sign in this session.',
+  hosted_expired: 'Too much time passed before it was signed. Prepare it again.',
+  hosted_used: 'This was already signed and sent. Another signature does not send it again.',
+  hosted_signature: 'The signature is not over this payment, or not of the wallet it was made for.',
+  hosted_not_sent: 'It never reached the payment service. Nothing was sent; prepare it again.',
+} as const satisfies Partial<Record<RefusalCode, string>>
+export type HostedRefusal = keyof typeof REFUSALS
+
+export function refuseHosted(reason: HostedRefusal): ProblemError {
+  const code = reason === 'hosted_intent' ? 'NOT_FOUND' : 'FORBIDDEN'
+  return new ProblemError(code, { message: REFUSALS[reason], reason })
+}
+
+/** The payment is above a limit of the operator. `left`: the most that it may be now. */
+export function refuseOverLimit(
+  code: Extract<LimitReason['code'], `hosted_${string}`>,
+  left: bigint,
+  { address, symbol, decimals }: Asset,
+): ProblemError {
+  const maximum = { amountAtomic: left < 0n ? 0n : left, asset: address, symbol, decimals }
+  return limitProblem({ code, params: { maximum } })
+}
 
 export type SendOutcome = { state: 'sent' | 'unknown'; paymentId: string | null }
 type Asking = { context: ProxyContext; visitor: Visitor; requestId: string }
@@ -183,4 +218,71 @@ function requestOf(row: HostedRow, { asset }: HostedRule): Record<string, unknow
     ...(row.resource !== null && { resource: row.resource }),
     metadata,
   }
+}
+
+/** What has to be signed, from what is kept. */
+export function intentOf(row: HostedRow, { asset }: HostedRule): HostedIntent {
+  return {
+    nonce: row.id,
+    network: row.network,
+    from: row.sender,
+    to: row.recipient,
+    asset: row.asset,
+    symbol: asset.symbol,
+    decimals: asset.decimals,
+    amountAtomic: row.amount.toString(),
+    priorityFee: row.priorityFee ?? '',
+    resource: row.resource ?? '',
+    description: row.description ?? '',
+    reference: row.reference ?? '',
+    refundOf: row.refundOf ?? '',
+    expiresAt: Math.floor(row.expiresAt.getTime() / 1000),
+  }
+}
+
+/** Whether `signer` itself signed exactly this payment. */
+export function isIntentSigned(signer: string, intent: HostedIntent, signature: string): boolean {
+  return familyOf(intent.network) === 'evm'
+    ? isHashSignedByEvm(signer, intentHash(intent), signature)
+    : isSignedBySolana(signer, intentText(intent), signature)
+}
+
+/** EIP-712 over a flat struct of addresses, numbers and texts. */
+export function intentHash(intent: HostedIntent): Uint8Array {
+  const { domain, types, message } = intentTypedData(intent)
+  const fields = types.HostedPayment
+  const domainFields = [
+    { name: 'name', type: 'string' },
+    { name: 'version', type: 'string' },
+    { name: 'chainId', type: 'uint256' },
+  ] as const
+  const separator = structHash('EIP712Domain', domainFields, {
+    ...domain,
+    chainId: String(domain.chainId),
+  })
+  return keccak_256(
+    concatBytes(Uint8Array.of(0x19, 0x01), separator, structHash('HostedPayment', fields, message)),
+  )
+}
+
+type Field = { name: string; type: 'address' | 'uint256' | 'string' }
+
+function structHash(
+  name: string,
+  fields: readonly Field[],
+  values: Readonly<Record<string, string>>,
+): Uint8Array {
+  const type = `${name}(${fields.map((field) => `${field.type} ${field.name}`).join(',')})`
+  return keccak_256(
+    concatBytes(
+      keccak_256(utf8ToBytes(type)),
+      ...fields.map((field) => word(field, values[field.name] ?? '')),
+    ),
+  )
+}
+
+function word({ type }: Field, value: string): Uint8Array {
+  if (type === 'string') return keccak_256(utf8ToBytes(value))
+  const hex = type === 'address' ? value.slice(2).toLowerCase() : BigInt(value).toString(16)
+  return hexToBytes(hex.padStart(64, '0'))
 }

@@ -5,7 +5,7 @@ import { intentText, type HostedIntent } from '#contract/hosted-intent.ts'
 import { SOLANA_DEVNET } from '#contract/network.ts'
 import { evmWallet, solanaWallet } from '#testing/test-browser.ts'
 import { typedData } from '#testing/typed-data.ts'
-import { intentHash, isIntentSigned } from './is-signed.ts'
+import { intentHash, isIntentSigned } from './execute.ts'
 
 const account = privateKeyToAccount(generatePrivateKey())
 const payee = evmWallet().address

@@ -1,4 +1,7 @@
+import type { Hono } from 'hono'
 import { REQUESTED_BY } from '#contract/dashboard-endpoints.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { HonoEnv } from './reply.ts'
 
 /** What a browser says of where a request comes from. Pages cannot write these headers themselves. */
 export type RequestFacts = {
@@ -49,4 +52,19 @@ export function refusal(
   if (secFetchDest !== undefined && secFetchDest !== 'empty')
     return 'A state change must come from fetch.'
   return undefined
+}
+
+/** Every known path answers a method it does not take with 405 and those it takes. Mounted after the routes. */
+export function mountMethodRefusals(
+  app: Hono<HonoEnv>,
+  known: readonly { method: string; path: string }[],
+): void {
+  const methods = new Map<string, string[]>()
+  for (const { method, path } of known) methods.set(path, [...(methods.get(path) ?? []), method])
+  for (const [path, allowed] of methods) {
+    app.all(path, (c) => {
+      c.header('Allow', allowed.join(', '))
+      throw new ProblemError('METHOD_NOT_ALLOWED')
+    })
+  }
 }

@@ -1,9 +1,10 @@
 import type { Logger } from 'pino'
+import type { HttpBindings } from '@hono/node-server'
+import type { Context as HonoContext } from 'hono'
 import { stringifyJson } from '#contract/json.ts'
 import { errorBody, ProblemError, problems } from '#contract/problem.ts'
-import { isDatabaseUnavailable } from '#postgres/unavailable.ts'
+import { isDatabaseUnavailable } from '#postgres/open.ts'
 import { ForwardedError } from '../upstream/problem.ts'
-import type { HttpContext } from './env.ts'
 
 export function replyJson(
   c: HttpContext,
@@ -52,3 +53,17 @@ function toProblem(error: unknown): ProblemError {
   }
   return new ProblemError('INTERNAL', {}, { cause: error })
 }
+
+/** What a request carries through the app. */
+export type HonoEnv = {
+  Bindings: HttpBindings
+  Variables: {
+    requestId: string
+    /** An allowed one, or nothing. */
+    origin: string | undefined
+    /** The row of the table it met, for the log: paths hold ids and addresses. */
+    route: string
+  }
+}
+
+export type HttpContext = HonoContext<HonoEnv>

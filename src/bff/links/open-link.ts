@@ -1,8 +1,59 @@
-import { readLink, type LinkState, type LinkTerms } from '#contract/payment-link.ts'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import bs58 from 'bs58'
+import type * as v from 'valibot'
+import { parseAddress } from '#contract/address.ts'
+import { describeAmountProblem, parseAmount } from '#contract/amount.ts'
+import type { browserEndpoints } from '#contract/browser-endpoints.ts'
+import type { LinkBody, ShortLinkBody } from '#contract/link-endpoints.ts'
+import { familyOf, findAsset } from '#contract/network.ts'
+import { readLink, type LinkState, type LinkTerms, linkPayload } from '#contract/payment-link.ts'
+import { createId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
+import type { Database } from '#postgres/open.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { countTaken, findLink, type LinkCounts, type LinkRow } from '../db/links.ts'
-import { isGenuine } from './keys.ts'
+import {
+  countTaken,
+  findLink,
+  type LinkCounts,
+  type LinkRow,
+  findLinkKey,
+  insertLinkKey,
+  newestLinkKey,
+  insertLink,
+} from '../db/links.ts'
+import { requireNoProblems } from '../http/parse.ts'
+
+/** A key signs for this long; links signed before stay good, each names its key. */
+const SIGNS_FOR_MS = 90 * 24 * 3_600_000
+
+export type LinkKey = { id: string; secret: string }
+
+/** The key that signs now. Two processes that make one at the same moment make two, and either is good. */
+export async function signingKey(db: Database, now: Date): Promise<LinkKey> {
+  const newest = await newestLinkKey(db)
+  if (newest && now.getTime() - newest.createdAt.getTime() < SIGNS_FOR_MS) return newest
+  const made = {
+    id: bs58.encode(randomBytes(4)),
+    secret: randomBytes(32).toString('base64url'),
+    createdAt: now,
+  }
+  await insertLinkKey(db, made)
+  return made
+}
+
+export function macOf(payload: string, secret: string): string {
+  return createHmac('sha256', Buffer.from(secret, 'base64url')).update(payload).digest('base64url')
+}
+
+/** Whether the text of the signature is, to the last character, the one this proxy makes over the payload. In constant time. */
+export async function isGenuine(
+  db: Database,
+  link: { mac: string; payload: string; keyId: string },
+): Promise<boolean> {
+  const key = await findLinkKey(db, link.keyId)
+  const [given, made] = [Buffer.from(link.mac), Buffer.from(macOf(link.payload, key?.secret ?? ''))]
+  return given.length === made.length && timingSafeEqual(given, made) && key !== undefined
+}
 
 /** Why a link takes no payment, worded for the person who has it. */
 const REFUSALS = {
@@ -52,7 +103,7 @@ export async function openLink({ db, config }: ProxyContext, text: string): Prom
   return { row, terms: read.terms }
 }
 
-export function stateOf(row: LinkRow, counts: Pick<LinkCounts, 'taken'>, now: Date): LinkState {
+function stateOf(row: LinkRow, counts: Pick<LinkCounts, 'taken'>, now: Date): LinkState {
   if (row.withdrawnAt) return 'withdrawn'
   if (row.maxPayments !== null && counts.taken >= row.maxPayments) return 'used'
   return row.expiresAt && row.expiresAt <= now ? 'expired' : 'open'
@@ -63,4 +114,111 @@ export async function readState(context: ProxyContext, row: LinkRow): Promise<Li
   const { id, maxPayments } = row
   const taken = maxPayments === null ? 0 : await countTaken(context.db, { id, maxPayments })
   return stateOf(row, { taken }, context.now())
+}
+
+export type LinkUse = {
+  counts: LinkCounts
+  surplus?: readonly string[]
+  /** What of its payments was refunded; undefined where the service could not be asked. */
+  refunds?: LinkRefunds | undefined
+  /** Of more of them it may be unknown whether they were refunded. */
+  partlyRead?: boolean
+  now: Date
+}
+
+export type LinkRefunds = ReadonlyMap<string, 'partial' | 'full'>
+
+export function describeLink(row: LinkRow, use: LinkUse): LinkBody {
+  const read = readLink(row.link)
+  if (!read) throw new Error(`The link ${row.id} cannot be read back.`)
+  return { ...usageOf(row, use), terms: read.terms }
+}
+
+export function describeShortLink(row: LinkRow, use: LinkUse): ShortLinkBody {
+  if (!row.short) throw new Error(`The link ${row.id} is not a short one.`)
+  return { ...usageOf(row, use), short: row.short }
+}
+
+function usageOf(row: LinkRow, { counts, surplus = [], refunds, partlyRead, now }: LinkUse) {
+  const counted = [...(refunds ?? [])].filter(([paymentId]) => !surplus.includes(paymentId))
+  const count = (wanted: string) => counted.filter(([, state]) => state === wanted).length
+  return {
+    link: row.link,
+    state: stateOf(row, counts, now),
+    paid: counts.paid,
+    pending: counts.pending,
+    surplus: surplus.filter((paymentId) => refunds?.get(paymentId) !== 'full'),
+    refunded: refunds && !partlyRead ? { full: count('full'), partial: count('partial') } : null,
+    createdAt: row.createdAt.getTime(),
+    withdrawnAt: row.withdrawnAt?.getTime() ?? null,
+  }
+}
+
+export type LinkRequest = v.InferOutput<(typeof browserEndpoints)['linkCreate']['body']>
+
+/** Makes and keeps a link. @throws ProblemError `INVALID_PARAMETERS` that names every field that is wrong */
+export async function createLink(
+  context: ProxyContext,
+  wish: LinkRequest,
+  createdBy: string,
+): Promise<LinkRow> {
+  const terms = readTerms(context, wish)
+  const now = context.now()
+  const key = await signingKey(context.db, now)
+  const payload = linkPayload(terms, key.id)
+  const row: LinkRow = {
+    id: terms.id,
+    link: macOf(payload, key.secret) + payload,
+    code: null,
+    short: null,
+    expiresAt: terms.expiresAt === null ? null : new Date(terms.expiresAt),
+    maxPayments: terms.maxPayments,
+    createdBy,
+    createdAt: now,
+    withdrawnAt: null,
+  }
+  await insertLink(context.db, row)
+  return row
+}
+
+function readTerms({ config, now }: ProxyContext, wish: LinkRequest): LinkTerms {
+  const details: Record<string, string> = {}
+  const network = config.networks.find((known) => known.network === wish.network)
+  if (!network)
+    details['network'] =
+      `Expected one of ${config.networks.map((known) => known.network).join(', ')}.`
+  const asset = network && findAsset(network, wish.asset)
+  if (network && !asset)
+    details['asset'] =
+      `Expected an asset of ${network.name}: ${network.assets.map(({ symbol }) => symbol).join(', ')}.`
+  const recipient = parseAddress(wish.recipient)
+  if (!config.sellerWallets.includes(wish.recipient))
+    details['recipient'] =
+      `Expected one of the seller's wallets: ${config.sellerWallets.join(', ')}.`
+  else if (network && recipient.ok && recipient.family !== familyOf(network.network))
+    details['recipient'] = `Expected a wallet on ${network.name}.`
+  const amount =
+    wish.amount !== undefined && asset ? parseAmount(wish.amount, asset.decimals) : undefined
+  if (amount && !amount.ok)
+    details['amount'] = describeAmountProblem(
+      amount.problem,
+      wish.amount ?? '',
+      asset?.decimals ?? 0,
+    )
+  if (wish.expiresAt !== undefined && wish.expiresAt <= now().getTime())
+    details['expiresAt'] = 'Expected a time to come.'
+  requireNoProblems(details)
+  return {
+    id: createId('lnk'),
+    network: wish.network,
+    recipient: wish.recipient,
+    asset: asset?.address ?? '',
+    amountAtomic: amount?.ok ? amount.atomic.toString() : null,
+    resource: wish.resource ?? null,
+    description: wish.description ?? null,
+    reference: wish.reference ?? null,
+    expiresAt: wish.expiresAt ?? null,
+    maxPayments: wish.maxPayments ?? null,
+    returnUrl: wish.returnUrl ?? null,
+  }
 }

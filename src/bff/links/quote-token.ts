@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import { timestamp } from '#contract/fields.ts'
 import { Rate } from '#contract/quote.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { isGenuine, macOf, type LinkKey } from './keys.ts'
-import { refuseLink } from './open-link.ts'
+import { isGenuine, macOf, type LinkKey, refuseLink } from './open-link.ts'
 
 /**
  * A rate that the proxy promised for one way to pay one link. Nothing is stored until it is used:

@@ -1,7 +1,6 @@
 import { endpoints, type EndpointResponse } from '#contract/endpoints.ts'
 import { MOST_PAYMENT_IDS } from '#contract/fields.ts'
-import { createId } from '#contract/id.ts'
-import { isPaymentId } from '#contract/payment.ts'
+import { createId, isPaymentId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
 import { unpaidBefore } from '../db/contacts.ts'

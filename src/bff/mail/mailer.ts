@@ -5,7 +5,7 @@ import { PaymentEvent } from '#contract/event.ts'
 import { parseJson } from '#contract/json.ts'
 import type { MailKind } from '#contract/mail-endpoints.ts'
 import { UNSUBSCRIBE_PATH } from '#contract/mail-endpoints.ts'
-import { createId } from '#contract/id.ts'
+import { createId } from '#contract/payment.ts'
 import type { MailConfig } from '../config/mail-config.ts'
 import type { ProxyContext } from '../context/context.ts'
 import {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { PublicKey } from '@solana/web3.js'
 import pino from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { aggregatorCode, type Aggregator } from '#devnet/tokens/aggregator.ts'
+import { aggregatorCode, type Aggregator } from '#devnet/tokens/evm.ts'
 import {
   startEvm,
   startSolana,

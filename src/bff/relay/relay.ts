@@ -1,8 +1,7 @@
 import { ProblemError } from '#contract/problem.ts'
 import { type RelayInput, MAX_RELAYED_BYTES } from '#contract/relay.ts'
 import { EgressError, exchange } from '#egress/exchange.ts'
-import type { OwnRule } from '../session/own-rule.ts'
-import { requireWallet } from '../session/rule.ts'
+import { type OwnRule, requireWallet } from '../session/rule.ts'
 
 /**
  * Headers a relayed request never carries: those of the connection, those browsers set themselves,

@@ -10,7 +10,7 @@ import {
   type TestBrowser,
 } from '#testing/test-browser.ts'
 import { ACCESS } from '../session/access.ts'
-import { startAnonymousSession } from '../session/start-session.ts'
+import { startAnonymousSession } from '../session/open-session.ts'
 
 const wallets = {
   buyer: evmWallet(),

@@ -1,14 +1,13 @@
 import { parseAddress } from '#contract/address.ts'
 import { describeAmountProblem, parseAmount } from '#contract/amount.ts'
-import type { BalanceWallet } from '#contract/balance-endpoints.ts'
+import type { BalanceWallet } from '#contract/hosted-endpoints.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { familyOf, nativeAsset } from '#contract/network.ts'
 import type { BffConfig } from '../config/config.ts'
-import { listAlerts, removeAlert, setAlert, type BalanceAlertRow } from '../db/balances.ts'
-import type { OwnCall, OwnRule } from '../session/own-rule.ts'
-import { requireRole, spender } from '../session/rule.ts'
+import { listAlerts, removeAlert, setAlert, type BalanceAlertRow } from '../db/hosted.ts'
+import { type OwnCall, type OwnRule, requireRole, spender } from '../session/rule.ts'
 import { OperatorError } from '../upstream/problem.ts'
-import { refuseField } from './own-fields.ts'
+import { refuseField } from '../http/parse.ts'
 
 /**
  * Which wallets the account has, and below which balance people are warned. No chain is asked here:

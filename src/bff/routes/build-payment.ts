@@ -1,10 +1,24 @@
+import { parseAddress, type Family, readRecipient } from '#contract/address.ts'
+import type { EndpointInput, EndpointResponse } from '#contract/endpoints.ts'
+import { familyOf } from '#contract/network.ts'
+import { ProblemError } from '#contract/problem.ts'
+import { recipientProblem } from '#contract/reason-problems.ts'
+import type { BffConfig } from '../config/config.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { insertSessionPayment } from '../db/sessions.ts'
-import type { Visitor } from '../session/visitor.ts'
-import { startAnonymousSession } from '../session/start-session.ts'
+import {
+  insertSessionPayment,
+  findPaymentsFrom,
+  hasSessionPayment,
+  type OpenSession,
+} from '../db/sessions.ts'
+import { fieldsOf, refuseLinkMetadata, refuseSenderVerified } from '../http/parse.ts'
+import { startAnonymousSession } from '../session/open-session.ts'
 import { createId } from '../session/random.ts'
+import { spender, may, type Rule } from '../session/rule.ts'
+import type { Visitor } from '../session/visitor.ts'
 import type { UpstreamReply, UpstreamRequest } from '../upstream/upstream.ts'
-import { spender } from '../session/rule.ts'
+import { readPayment } from './read-payment.ts'
+import { refundRequest } from './refund.ts'
 
 type Wanted = {
   context: ProxyContext
@@ -66,4 +80,119 @@ export async function buildPayment({
 /** Keeps apart what is asked before and after a session has proven the sender: the requests differ, and under one key the service would refuse the second. */
 export function verifiedScope(scope: string, senderVerified: boolean): string {
   return senderVerified ? `${scope}:verified` : scope
+}
+
+type Body = EndpointInput<'transactionSend'>['body']
+
+/**
+ * Anyone may have a payment to the seller built; an operator, one to any recipient; the payee of a
+ * payment, its refund. The sender need not be a wallet of the session: the answer is an unsigned
+ * transaction, useful only to the holder of the sender's key.
+ */
+export const transactionSend: Rule<'transactionSend'> = async (call) => {
+  const { context, visitor, input, raw, requestId, idempotencyKey } = call
+  refuseSenderVerified(input.body)
+  refuseLinkMetadata(input.body.metadata)
+  const refund = await refundRequest(call)
+  const mayPayAnybody = visitor.session !== undefined && may(visitor.session, 'operator')
+  if (!mayPayAnybody && !refund) requireSeller(input.body, context.config)
+  const wanted = {
+    context,
+    visitor,
+    requestId,
+    idempotencyKey,
+    sender: input.body.walletAddress,
+    body: fieldsOf(raw.body),
+    refund,
+  }
+  const { reply, setCookie } = await buildPayment(wanted)
+  return {
+    value: reply.value,
+    headers: { ...reply.headers, ...(setCookie !== undefined && { 'Set-Cookie': setCookie }) },
+  }
+}
+
+function requireSeller(body: Body, { sellerWallets }: Pick<BffConfig, 'sellerWallets'>): void {
+  const { recipientAddress } = body
+  const read = readRecipient(recipientAddress, familyOfOrder(body))
+  if (!read.ok) throw recipientProblem(read.reason, { received: recipientAddress })
+  if (sellerWallets.includes(read.address)) return
+  throw new ProblemError('FORBIDDEN', {
+    message: "This checkout pays only the seller's own wallets.",
+    details: { recipientAddress: `Expected one of ${sellerWallets.join(', ')}.` },
+  })
+}
+
+/** The network family that the order names, or otherwise the one of its sender's address. */
+function familyOfOrder({ network, walletAddress }: Body): Family {
+  if (network !== undefined) return familyOf(network)
+  const sender = parseAddress(walletAddress)
+  return sender.ok ? sender.family : 'evm'
+}
+
+/** How many of its payments a session verifies after a sign-in; later ones are verified when they are read or reported. */
+const MOST = 10
+const MADE_WITHIN_MS = 24 * 3_600_000
+
+type Asking = { context: ProxyContext; visitor: Visitor; requestId: string }
+type Payment = EndpointResponse<'paymentStatus'>
+
+/** Whether the session made a payment whose sender it has proven since, and a transfer waits for exactly that. */
+export async function awaitsVerification(
+  { context }: Asking,
+  session: OpenSession,
+  payment: Payment,
+): Promise<boolean> {
+  const { attribution, paymentId, sender } = payment
+  if (attribution.evidence !== null || !session.wallets.includes(sender)) return false
+  return (
+    (attribution.transfer ?? payment.signature) !== null &&
+    hasSessionPayment(context.db, session.id, paymentId)
+  )
+}
+
+/** Tells the service that the sender of a payment is verified, with the transfer that waits for it. */
+export function verifySender(
+  { context, visitor, requestId }: Asking,
+  session: OpenSession,
+  payment: Payment,
+): Promise<UpstreamReply<'transactionSubmitted'>> {
+  const signature = payment.attribution.transfer ?? payment.signature
+  const body = { paymentId: payment.paymentId, signature, senderVerified: true }
+  const request = {
+    body,
+    requestId,
+    idempotencyKey: `verify-${payment.paymentId}-${signature ?? ''}`,
+    keyScope: verifiedScope(session.id, true),
+  }
+  return context.upstream.write('transactionSubmitted', request, () =>
+    context.budgets.spend(spender(visitor), 'tail'),
+  )
+}
+
+/** After a sign-in: the newest orders that this session made from the wallet before, where their transfer was seen or reported. Never throws. */
+export async function verifyOrdersOf(
+  asking: Asking,
+  session: OpenSession,
+  wallet: string,
+): Promise<void> {
+  const { context, requestId } = asking
+  try {
+    const since = new Date(context.now().getTime() - MADE_WITHIN_MS)
+    const made = await findPaymentsFrom(
+      context.db,
+      { sessionId: session.id, sender: wallet, since },
+      MOST,
+    )
+    for (const paymentId of made) {
+      const { parsed } = await readPayment({ ...asking, session, paymentId })
+      if (await awaitsVerification(asking, session, parsed))
+        await verifySender(asking, session, parsed)
+    }
+  } catch (error) {
+    context.log.warn(
+      { err: error, requestId },
+      'the orders of a session could not be verified after its sign-in; they are when they are read or reported',
+    )
+  }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FileBody, FileSource } from '#contract/file-endpoints.ts'
 import { MOST_PAYMENT_IDS } from '#contract/fields.ts'
-import { createId } from '#contract/id.ts'
+import { createId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { isPrice } from '#contract/quote.ts'
 import type { RefusalCode } from '#contract/reasons.ts'
@@ -32,9 +32,15 @@ import { probeSource, SourceError, storeSource, type StoredSource } from '../fil
 import { requireNoProblems } from '../http/parse.ts'
 import { readStatuses, refreshPayments } from '../links/refresh.ts'
 import { createCode, createShortLink } from '../links/short-link.ts'
-import type { OwnCall, OwnRule } from '../session/own-rule.ts'
+import {
+  type OwnCall,
+  type OwnRule,
+  may,
+  notFound,
+  requireRole,
+  requireSession,
+} from '../session/rule.ts'
 import { createCookieValue, hashCookieValue } from '../session/random.ts'
-import { may, notFound, requireRole, requireSession } from '../session/rule.ts'
 
 const MOST_LISTED = 500
 /** So many payments a list asks for that it has not recorded; the rest comes with the next. */

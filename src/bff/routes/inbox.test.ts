@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createPaymentId } from '#contract/payment.ts'
-import { createId } from '#contract/id.ts'
+import { createPaymentId, createId } from '#contract/payment.ts'
 import { Fixture } from '#testing/fixture.ts'
 import { evmWallet, type TestBrowser } from '#testing/test-browser.ts'
 

@@ -1,5 +1,5 @@
 import { ProblemError } from '#contract/problem.ts'
-import { fieldsOf } from './own-fields.ts'
+import { fieldsOf } from '../http/parse.ts'
 import { onward, requireRole, spender, type ProxyCall, type Rule } from '../session/rule.ts'
 
 /** Money that no order has evidence for: the operator's to assign. */

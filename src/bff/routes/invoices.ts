@@ -1,4 +1,4 @@
-import { createId } from '#contract/id.ts'
+import { createId } from '#contract/payment.ts'
 import { fiatDecimals, invoiceTotals } from '#contract/invoice.ts'
 import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
@@ -26,8 +26,7 @@ import {
 import { requireNoProblems } from '../http/parse.ts'
 import { readStatuses, refreshPayments } from '../links/refresh.ts'
 import { assetDecimals, readPrice, shortLinkRow } from '../links/short-link.ts'
-import type { OwnCall, OwnRule } from '../session/own-rule.ts'
-import { may, notFound, requireRole } from '../session/rule.ts'
+import { type OwnCall, type OwnRule, may, notFound, requireRole } from '../session/rule.ts'
 import type { Visitor } from '../session/visitor.ts'
 
 const PAGE = 50

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { reasonCodeOf } from '#contract/reasons.ts'
-import { apiKeyHint } from '#contract/api-key.ts'
+import { apiKeyHint } from '#contract/api-key-body.ts'
 import { Fixture } from '#testing/fixture.ts'
 import { evmWallet, type BrowserResponse, type TestBrowser } from '#testing/test-browser.ts'
 

@@ -1,4 +1,4 @@
-import { createId } from '#contract/id.ts'
+import { createId } from '#contract/payment.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { findAsset } from '#contract/network.ts'
@@ -21,7 +21,7 @@ import { openLink, readState, refuseLink, type OpenedLink } from '../links/open-
 import { refreshPayments } from '../links/refresh.ts'
 import { chosenTerms, findShort } from '../links/short-link.ts'
 import { buildPayment, verifiedScope } from './build-payment.ts'
-import type { OwnCall, OwnReply, OwnRule } from '../session/own-rule.ts'
+import type { OwnCall, OwnReply, OwnRule } from '../session/rule.ts'
 
 /**
  * Anyone may have the payment of a link built, on the link's terms. The place is taken before the

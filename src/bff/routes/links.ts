@@ -6,19 +6,25 @@ import {
   surplusPayments,
   type LinkRow,
 } from '../db/links.ts'
-import { createLink } from '../links/create-link.ts'
 import {
+  createLink,
   describeLink,
   describeShortLink,
   type LinkRefunds,
   type LinkUse,
-} from '../links/describe-link.ts'
-import { openLink, readState } from '../links/open-link.ts'
+  openLink,
+  readState,
+} from '../links/open-link.ts'
 import { readRefunded, refreshPayments, type Refunded } from '../links/refresh.ts'
 import { createShortLink, findShort, openShortLink } from '../links/short-link.ts'
 import { isLinkCode } from '#contract/payment-link.ts'
-import type { OwnCall, OwnRule } from '../session/own-rule.ts'
-import { notFound, requireRole, requireSession } from '../session/rule.ts'
+import {
+  type OwnCall,
+  type OwnRule,
+  notFound,
+  requireRole,
+  requireSession,
+} from '../session/rule.ts'
 import type { Visitor } from '../session/visitor.ts'
 
 const MOST = 500

@@ -3,7 +3,7 @@ import type { Hono } from 'hono'
 import { html, raw } from 'hono/html'
 import { UNSUBSCRIBE_PATH, type MailSettings } from '#contract/mail-endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
-import { clientAddress } from '#http/client-address.ts'
+import { clientAddress } from '#http/connections.ts'
 import type { ProxyContext } from '../context/context.ts'
 import {
   confirmMailAddress,
@@ -16,12 +16,11 @@ import {
   writeMailAddress,
   type MailAddressRow,
 } from '../db/mail.ts'
-import type { HonoEnv, HttpContext } from '../http/env.ts'
+import type { HonoEnv, HttpContext } from '../http/reply.ts'
 import { translate } from '../mail/catalogs.ts'
 import { UNSUBSCRIBE_WORDS } from '../mail/render.ts'
-import type { OwnRule } from '../session/own-rule.ts'
+import { type OwnRule, requireRole } from '../session/rule.ts'
 import { createCookieValue, isCookieValue } from '../session/random.ts'
-import { requireRole } from '../session/rule.ts'
 import type { Visitor } from '../session/visitor.ts'
 
 const CODE_MS = 3_600_000

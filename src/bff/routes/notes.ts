@@ -2,9 +2,8 @@ import { ProblemError } from '#contract/problem.ts'
 import { findEmails } from '../db/contacts.ts'
 import { changeNotes, countLabels, findNotes, type NoteRow } from '../db/notes.ts'
 import type { OpenSession } from '../db/sessions.ts'
-import type { OwnRule } from '../session/own-rule.ts'
+import { type OwnRule, may, notFound, requireWallet } from '../session/rule.ts'
 import { readPayment } from './read-payment.ts'
-import { may, notFound, requireWallet } from '../session/rule.ts'
 
 /** All operators share one set of notes. */
 const DESK = 'desk'

@@ -1,24 +1,49 @@
 import { publishedNetwork } from '#contract/network-config.ts'
-import { hasRole } from '#contract/role.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { hasRole } from '#contract/role.ts'
 import { findRule } from '../config/hosted-rules.ts'
 import type { ProxyContext } from '../context/context.ts'
 import { outflowToday, findIntent, moveIntent, takeIntent, type HostedRow } from '../db/hosted.ts'
-import { deleteSession, insertSessionPayment, type OpenSession } from '../db/sessions.ts'
-import { carryOut, reconcile, type SendOutcome } from '../hosted/execute.ts'
-import { intentOf } from '../hosted/intent-of.ts'
-import { isIntentSigned } from '../hosted/is-signed.ts'
-import { refuseHosted, refuseOverLimit } from '../hosted/refuse.ts'
+import {
+  deleteSession,
+  insertSessionPayment,
+  type OpenSession,
+  deleteOtherSessions,
+  findSessionsOf,
+} from '../db/sessions.ts'
+import {
+  carryOut,
+  reconcile,
+  type SendOutcome,
+  intentOf,
+  isIntentSigned,
+  refuseHosted,
+  refuseOverLimit,
+} from '../hosted/execute.ts'
 import { relay } from '../relay/relay.ts'
-import { issueChallenge, proveWallet, type Asking } from '../session/challenge.ts'
-import { BROWSER_COOKIE, clearCookie, readCookie, SESSION_COOKIE } from '../session/cookie.ts'
 import { issueApproval } from '../session/approval.ts'
-import { roleOf, sessionBody } from '../session/open-session.ts'
-import type { OwnEndpointName, OwnRule, OwnCall } from '../session/own-rule.ts'
+import { issueChallenge, proveWallet, type Asking } from '../session/challenge.ts'
+import {
+  BROWSER_COOKIE,
+  clearCookie,
+  readCookie,
+  SESSION_COOKIE,
+  roleOf,
+  sessionBody,
+  IDLE_MS,
+  signInWallet,
+} from '../session/open-session.ts'
+import {
+  type OwnEndpointName,
+  type OwnRule,
+  type OwnCall,
+  requireRole,
+  spender,
+  requireWallet,
+} from '../session/rule.ts'
 import { hashCookieValue } from '../session/random.ts'
-import { requireRole, spender } from '../session/rule.ts'
-import { signInWallet } from '../session/start-session.ts'
 import type { Visitor } from '../session/visitor.ts'
+import { balanceAlert, balanceAlerts, balanceWallets } from './balances.ts'
 import {
   fileCheck,
   fileCreate,
@@ -31,7 +56,6 @@ import {
   fileUpdate,
   fileWithdraw,
 } from './files.ts'
-import { balanceAlert, balanceAlerts, balanceWallets } from './balances.ts'
 import { hostedIntent } from './hosted-intent.ts'
 import {
   invoiceCustomers,
@@ -69,8 +93,29 @@ import {
 } from './people.ts'
 import { imageRead, productArchive, productCreate, productList, productUpdate } from './products.ts'
 import { profileDelete, profileExport, profileFind, profileRead, profileWrite } from './profiles.ts'
-import { sessionEndOthers, sessionList } from './sessions.ts'
-import { verifyOrdersOf } from './verify-orders.ts'
+import { verifyOrdersOf } from './build-payment.ts'
+
+/** Where the wallets of this session are signed in, here and elsewhere. */
+const sessionList: OwnRule<'sessionList'> = async ({ context, visitor }) => {
+  const own = requireWallet(visitor)
+  const rows = await findSessionsOf(context.db, own.wallets, context.now())
+  const sessions = rows.map((row) => ({
+    current: row.id === own.id,
+    wallets: row.wallets,
+    createdAt: row.createdAt.getTime(),
+    lastUsedAt: row.idleAt.getTime() - IDLE_MS,
+    expiresAt: Math.min(row.idleAt.getTime(), row.expiresAt.getTime()),
+  }))
+  return { value: { sessions: sessions.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt) } }
+}
+
+/** For someone who signed in on a machine they no longer trust, or at all: every other session of their wallets is over. */
+const sessionEndOthers: OwnRule<'sessionEndOthers'> = async ({ context, visitor }) => {
+  const own = requireWallet(visitor)
+  const ended = await deleteOtherSessions(context.db, own.wallets, own.id)
+  for (const id of ended) context.streams.end(id)
+  return { value: { ended: ended.length } }
+}
 
 /**
  * Pays from a managed wallet: an operator's session, and a fresh signature over exactly this payment. It is taken once; the same request

@@ -18,9 +18,8 @@ import { deleteMailAddress } from '../db/mail.ts'
 import { findSessionsOf } from '../db/sessions.ts'
 import { requireApproval } from '../session/approval.ts'
 import { roleOf, toOpenSession } from '../session/open-session.ts'
-import type { OwnRule } from '../session/own-rule.ts'
+import { type OwnRule, notFound, requireRole, requireWallet } from '../session/rule.ts'
 import { createCookieValue, createId, hashCookieValue } from '../session/random.ts'
-import { notFound, requireRole, requireWallet } from '../session/rule.ts'
 
 const VALID_MS = 7 * 24 * 3_600_000
 const ENTRIES = 50

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { OpenedShortLink, ShortLinkBody } from '#contract/link-endpoints.ts'
-import { imageTypeOf, MOST_IMAGE_BYTES } from '#contract/image.ts'
+import { imageTypeOf, MOST_IMAGE_BYTES } from '#contract/browser-rows.ts'
 import type { ProductBody } from '#contract/product-endpoints.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { Fixture } from '#testing/fixture.ts'

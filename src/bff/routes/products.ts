@@ -1,5 +1,5 @@
-import { createId } from '#contract/id.ts'
-import { imageTypeOf, MOST_IMAGE_BYTES } from '#contract/image.ts'
+import { createId } from '#contract/payment.ts'
+import { imageTypeOf, MOST_IMAGE_BYTES } from '#contract/browser-rows.ts'
 import type { ProductBody } from '#contract/product-endpoints.ts'
 import type { ProxyContext } from '../context/context.ts'
 import {
@@ -12,8 +12,7 @@ import {
 } from '../db/products.ts'
 import { requireNoProblems } from '../http/parse.ts'
 import { readPrice } from '../links/short-link.ts'
-import type { OwnCall, OwnRule } from '../session/own-rule.ts'
-import { notFound, requireRole } from '../session/rule.ts'
+import { type OwnCall, type OwnRule, notFound, requireRole } from '../session/rule.ts'
 
 const MOST = 500
 

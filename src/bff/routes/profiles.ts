@@ -8,8 +8,7 @@ import {
   type ProfileRow,
 } from '../db/profiles.ts'
 import { readPersonal } from '../db/invoices.ts'
-import type { OwnRule } from '../session/own-rule.ts'
-import { may, requireRole } from '../session/rule.ts'
+import { type OwnRule, may, requireRole } from '../session/rule.ts'
 import { readPayer } from './invoices.ts'
 
 /**

@@ -3,8 +3,7 @@ import type { Visitor } from '../session/visitor.ts'
 import { maySee } from '../session/open-session.ts'
 import type { OpenSession } from '../db/sessions.ts'
 import { ForwardedError } from '../upstream/problem.ts'
-import { projectForParties } from '../upstream/project.ts'
-import type { UpstreamReply } from '../upstream/upstream.ts'
+import { projectForParties, type UpstreamReply } from '../upstream/upstream.ts'
 import { notFound, spender } from '../session/rule.ts'
 
 type Wanted = {

@@ -1,10 +1,10 @@
 import type { ApiKeyRow } from '#contract/api-key-body.ts'
+import { rotationOf } from '#contract/approval.ts'
 import { CONFIRM_HEADER } from '#contract/dashboard-endpoints.ts'
 import type { EndpointName } from '#contract/endpoints.ts'
-import { rotationOf } from '#contract/approval.ts'
 import { customerTextOf, SEARCHED_PARTIES } from '#contract/payment-search.ts'
-import type { Database } from '#postgres/open.ts'
 import { ProblemError } from '#contract/problem.ts'
+import type { Database } from '#postgres/open.ts'
 import { searchProfiles } from '../db/profiles.ts'
 import type { OpenSession } from '../db/sessions.ts'
 import { requireApproval } from '../session/approval.ts'
@@ -20,9 +20,13 @@ import {
   requireSession,
   type ProxyCall,
 } from '../session/rule.ts'
-import { projectForParties } from '../upstream/project.ts'
-import { readOnward, writeOnward } from './onward-rules.ts'
-import { verifiedScope } from './build-payment.ts'
+import { projectForParties } from '../upstream/upstream.ts'
+import {
+  verifiedScope,
+  transactionSend,
+  awaitsVerification,
+  verifySender,
+} from './build-payment.ts'
 import {
   refundRequestDecline,
   refundRequestReopen,
@@ -31,11 +35,9 @@ import {
   unmatchedAssign,
   unmatchedUnassign,
 } from './inbox.ts'
-import { fieldsOf, refuseSenderVerified } from './own-fields.ts'
+import { fieldsOf, refuseSenderVerified } from '../http/parse.ts'
 import { readPayment } from './read-payment.ts'
-import { refundRequestCreate, refundRequestRead } from './refund-requests.ts'
-import { transactionSend } from './transaction-send.ts'
-import { awaitsVerification, verifySender } from './verify-orders.ts'
+import { refundRequestCreate, refundRequestRead } from './refund.ts'
 
 /**
  * Only who made a payment or is part of it reports it: a report of a stranger would send the service looking for a wrong transaction.
@@ -297,4 +299,20 @@ async function readConfirmedKey<K extends EndpointName>(
   }
   requireConfirmation(call.confirmation, key.name)
   return key
+}
+
+/** What the role of the endpoint is enough for: the service's answer, as it is. */
+function readOnward<K extends BrowserEndpointName>(name: K): Rule<K> {
+  return (call) =>
+    call.context.upstream.read(name, onward(call), () =>
+      call.context.budgets.spend(spender(call.visitor), 'sync'),
+    )
+}
+
+/** A change that the role of the endpoint is enough for, as it was written. */
+function writeOnward<K extends BrowserEndpointName>(name: K): Rule<K> {
+  return (call) =>
+    call.context.upstream.write(name, onward(call), () =>
+      call.context.budgets.spend(spender(call.visitor), 'action'),
+    )
 }

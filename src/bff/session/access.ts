@@ -3,8 +3,7 @@ import { AUDITED, type Audited } from '#contract/people-endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
 import { completeAuditEntry, insertAuditEntry } from '../db/people.ts'
-import type { OwnEndpointName } from './own-rule.ts'
-import { requireRole, type BrowserEndpointName } from './rule.ts'
+import { type OwnEndpointName, requireRole, type BrowserEndpointName } from './rule.ts'
 import type { Visitor } from './visitor.ts'
 
 /**

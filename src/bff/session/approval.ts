@@ -8,7 +8,7 @@ import {
 } from '#contract/approval.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { insertChallenge, takeChallenge } from '../db/challenges.ts'
+import { insertChallenge, takeChallenge } from '../db/sessions.ts'
 import type { Visitor } from './visitor.ts'
 import { roleOf } from './open-session.ts'
 import { requireRole } from './rule.ts'

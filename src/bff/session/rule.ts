@@ -1,13 +1,15 @@
+import type * as v from 'valibot'
 import { parseAddress } from '#contract/address.ts'
-import { hasRole, type Role } from '#contract/role.ts'
-import { ProblemError } from '#contract/problem.ts'
+import type { browserEndpoints } from '#contract/browser-endpoints.ts'
 import type { EndpointInput, EndpointName, Endpoints } from '#contract/endpoints.ts'
+import { ProblemError } from '#contract/problem.ts'
+import { hasRole, type Role } from '#contract/role.ts'
 import type { ProxyContext } from '../context/context.ts'
-import type { RawInput } from '../http/parse.ts'
-import type { Visitor } from './visitor.ts'
 import type { Member } from '../db/people.ts'
 import type { OpenSession } from '../db/sessions.ts'
+import type { RawInput } from '../http/parse.ts'
 import type { UpstreamRequest } from '../upstream/upstream.ts'
+import type { Visitor } from './visitor.ts'
 
 /** The endpoints offered to browsers. */
 export type BrowserEndpointName = {
@@ -118,3 +120,29 @@ function signInFirst(): ProblemError {
     reason: 'sign_in_required',
   })
 }
+
+type BrowserEndpoints = typeof browserEndpoints
+export type OwnEndpointName = keyof BrowserEndpoints
+type Body<K extends OwnEndpointName> = BrowserEndpoints[K] extends {
+  body: infer S extends v.GenericSchema
+}
+  ? v.InferOutput<S>
+  : undefined
+
+export type OwnCall<K extends OwnEndpointName> = {
+  context: ProxyContext
+  visitor: Visitor
+  body: Body<K>
+  requestId: string
+  idempotencyKey: string | undefined
+  /** What the person's wallet signed for this request, from `X-Approval`. */
+  approval?: string | undefined
+}
+export type OwnReply<K extends OwnEndpointName> = {
+  value: v.InferInput<BrowserEndpoints[K]['response']>
+  cookies?: string[] | undefined
+  headers?: Readonly<Record<string, string>>
+}
+
+/** An endpoint that the proxy answers itself. */
+export type OwnRule<K extends OwnEndpointName> = (call: OwnCall<K>) => Promise<OwnReply<K>>

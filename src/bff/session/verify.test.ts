@@ -6,7 +6,7 @@ import bs58 from 'bs58'
 import { describe, expect, test } from 'vitest'
 import { evmWallet, solanaWallet } from '#testing/test-browser.ts'
 import { isSignedByEvm } from '#chains/evm/verify-signature.ts'
-import { isSignedBySolana } from '#chains/solana/verify-signature.ts'
+import { isSignedBySolana } from '#chains/solana/signature.ts'
 
 const TEXT = 'localhost wants you to sign in: é 𝄞\nline two'
 

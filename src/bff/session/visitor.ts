@@ -1,9 +1,8 @@
-import { clientAddress } from '#http/client-address.ts'
+import { clientAddress } from '#http/connections.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { cookieSite, type CookieSite } from './cookie.ts'
-import { openSession } from './open-session.ts'
+import { cookieSite, type CookieSite, openSession } from './open-session.ts'
 import type { OpenSession } from '../db/sessions.ts'
-import type { HttpContext } from '../http/env.ts'
+import type { HttpContext } from '../http/reply.ts'
 
 /** Who asks, as far as this program knows. */
 export type Visitor = {

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws'
 import { PaymentEvent, RefundRequestNews, SocketMessage } from '#contract/event.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
 import type { PaymentStatus } from '#contract/payment.ts'
-import { project, projectForParties } from './project.ts'
+import { project, projectForParties } from './upstream.ts'
 
 /** Larger than any event: metadata is at most 4 KiB. */
 const MAX_MESSAGE_BYTES = 256 * 1024

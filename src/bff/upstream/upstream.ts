@@ -2,15 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 import * as v from 'valibot'
-import { apiKeyHint } from '#contract/api-key.ts'
-import { endpoints, type EndpointName, type EndpointResponse } from '#contract/endpoints.ts'
+import { apiKeyHint } from '#contract/api-key-body.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
+import { endpoints, type EndpointName, type EndpointResponse } from '#contract/endpoints.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
-import type { Quota, RateHeaders } from '../budget/quota.ts'
+import type { Quota, RateHeaders } from '../budget/budgets.ts'
 import type { BffConfig } from '../config/config.ts'
 import { Exchanger, UpstreamError, type UpstreamResponse } from './exchange.ts'
 import { OperatorError, problemOf } from './problem.ts'
-import { project } from './project.ts'
 
 /**
  * Longer than a simulation on a slow chain, shorter than a browser waits: the reader gets an answer
@@ -271,4 +270,39 @@ function rateHeaders(headers: IncomingHttpHeaders): RateHeaders | undefined {
   return Number.isFinite(limit) && limit > 0 && Number.isFinite(remaining)
     ? { limit, remaining }
     : undefined
+}
+
+type Introspected = v.GenericSchema & {
+  entries?: Record<string, v.GenericSchema>
+  item?: v.GenericSchema
+  wrapped?: v.GenericSchema
+}
+
+/**
+ * The part of a JSON value that a schema names, numbers still in their own digits. What the service may add tomorrow
+ * does not pass to a browser by itself.
+ */
+export function project(schema: v.GenericSchema, value: unknown): unknown {
+  if (value === null || typeof value !== 'object') return value
+  const { entries, item, wrapped } = schema as Introspected
+  if (wrapped) return project(wrapped, value)
+  if (item && Array.isArray(value)) return value.map((part: unknown) => project(item, part))
+  if (!entries) return value
+  const source = value as Record<string, unknown>
+  return Object.fromEntries(
+    Object.entries(entries)
+      .filter(([name]) => Object.hasOwn(source, name))
+      .map(([name, part]) => [name, project(part, source[name])]),
+  )
+}
+
+type WithAssignment = { attribution: { assigned: object | null } }
+
+/** A payment for its parties: who of the account assigned a transfer to it, and the note about that, are for people of the account. */
+export function projectForParties(value: unknown): unknown {
+  const payment = value as WithAssignment
+  const { attribution } = payment
+  if (attribution.assigned === null) return value
+  const assigned = { ...attribution.assigned, by: null, note: null }
+  return { ...payment, attribution: { ...attribution, assigned } }
 }

@@ -2,7 +2,7 @@ import { hexToBytes, serializeTransaction, type Hex } from 'viem'
 import { expect, test } from 'vitest'
 import { addressFact, amountFact } from '#contract/facts.ts'
 import type { Asset } from '#contract/network.ts'
-import type { PaymentIntent } from '../intent.ts'
+import type { PaymentIntent } from '../match.ts'
 import {
   buildApproval,
   compareLandedApproval,

@@ -9,9 +9,15 @@ import {
 import { checksumAddress } from '#contract/address.ts'
 import { addressFact, amountFact, fact, networkFact, type MoneyAsset } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
-import type { PaymentIntent } from '../intent.ts'
-import type { Match, MatchRow, Step } from '../match.ts'
-import { conclude, equalRow, refuse } from '../rows.ts'
+import {
+  type PaymentIntent,
+  type Match,
+  type MatchRow,
+  type Step,
+  conclude,
+  equalRow,
+  refuse,
+} from '../match.ts'
 import type { EvmBuildInput } from './build.ts'
 import { decodeTransaction, type EvmFacts } from './decode.ts'
 import { nameCall } from './erc20.ts'

@@ -1,7 +1,7 @@
 import { getAddress, hexToBytes, serializeTransaction, type Hex } from 'viem'
 import { EVM_NATIVE } from '#contract/address.ts'
 import { chainIdOf, familyOf } from '#contract/network.ts'
-import type { PaymentIntent } from '../intent.ts'
+import type { PaymentIntent } from '../match.ts'
 import { encodeTransfer } from './erc20.ts'
 
 /** What the chain says at the moment of building. Fees in wei per gas. */

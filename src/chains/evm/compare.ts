@@ -1,7 +1,12 @@
 import { addressFact, amountFact, fact, moneyOf, type MatchFact } from '#contract/facts.ts'
-import type { PaymentIntent } from '../intent.ts'
-import type { Match, MatchRow } from '../match.ts'
-import { conclude, refuse, withRow } from '../rows.ts'
+import {
+  type PaymentIntent,
+  type Match,
+  type MatchRow,
+  conclude,
+  refuse,
+  withRow,
+} from '../match.ts'
 import { decodeTransaction } from './decode.ts'
 import { isOneMove } from './erc20.ts'
 import type { EvmLandedFacts } from './landed.ts'

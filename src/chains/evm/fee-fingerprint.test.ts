@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { addFingerprint, randomBelow, formatFingerprint } from './fee-fingerprint.ts'
+import { addFingerprint, randomBelow, formatFingerprint } from './fee.ts'
 
 /** Random digits in the fees of an order: what they may change, and when they are too few to tell one order from another. */
 

@@ -9,9 +9,14 @@ import {
   type MatchFact,
 } from '#contract/facts.ts'
 import { familyOf, NATIVE_ETH, type Asset } from '#contract/network.ts'
-import type { PaymentIntent } from '../intent.ts'
-import type { Match, MatchRow } from '../match.ts'
-import { conclude, equalRow, refuse } from '../rows.ts'
+import {
+  type PaymentIntent,
+  type Match,
+  type MatchRow,
+  conclude,
+  equalRow,
+  refuse,
+} from '../match.ts'
 import { decodeTransaction, type EvmFacts } from './decode.ts'
 import { nameCall, readTransferCall } from './erc20.ts'
 import { MAX_GAS, MIN_GAS } from './fee.ts'

@@ -1,7 +1,7 @@
 import { hexToBytes, keccak256, serializeTransaction, stringToBytes, type Hex } from 'viem'
 import { expect, test } from 'vitest'
 import { NATIVE_ETH } from '#contract/network.ts'
-import type { PaymentIntent } from '../intent.ts'
+import type { PaymentIntent } from '../match.ts'
 import { isNote, matchNote } from './note.ts'
 
 const PAYEE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'

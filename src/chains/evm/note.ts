@@ -1,9 +1,14 @@
 import { keccak256, stringToBytes, type Hex } from 'viem'
 import { checksumAddress } from '#contract/address.ts'
 import { amountFact, fact, networkFact, textFact } from '#contract/facts.ts'
-import type { PaymentIntent } from '../intent.ts'
-import type { Match, MatchRow } from '../match.ts'
-import { conclude, equalRow, refuse } from '../rows.ts'
+import {
+  type PaymentIntent,
+  type Match,
+  type MatchRow,
+  conclude,
+  equalRow,
+  refuse,
+} from '../match.ts'
 import { decodeTransaction, type EvmFacts } from './decode.ts'
 import { MAX_GAS } from './fee.ts'
 import type { EvmLandedFacts } from './landed.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { callOf, type VerifiedAuthorization } from './authorization.ts'
-import { noncesWithin } from './permit-carrier.ts'
+import { noncesWithin } from './token-permit.ts'
 
 const word = (digit: string) => `0x${digit.repeat(40)}` as const
 const permit: VerifiedAuthorization = {

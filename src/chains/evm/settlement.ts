@@ -1,7 +1,13 @@
 import { addressFact, amountFact, fact, networkFact, type MoneyAsset } from '#contract/facts.ts'
-import type { PaymentIntent } from '../intent.ts'
-import type { Match, MatchRow, Step } from '../match.ts'
-import { conclude, equalRow, refuse } from '../rows.ts'
+import {
+  type PaymentIntent,
+  type Match,
+  type MatchRow,
+  type Step,
+  conclude,
+  equalRow,
+  refuse,
+} from '../match.ts'
 import { callOf, type Authorization } from './authorization.ts'
 import { decodeTransaction } from './decode.ts'
 import { currencyFact, currencyOf, feeRow, nonceFact } from './match.ts'

@@ -3,7 +3,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { addressFact, amountFact } from '#contract/facts.ts'
 import type { Asset } from '#contract/network.ts'
-import type { PaymentIntent } from '../intent.ts'
+import type { PaymentIntent } from '../match.ts'
 import {
   authorizationTypedData,
   decodeAuthorization,

@@ -5,10 +5,16 @@ import { publicKeyToAddress } from 'viem/utils'
 import { addressFact, amountFact, fact, networkFact, type MoneyAsset } from '#contract/facts.ts'
 import { stringifyJson } from '#contract/json.ts'
 import { chainIdOf, type NetworkId } from '#contract/network.ts'
-import type { PaymentIntent } from '../intent.ts'
+import {
+  type PaymentIntent,
+  type Match,
+  type MatchRow,
+  type Step,
+  conclude,
+  equalRow,
+  refuse,
+} from '../match.ts'
 import type { DecodeProblem } from '#contract/reasons.ts'
-import type { Match, MatchRow, Step } from '../match.ts'
-import { conclude, equalRow, refuse } from '../rows.ts'
 import { currencyFact } from './match.ts'
 import {
   addressText,
@@ -17,8 +23,8 @@ import {
   digitsText,
   readSignedText,
   untilFact,
-} from './signed-text.ts'
-import { AUTHORIZATION_TYPES } from './signed-types.ts'
+  AUTHORIZATION_TYPES,
+} from './signed-types.ts'
 
 const DOMAIN_TYPES = {
   EIP712Domain: [

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { addressFact, amountFact, textFact } from '#contract/facts.ts'
 import type { Asset } from '#contract/network.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
-import type { PaymentIntent } from '../intent.ts'
+import type { PaymentIntent } from '../match.ts'
 import { digestOf } from './authorization.ts'
 import { PERMIT2 } from './signed-types.ts'
 import {

@@ -2,7 +2,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js'
 import bs58 from 'bs58'
 import { parseAddress } from '#contract/address.ts'
 import { familyOf } from '#contract/network.ts'
-import type { PaymentIntent } from '../intent.ts'
+import type { PaymentIntent } from '../match.ts'
 import { MAX_TOKEN_UNITS, MAX_UNIT_PRICE, MAX_UNITS } from './fee.ts'
 import {
   ASSOCIATED_TOKEN_PROGRAM,

@@ -1,8 +1,13 @@
 import { addressFact, amountFact, fact, moneyOf } from '#contract/facts.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
-import type { PaymentIntent } from '../intent.ts'
-import type { Match, MatchRow } from '../match.ts'
-import { conclude, refuse, withRow } from '../rows.ts'
+import {
+  type PaymentIntent,
+  type Match,
+  type MatchRow,
+  conclude,
+  refuse,
+  withRow,
+} from '../match.ts'
 import { decodeTransaction, type SolanaFacts } from './decode.ts'
 import { matchesTransfer, type SolanaLandedFacts } from './landed.ts'
 import { blockhashFact, matchRows, meaningOf } from './match.ts'

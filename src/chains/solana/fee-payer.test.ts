@@ -15,7 +15,7 @@ import {
   solanaStranger,
 } from '#testing/chain-payments.ts'
 import { accountOf, openAccount, TOKEN, transferChecked } from '#testing/token-instructions.ts'
-import type { PaymentIntent } from '../intent.ts'
+import type { PaymentIntent } from '../match.ts'
 import { buildPayment } from './build.ts'
 import { compareSigned } from './compare.ts'
 import { decodeTransaction } from './decode.ts'

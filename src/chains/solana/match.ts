@@ -11,9 +11,14 @@ import {
   type MatchItem,
 } from '#contract/facts.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
-import type { PaymentIntent } from '../intent.ts'
-import type { Match, MatchRow } from '../match.ts'
-import { conclude, equalRow, refuse } from '../rows.ts'
+import {
+  type PaymentIntent,
+  type Match,
+  type MatchRow,
+  conclude,
+  equalRow,
+  refuse,
+} from '../match.ts'
 import { decodeTransaction, type SolanaFacts } from './decode.ts'
 import { MAX_TOKEN_UNITS, MAX_UNIT_PRICE, MAX_UNITS } from './fee.ts'
 import { operationFact, formatOperation, type Operation } from './operations.ts'

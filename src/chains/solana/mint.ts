@@ -1,5 +1,5 @@
 import { TOKEN_2022_PROGRAM } from './programs.ts'
-import { isMintAccount, keyAt, readExtensions } from './token-state.ts'
+import { isMintAccount, keyAt, readExtensions } from './token-account.ts'
 
 /** What a mint says that decides whether an exact amount of its token can be paid. */
 export type Mint = {

@@ -14,7 +14,7 @@ import {
   solanaPayer,
   solanaStranger,
 } from '#testing/chain-payments.ts'
-import type { PaymentIntent } from '../intent.ts'
+import type { PaymentIntent } from '../match.ts'
 import { compareSignedNote, matchNote } from './note.ts'
 import { MEMO_PROGRAM } from './programs.ts'
 

@@ -1,8 +1,13 @@
 import { addressFact, amountFact, fact, networkFact, textFact } from '#contract/facts.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
-import type { PaymentIntent } from '../intent.ts'
-import type { Match, MatchRow } from '../match.ts'
-import { conclude, equalRow, refuse } from '../rows.ts'
+import {
+  type PaymentIntent,
+  type Match,
+  type MatchRow,
+  conclude,
+  equalRow,
+  refuse,
+} from '../match.ts'
 import { decodeTransaction, type SolanaFacts } from './decode.ts'
 import { MAX_UNIT_PRICE, MAX_UNITS } from './fee.ts'
 import type { SolanaLandedFacts } from './landed.ts'

@@ -8,8 +8,7 @@ import {
   type MatchItem,
 } from '#contract/facts.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
-import type { PaymentIntent } from '../intent.ts'
-import type { MatchRow } from '../match.ts'
+import type { PaymentIntent, MatchRow } from '../match.ts'
 import { MAX_TOKEN_ACCOUNT_RENT } from './fee.ts'
 import type { Operation } from './operations.ts'
 import { TOKEN_2022_PROGRAM } from './programs.ts'

@@ -17,7 +17,7 @@ import type { ClientPayment } from '#x402/client/order.ts'
 import { createSolanaClient } from '#x402/client/solana.ts'
 import { Devnet } from '../network.ts'
 import { solanaKeypair } from '../nodes/wallets.ts'
-import { freePort } from '../ports.ts'
+import { freePort } from '../options.ts'
 
 /** The programs and commands of docs/INTEGRATION.md, run as they are: the servers are paid by the official client. */
 

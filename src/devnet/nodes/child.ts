@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { createInterface } from 'node:readline'
+import * as v from 'valibot'
 
 /**
  * Linux ends the child when its parent dies, even by kill -9; elsewhere a killed devnet leaves its
@@ -36,7 +37,7 @@ export type SupervisedOptions = {
 }
 
 /** One run of a process: `line` waits for a line that fits. */
-export type Run = { pid: number; line: <T>(fit: (line: string) => T | undefined) => Promise<T> }
+type Run = { pid: number; line: <T>(fit: (line: string) => T | undefined) => Promise<T> }
 
 /** A program of the devnet. If it ends unexpectedly, it is started again, with a line saying so. */
 export class Supervised implements AsyncDisposable {
@@ -186,4 +187,19 @@ function exited(child: ChildProcess): Promise<string> {
 
 function describeExit(child: ChildProcess): string {
   return child.signalCode ?? `exit code ${child.exitCode}`
+}
+
+const Listening = v.object({ msg: v.literal('listening'), port: v.number() })
+
+/** Resolves when a program has written the line that every program of ours writes once it serves. */
+export async function untilListening(run: Run): Promise<void> {
+  await run.line((line) => (isListening(line) ? true : undefined))
+}
+
+function isListening(line: string): boolean {
+  try {
+    return v.is(Listening, JSON.parse(line))
+  } catch {
+    return false
+  }
 }

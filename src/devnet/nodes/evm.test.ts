@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import { keccak256, parseAbi, parseEther, toHex, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { multicall3, permit2 } from '../artifacts/load.ts'
+import { multicall3, permit2, deployEvmTokens, EVM_TOKENS } from '../tokens/evm.ts'
 import { EVM_CHAIN_ID, EvmNode } from './evm.ts'
-import { freePort } from '../ports.ts'
-import { deployEvmTokens, EVM_TOKENS } from '../tokens/evm.ts'
+import { freePort } from '../options.ts'
 import { deployer, devnetWallets } from './wallets.ts'
 
 const { buyer, seller } = devnetWallets()

@@ -172,3 +172,22 @@ function planPayment(random: Random, { index, createdAt, wallets, payers }: Plac
 function base58Id(random: Random): string {
   return bs58.encode(random.bytes(16)).padStart(22, '1').slice(-22)
 }
+
+/** What became of a planned payment on its chain. */
+export type SeedOutcome = {
+  payment: PlannedPayment
+  /** Base64. */
+  unsignedTransaction: string
+  nonce: number | null
+  builtHeight: number
+  lastValidBlockHeight: number
+  /** Null: never signed. */
+  signature: string | null
+  /** Null: never landed. */
+  landed: {
+    failure: string | null
+    blockHeight: number
+    blockHash: string | null
+    feeAtomic: bigint
+  } | null
+}

@@ -9,8 +9,7 @@ import { event, payment } from '#service/db/schema/payment.ts'
 import { type EvmNode, EVM_CHAIN_ID } from '../nodes/evm.ts'
 import type { SolanaNode } from '../nodes/solana/node.ts'
 import { devnetWallets, seedPayers } from '../nodes/wallets.ts'
-import type { SeedOutcome } from './outcome.ts'
-import { planHistory, SEED_DAYS, type PlannedPayment } from './plan.ts'
+import { type SeedOutcome, planHistory, SEED_DAYS, type PlannedPayment } from './plan.ts'
 import { makeSolanaHistory } from './solana.ts'
 
 /** Where a new EVM chain must begin, Unix seconds, for the history to have room. */

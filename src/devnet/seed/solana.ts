@@ -3,8 +3,7 @@ import { VersionedTransaction, type Connection } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { buildPayment } from '#chains/solana/build.ts'
 import { NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
-import type { SeedOutcome } from './outcome.ts'
-import type { PlannedPayment } from './plan.ts'
+import type { SeedOutcome, PlannedPayment } from './plan.ts'
 
 const UNIT_LIMIT = 20_000
 const UNIT_PRICE_MICRO_LAMPORTS = 50_000n

@@ -2,8 +2,7 @@ import { serve } from '@hono/node-server'
 import { createButtonShop } from './button-shop.ts'
 import { createSeller } from './seller.ts'
 import { createCatalog } from './catalog.ts'
-import { readConfig } from './config.ts'
-import { readFeePayer } from './fee-payer.ts'
+import { readConfig, readFeePayer } from './config.ts'
 
 /** The demo shop as a separate program: it has an API key of the service and nothing else. */
 const config = readConfig(process.env)

@@ -1,4 +1,3 @@
-import { aggregatorCode } from './aggregator.ts'
 import {
   encodeDeployData,
   encodeFunctionData,
@@ -11,10 +10,53 @@ import {
   type Address,
   type Hex,
 } from 'viem'
+import { readFileSync } from 'node:fs'
+import * as v from 'valibot'
 import type { Asset } from '#contract/network.ts'
-import { exactPermit2Proxy, multicall3, permit2, usdCoin, wrappedEther } from '../artifacts/load.ts'
 import type { EvmNode } from '../nodes/evm.ts'
 import { deployer } from '../nodes/wallets.ts'
+
+/**
+ * A price feed for local networks, with the interface of Chainlink's aggregators: `decimals()`, and
+ * `latestRoundData()` for any other call. `updatedAt` undefined: as old as the newest block.
+ */
+export type Aggregator = { answer: bigint; decimals: number; round: bigint; updatedAt?: bigint }
+
+const word = (value: bigint): string => BigInt.asUintN(256, value).toString(16).padStart(64, '0')
+/** `PUSH32 value PUSH1 at MSTORE` */
+const store = (value: bigint, at: number): string => `7f${word(value)}60${byte(at)}52`
+const byte = (value: number): string => value.toString(16).padStart(2, '0')
+
+/** The runtime code of a feed that gives this answer, to be put at an address. */
+export function aggregatorCode({ answer, decimals, round, updatedAt }: Aggregator): Hex {
+  // `TIMESTAMP PUSH1 at MSTORE` where no time is set.
+  const time = (at: number) =>
+    updatedAt === undefined ? `4260${byte(at)}52` : store(updatedAt, at)
+  const roundData =
+    store(round, 0) + store(answer, 32) + time(64) + time(96) + store(round, 128) + '60a06000f3'
+  // `PUSH1 0 CALLDATALOAD PUSH1 224 SHR PUSH4 decimals() EQ PUSH2 … JUMPI` is 16 bytes long.
+  const head = `60003560e01c63313ce5671461${(16 + roundData.length / 2).toString(16).padStart(4, '0')}57`
+  return `0x${head}${roundData}5b${store(BigInt(decimals), 0)}60206000f3`
+}
+
+const hex = v.custom<`0x${string}`>(
+  (value) => typeof value === 'string' && /^0x[0-9a-fA-F]+$/.test(value),
+)
+
+/** A contract to deploy: code with constructor. */
+const Deployable = v.object({ bytecode: hex })
+/** A contract to put at its canonical address: the code as it lies on mainnet. */
+const Canonical = v.object({ address: hex, codeHash: hex, runtimeCode: hex })
+
+export const usdCoin = read('UsdCoin', Deployable)
+export const wrappedEther = read('WrappedEther', Deployable)
+export const permit2 = read('Permit2', Canonical)
+export const exactPermit2Proxy = read('ExactPermit2Proxy', Canonical)
+export const multicall3 = read('Multicall3', Canonical)
+
+function read<S extends v.GenericSchema>(name: string, schema: S): v.InferOutput<S> {
+  return v.parse(schema, JSON.parse(readFileSync(new URL(`${name}.json`, import.meta.url), 'utf8')))
+}
 
 const owner = deployer().evm
 

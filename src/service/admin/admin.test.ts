@@ -18,8 +18,7 @@ import { DEAF_NETWORKS } from '#testing/fixture.ts'
 import { openTestSigner } from '#testing/test-signer.ts'
 import { readNetworks, type ServiceEnv } from '../context/config.ts'
 import { parseCommandLine, type Command, type CommandLine } from './command-line.ts'
-import { findCommand } from './run.ts'
-import { USAGE } from './usage.ts'
+import { findCommand, USAGE } from './run.ts'
 
 /** A command that works on an open database. */
 function openCommand(line: CommandLine): Command {

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 import * as v from 'valibot'
 import { backUpDatabase } from '#postgres/backup.ts'
-import { read, type ClosedCommands } from './command-line.ts'
+import { startEpoch } from '../db/deployment.ts'
+import { read, type ClosedCommands, type Commands } from './command-line.ts'
 
 export const backupCommands: ClosedCommands = {
   backup: {
@@ -15,6 +16,20 @@ export const backupCommands: ClosedCommands = {
         value: { file, bytes },
         text: `The backup is in ${file}, ${bytes} bytes.
 It has neither the vault key nor SIGNER_DIR: keep a copy of the vault key apart from it.`,
+      }
+    },
+  },
+}
+
+export const restoreCommands: Commands = {
+  restore: {
+    options: [],
+    async run({ db }) {
+      const epoch = await startEpoch(db)
+      return {
+        value: { epoch },
+        text: `Epoch ${epoch} begins. Start the service: it compares each network and wallet with its chain, and sends and grants again after that.
+Keys that were revoked and wallets that were released since the backup are valid again: check key list and wallet owners.`,
       }
     },
   },

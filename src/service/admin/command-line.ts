@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import * as v from 'valibot'
-import { PLANS, SCOPES, type Plan, type Scope } from '#contract/api-key.ts'
+import { PLANS, SCOPES, type Plan, type Scope } from '#contract/api-key-body.ts'
 import type { Network } from '#contract/network.ts'
 import type { BackupSource } from '#postgres/backup.ts'
 import type { Database } from '#postgres/open.ts'

@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import { GRACE_SECONDS } from '#contract/api-key-body.ts'
 import { createKey } from '../keys/create-key.ts'
 import { announceKeyChange } from '../keys/key-changes.ts'
-import { listKeys, type KeyRow } from '../keys/list-keys.ts'
-import { revokeKey, rotateKey } from '../keys/manage-keys.ts'
+import { listKeys, type KeyRow, revokeKey, rotateKey } from '../keys/manage-keys.ts'
 import {
   read,
   readAccount,

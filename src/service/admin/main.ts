@@ -11,8 +11,7 @@ import {
   type CommandReport,
   type Values,
 } from './command-line.ts'
-import { findCommand } from './run.ts'
-import { USAGE } from './usage.ts'
+import { findCommand, USAGE } from './run.ts'
 
 const HINT = 'See npm run admin -- --help.'
 

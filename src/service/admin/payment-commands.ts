@@ -3,7 +3,7 @@ import {
   readUnprovenOrders,
   type ForeignReceipt,
   type UnprovenOrder,
-} from '../db/unproven.ts'
+} from '../db/claims.ts'
 import type { Commands } from './command-line.ts'
 
 export const paymentCommands: Commands = {

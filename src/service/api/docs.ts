@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Hono } from 'hono'
 import { Marked } from 'marked'
-import type { HttpEnv } from './env.ts'
+import type { HttpEnv } from './handler.ts'
 
 /** The guides are the document itself, whose examples tests run. */
 const GUIDES = new URL('../../../docs/INTEGRATION.md', import.meta.url)

@@ -1,11 +1,42 @@
-import type { ErrorHandler, MiddlewareHandler } from 'hono'
+import type { ErrorHandler, MiddlewareHandler, Context as HttpContext } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
-import { ProblemError } from '#contract/problem.ts'
-import { isDatabaseUnavailable } from '#postgres/unavailable.ts'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { stringifyJson } from '#contract/json.ts'
+import { ProblemError, errorBody, problems } from '#contract/problem.ts'
+import { isDatabaseUnavailable } from '#postgres/open.ts'
 import type { Context } from '../context/context.ts'
 import type { Metrics } from '../context/metrics.ts'
-import type { HttpEnv } from './env.ts'
-import { respondProblem } from './respond.ts'
+import type { HttpEnv } from './handler.ts'
+
+export const JSON_TYPE = 'application/json'
+
+/** Sends JSON text. Every header that is common to all answers stands already. */
+export function respondJson(c: HttpContext<HttpEnv>, status: number, body: string): Response {
+  c.set('answered', body)
+  return c.newResponse(body, status as ContentfulStatusCode, { 'Content-Type': JSON_TYPE })
+}
+
+/** The body of a problem, as it is sent and, under an idempotency key, kept. */
+export function problemText(c: HttpContext<HttpEnv>, problem: ProblemError, now: Date): string {
+  return stringifyJson(errorBody(problem, c.get('requestId'), now.getTime()))
+}
+
+export function problemHeaders(c: HttpContext<HttpEnv>, problem: ProblemError): void {
+  if (problem.code === 'UNAUTHORIZED') c.header('WWW-Authenticate', 'Bearer')
+  if (problem.facts.retryAfter !== undefined)
+    c.header('Retry-After', String(problem.facts.retryAfter))
+  // The rest of a refused body is not worth reading.
+  if (problem.code === 'PAYLOAD_TOO_LARGE') c.header('Connection', 'close')
+}
+
+export function respondProblem(
+  c: HttpContext<HttpEnv>,
+  problem: ProblemError,
+  now: Date,
+): Response {
+  problemHeaders(c, problem)
+  return respondJson(c, problems[problem.code].status, problemText(c, problem, now))
+}
 
 const REQUEST_ID = /^[0-9A-Za-z_-]{8,64}$/
 

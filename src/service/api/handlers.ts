@@ -1,6 +1,5 @@
 import { sendPayment } from '../hosted/send.ts'
-import { deleteKey, grantKey, replaceKey } from '../keys/manage-keys.ts'
-import { readKeys } from '../keys/read-keys.ts'
+import { deleteKey, grantKey, replaceKey, readKeys } from '../keys/manage-keys.ts'
 import { reportSubmitted } from '../monitor/report.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { readCustomers } from '../payments/list/customers.ts'
@@ -10,7 +9,7 @@ import { readStatus, readStatuses } from '../payments/status.ts'
 import { readTokenInfo } from '../payments/token-info.ts'
 import { decideUndelivered, readUndelivered } from '../payments/undelivered.ts'
 import { assignUnmatched, unassignUnmatched } from '../payments/unmatched-assign.ts'
-import { readUnmatched } from '../payments/unmatched-list.ts'
+import { readUnmatched } from '../payments/unmatched.ts'
 import { buildRefund, refundPayment } from '../refunds/refund.ts'
 import {
   createRefundRequest,
@@ -24,7 +23,7 @@ import { buildSettlement } from '../settlement/self/build.ts'
 import { listEvents } from '../events/list.ts'
 import { readRequests } from '../usage/read-requests.ts'
 import { readUsage } from '../usage/read-usage.ts'
-import { createOwnWallet, listOwnWallets } from '../wallets/own-wallets.ts'
+import { createOwnWallet, listOwnWallets } from '../wallets/create-wallet.ts'
 import {
   issueWalletChallenge,
   listPayoutWallets,

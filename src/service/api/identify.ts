@@ -1,10 +1,10 @@
 import type { MiddlewareHandler } from 'hono'
-import { PLANS } from '#contract/api-key.ts'
+import { PLANS } from '#contract/api-key-body.ts'
 import { ProblemError } from '#contract/problem.ts'
-import { clientAddress } from '#http/client-address.ts'
+import { clientAddress } from '#http/connections.ts'
 import type { Authenticated, Context } from '../context/context.ts'
 import type { Limit } from '../limits/limits.ts'
-import type { HttpEnv } from './env.ts'
+import type { HttpEnv } from './handler.ts'
 
 const BEARER = /^Bearer +(\S+)$/i
 

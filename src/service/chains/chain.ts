@@ -1,6 +1,7 @@
-import type { PaymentIntent } from '#chains/intent.ts'
+import bs58 from 'bs58'
+import type { PaymentIntent } from '#chains/match.ts'
 import type { SimulationReason } from '#contract/facts.ts'
-import type { Network } from '#contract/network.ts'
+import { type Network, familyOf, type NetworkId } from '#contract/network.ts'
 import type { BalanceReason, RecipientReason } from '#contract/reasons.ts'
 import type { Contracts } from './contracts.ts'
 
@@ -323,4 +324,28 @@ export type TokenInfo = {
   mintAuthority: string | null
   freezeAuthority: string | null
   eip3009: boolean
+}
+
+const EVM_HASH = /^0x[0-9a-fA-F]{64}$/
+const SIGNATURE_BYTES = 64
+
+/** The normal form of what names a transaction on a network: its hash (EVM) or its first signature (Solana). Undefined for any other text. */
+export function readTransactionName(network: NetworkId, text: string): string | undefined {
+  if (familyOf(network) === 'evm') return EVM_HASH.test(text) ? text.toLowerCase() : undefined
+  return bs58.decodeUnsafe(text)?.length === SIGNATURE_BYTES ? text : undefined
+}
+
+/** Watchers of this process, by the chain they follow. A process that does not follow a chain has none to wake: the one that does looks soon anyway. */
+const sleepers = new WeakMap<Chain, Set<() => void>>()
+
+/** Makes the watcher of a chain look now: there is a payment to find, or a report to check. */
+export function notifyMonitor(chain: Chain): void {
+  for (const wake of sleepers.get(chain) ?? []) wake()
+}
+
+/** @returns a function that ends the subscription */
+export function onNotify(chain: Chain, wake: () => void): () => void {
+  const wakes = sleepers.get(chain) ?? new Set()
+  sleepers.set(chain, wakes.add(wake))
+  return () => wakes.delete(wake)
 }

@@ -1,7 +1,8 @@
 import type { Hex } from 'viem'
 import type { Authorization } from '#chains/evm/authorization.ts'
 import type { SimulationReason } from '#contract/facts.ts'
-import type { BuiltTransaction, Ready } from './chain.ts'
+import { nativeAsset, type Network } from '#contract/network.ts'
+import type { BuiltTransaction, Ready, TokenInfo } from './chain.ts'
 
 export type ContractCall = { to: Hex; data: Hex }
 
@@ -128,4 +129,28 @@ export interface Contracts {
    * unused.
    */
   proveEnding(authorization: Authorization, since: number | null): Promise<Ending | null>
+}
+
+/** The network's own currency, as a token is told: nobody issues it, and its supply is in no account. */
+export function nativeToken(network: Network): TokenInfo {
+  const { address, name, symbol, decimals } = nativeAsset(network)
+  return {
+    address,
+    standard: 'native',
+    name,
+    symbol,
+    decimals,
+    totalSupplyAtomic: null,
+    mintAuthority: null,
+    freezeAuthority: null,
+    eip3009: false,
+  }
+}
+
+const MAX_LENGTH = 100
+
+/** A name that somebody on the chain chose: without control, bidi and zero-width characters, cut to 100; null when nothing is left. */
+export function printableText(text: string): string | null {
+  const clean = text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\uFFFD]/gu, '').trim()
+  return clean === '' ? null : [...clean].slice(0, MAX_LENGTH).join('')
 }

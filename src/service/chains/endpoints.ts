@@ -1,4 +1,6 @@
+import type { NetworkId } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
+import type { Observation } from './chain.ts'
 
 /**
  * The time limit of one endpoint for one piece of work, in milliseconds, regardless of its
@@ -141,4 +143,65 @@ export function unavailable(message: string, cause?: unknown): ProblemError {
     { message, retryAfter: RETRY_AFTER_S, details: { retryable: true } },
     { cause },
   )
+}
+
+/**
+ * A failure is reported permanently, so one node's word is not enough: it stays open unless two RPC
+ * endpoints both show it as failed and final.
+ * @param again what two endpoints show, or the only one when it is asked twice
+ */
+export async function requireQuorumFinality(
+  seen: Observation,
+  again: () => Promise<readonly Observation[]>,
+): Promise<Observation> {
+  if (!isForEver(seen)) return seen
+  if ((await again()).every(isForEver)) return seen
+  return { state: 'pending', transfer: 'transfer' in seen ? seen.transfer : undefined }
+}
+
+function isForEver(seen: Observation): boolean {
+  return seen.state === 'landed' && !seen.succeeded && seen.finalized
+}
+
+/** `refused`: an HTTP error, such as 429. `failed`: no answer. An error inside JSON-RPC is an answer. */
+export type CallOutcome = 'answered' | 'refused' | 'failed'
+
+/** Is told of every HTTP request to an RPC endpoint, and of each head that is read. */
+export type ChainObserver = {
+  called: (network: NetworkId, outcome: CallOutcome) => void
+  sawBlock: (network: NetworkId, height: number) => void
+}
+
+export const NO_OBSERVER: ChainObserver = { called: () => {}, sawBlock: () => {} }
+
+/** `fetch`, counted. */
+export function observedFetch(network: NetworkId, observer: ChainObserver): typeof fetch {
+  return async (input, init) => {
+    try {
+      const response = await fetch(input, init)
+      observer.called(network, response.ok ? 'answered' : 'refused')
+      return response
+    } catch (error) {
+      observer.called(network, 'failed')
+      throw error
+    }
+  }
+}
+
+/** Runs the work over all items, at most `width` at a time; results in the order of the items. */
+export async function inParallel<T, R>(
+  items: readonly T[],
+  width: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = []
+  let next = 0
+  async function worker(): Promise<void> {
+    while (next < items.length) {
+      const index = next++
+      results[index] = await work(items[index] as T)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(width, items.length) }, worker))
+  return results
 }

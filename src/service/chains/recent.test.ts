@@ -1,6 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { Recent } from './recent.ts'
-import { remember } from './remember.ts'
+import { Recent, remember } from './recent.ts'
 
 /** What is read once is read again in time, whatever happens to the clock of the machine. */
 

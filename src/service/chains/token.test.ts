@@ -10,7 +10,7 @@ import {
   type Hex,
 } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { usdCoin, wrappedEther } from '#devnet/artifacts/load.ts'
+import { usdCoin, wrappedEther } from '#devnet/tokens/evm.ts'
 import {
   startEvm,
   startSolana,

@@ -12,13 +12,11 @@ import { createTestKey } from '#testing/service-app.ts'
 import { toConfig } from '../context/config.ts'
 import { createService, type RunningService } from '../service.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
-import { lines } from './lines.ts'
+import { lines, runLines, type LineResult, formatReport } from './lines.ts'
 import { limitLines } from './lines/limits.ts'
 import { manualLines } from './lines/manual.ts'
 import { createProbe } from './lines/probe.ts'
-import { formatReport } from './report.ts'
-import { runLines, type LineResult } from './run-lines.ts'
-import { OTHER_EVM_ADDRESS } from './lines/samples.ts'
+import { OTHER_EVM_ADDRESS } from './lines/line.ts'
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
 

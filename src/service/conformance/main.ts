@@ -1,9 +1,7 @@
 import { parseArgs } from 'node:util'
-import { lines } from './lines.ts'
+import { lines, runLines, formatReport } from './lines.ts'
 import { createProbe } from './lines/probe.ts'
-import { formatReport } from './report.ts'
-import { runLines } from './run-lines.ts'
-import { OTHER_EVM_ADDRESS } from './lines/samples.ts'
+import { OTHER_EVM_ADDRESS } from './lines/line.ts'
 
 const USAGE = `Asks a running payment service line by line whether it keeps the specification, over HTTP only.
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Plan, Scope } from '#contract/api-key.ts'
+import type { Plan, Scope } from '#contract/api-key-body.ts'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Signer } from '#signer/protocol.ts'

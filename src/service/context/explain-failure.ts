@@ -1,7 +1,7 @@
 import { BackupError } from '#postgres/backup.ts'
 import { DataFolderError, FolderLockedError } from '#postgres/folder-lock.ts'
 import { NotMigratedError } from '#postgres/runtime-role.ts'
-import { isDatabaseUnavailable } from '#postgres/unavailable.ts'
+import { isDatabaseUnavailable } from '#postgres/open.ts'
 import { SignerConfigError } from '#signer/config.ts'
 import { ServiceConfigError } from './config.ts'
 

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { Counter, Gauge } from 'prom-client'
 import type { NetworkId } from '#contract/network.ts'
-import { createProgramMetrics, type PoolSize, type ProgramMetrics } from '#http/metrics.ts'
+import { createProgramMetrics, type PoolSize, type ProgramMetrics } from '#http/internal-server.ts'
 import type { Database } from '#postgres/open.ts'
-import type { ChainObserver } from '../chains/observer.ts'
+import type { ChainObserver } from '../chains/endpoints.ts'
 import { payment } from '../db/schema/payment.ts'
 
 export type Metrics = ProgramMetrics & {

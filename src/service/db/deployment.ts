@@ -1,8 +1,11 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql, isNull } from 'drizzle-orm'
 import { keccak256, stringToBytes, type Hex } from 'viem'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
-import { deployment, networkAffirmation } from './schema/deployment.ts'
+import { idempotency, socket } from './schema/access.ts'
+import { deployment, networkAffirmation } from './schema/wallet.ts'
+import { chainCursor, eventNumbering } from './schema/payment.ts'
+import { claim } from './schema/proof.ts'
 
 export type Deployment = { name: Hex; epoch: number }
 export type NetworkAffirmation = typeof networkAffirmation.$inferSelect
@@ -86,4 +89,20 @@ export async function affirmNetworkAt(
     .where(
       sql`${networkAffirmation.network} = ${network} and ${networkAffirmation.epoch} = ${epoch} and ${networkAffirmation.affirmedHeight} is null`,
     )
+}
+
+/**
+ * Ends the leases of the process that used this database before. Correct only where one process at
+ * a time can open it, as with the embedded engine: then every holder is dead. On a server, leases
+ * expire by themselves.
+ */
+export async function endPredecessor(db: Database): Promise<void> {
+  const over = { leaseUntil: sql`now() - interval '1 second'` }
+  await db.transaction(async (tx) => {
+    await tx.update(chainCursor).set({ holder: null, leaseUntil: null })
+    await tx.update(eventNumbering).set({ holder: null, leaseUntil: null })
+    await tx.update(idempotency).set(over).where(isNull(idempotency.status))
+    await tx.update(claim).set(over).where(isNull(claim.consumedAt))
+    await tx.delete(socket)
+  })
 }

@@ -1,3 +1,8 @@
+import { eq } from 'drizzle-orm'
+import { ProblemError } from '#contract/problem.ts'
+import type { Database } from '#postgres/open.ts'
+import { account } from './schema/access.ts'
+
 /**
  * Work for one process at a time is held by a lease, in database time: a process that dies or
  * stalls is replaced when its lease ends, and a live one extends it with each heartbeat, however
@@ -20,4 +25,22 @@ export async function whileBeating<T>(
   } finally {
     clearInterval(beat)
   }
+}
+
+/**
+ * Locks an account until the end of the caller's transaction, so that what is counted and then added is exact. Rows that refer to the account
+ * can still be written meanwhile.
+ * @throws `NOT_FOUND`
+ */
+export async function lockAccount(
+  tx: Database,
+  accountId: string,
+): Promise<typeof account.$inferSelect> {
+  const [row] = await tx
+    .select()
+    .from(account)
+    .where(eq(account.id, accountId))
+    .for('no key update')
+  if (!row) throw new ProblemError('NOT_FOUND', { message: `There is no account ${accountId}.` })
+  return row
 }

@@ -2,8 +2,7 @@ import { and, asc, eq, gt, inArray, ne, or, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import { canMove, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
-import { event, payment } from './schema/payment.ts'
-import { unmatchedTransfer } from './schema/unmatched.ts'
+import { event, payment, unmatchedTransfer } from './schema/payment.ts'
 
 export type PaymentRecord = typeof payment.$inferSelect
 export type NewPayment = typeof payment.$inferInsert

@@ -1,8 +1,8 @@
+import { and, eq, sql } from 'drizzle-orm'
 import type { EventKind } from '#contract/event.ts'
 import type { EventSource, PaymentStatus } from '#contract/payment.ts'
-import { afterCommit } from '#postgres/after-commit.ts'
-import type { Database } from '#postgres/open.ts'
-import { event } from './schema/payment.ts'
+import { afterCommit, type Database } from '#postgres/open.ts'
+import { event, eventNumbering } from './schema/payment.ts'
 
 export type NewEvent = {
   /** A change of status otherwise. */
@@ -38,4 +38,76 @@ function announceRecorded(db: Database): void {
 export function onRecorded(db: Database, on: () => void): () => void {
   listeners.set(db, on)
   return () => listeners.delete(db)
+}
+
+/** One process at a time numbers events. So long after it has ended, another one does. */
+export const NUMBERING_LEASE_MS = 1_500
+/** Fits one statement, and one page of a table. */
+const AT_ONCE = 1_000
+
+const THE_ROW = 1
+const leaseEnd = sql`clock_timestamp() + make_interval(secs => ${NUMBERING_LEASE_MS / 1_000})`
+
+/**
+ * Takes the lease to number events, where it is free.
+ * @returns 0 when it was taken; otherwise after how many milliseconds it may be free
+ */
+export async function takeNumbering(db: Database, holder: string): Promise<number> {
+  const { rows } = await db.execute<{ waitMs: number }>(sql`
+    with taken as (
+      update service.event_numbering set holder = ${holder}, lease_until = ${leaseEnd}
+      where id = ${THE_ROW} and (lease_until is null or lease_until < clock_timestamp()) returning id
+    )
+    select case when exists (select from taken) then 0
+      else greatest(1, ceil(extract(epoch from lease_until - clock_timestamp()) * 1000))::int end as "waitMs"
+    from service.event_numbering where id = ${THE_ROW}`)
+  return rows[0]?.waitMs ?? NUMBERING_LEASE_MS
+}
+
+export async function releaseNumbering(db: Database, holder: string): Promise<void> {
+  await db
+    .update(eventNumbering)
+    .set({ holder: null, leaseUntil: null })
+    .where(and(eq(eventNumbering.id, THE_ROW), eq(eventNumbering.holder, holder)))
+}
+
+/** `accounts`: whose feeds have new events. `more`: there may be further events to number. */
+export type Numbered = { accounts: readonly string[]; more: boolean }
+
+/**
+ * Numbers events that are committed, without a gap, and extends the lease, in one statement.
+ *
+ * A reader that continues after the last number it saw misses nothing: a number is handed out after
+ * its event was committed, and all those of one call become visible before the next call begins. The
+ * row of the lease is locked from here to the commit, so a process that takes the lease waits for a call
+ * that is running, and the call of a process that has lost the lease changes nothing.
+ * An event that a transaction is writing to is left for the next call, so that this one never waits
+ * for a payment. One process calls this once at a time.
+ * Nothing is synced to the disk where nothing was numbered.
+ * @returns undefined when the lease is lost
+ */
+export async function numberEvents(db: Database, holder: string): Promise<Numbered | undefined> {
+  const { rows } = await db.execute<{
+    held: boolean
+    numbered: number
+    accounts: string | null
+  }>(sql`
+    with unnumbered as (
+      select id from service.event where number is null order by id limit ${AT_ONCE} for update skip locked
+    ), placed as (
+      select id, row_number() over (order by id) as place, count(*) over () as total from unnumbered
+    ), lease as (
+      update service.event_numbering set last = last + (select count(*) from placed), lease_until = ${leaseEnd}
+      where id = ${THE_ROW} and holder = ${holder} returning last
+    ), numbered as (
+      update service.event set number = lease.last - placed.total + placed.place
+      from placed, lease where event.id = placed.id and event.number is null
+      returning event.account_id, event.draft
+    )
+    select exists (select from lease) as held, (select count(*)::int from numbered) as numbered,
+      (select string_agg(distinct account_id, ' ') from numbered where not draft) as accounts,
+      set_config('synchronous_commit', case when exists (select from placed) then current_setting('synchronous_commit') else 'off' end, true)`)
+  const [row] = rows
+  if (!row?.held) return undefined
+  return { accounts: row.accounts?.split(' ') ?? [], more: row.numbered === AT_ONCE }
 }

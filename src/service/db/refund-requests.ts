@@ -2,8 +2,7 @@ import { and, count, desc, eq, inArray, isNull, not, sql, type SQL } from 'drizz
 import type { PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import { PENDING_REFUND, REFUNDED } from './refunds.ts'
-import { payment } from './schema/payment.ts'
-import { refundRequest } from './schema/refund-request.ts'
+import { payment, refundRequest } from './schema/payment.ts'
 import { ownsWallets } from './wallet-owners.ts'
 
 export type RefundRequestRecord = typeof refundRequest.$inferSelect

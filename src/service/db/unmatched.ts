@@ -1,8 +1,7 @@
 import { and, count, desc, eq, inArray, isNull, lt, sql } from 'drizzle-orm'
-import { createId } from '#contract/id.ts'
+import { createId } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
-import { payment } from './schema/payment.ts'
-import { unmatchedTransfer } from './schema/unmatched.ts'
+import { payment, unmatchedTransfer } from './schema/payment.ts'
 
 export type UnmatchedRecord = typeof unmatchedTransfer.$inferSelect
 export type NewUnmatched = Omit<typeof unmatchedTransfer.$inferInsert, 'id'>

@@ -1,9 +1,9 @@
-import { and, asc, eq, inArray, isNull, not, or, sql, type SQL } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, not, or, sql, type SQL, lte } from 'drizzle-orm'
 import { familyOf, type NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import { payment } from './schema/payment.ts'
 import { claim } from './schema/proof.ts'
-import { walletOwner } from './schema/wallet.ts'
+import { walletOwner, walletChallenge } from './schema/wallet.ts'
 
 export type WalletOwnerRecord = typeof walletOwner.$inferSelect
 export type NewWalletOwner = typeof walletOwner.$inferInsert
@@ -170,4 +170,29 @@ function inJson(column: typeof payment.id | typeof claim.paymentId, ids: readonl
 function onScope(network: typeof payment.network, scope: string): SQL | undefined {
   if (!isFamilyScope(scope)) return eq(network, scope)
   return sql`${network} like ${scope === 'evm' ? 'eip155:%' : 'solana:%'}`
+}
+
+export type WalletChallengeRecord = typeof walletChallenge.$inferSelect
+
+export async function insertWalletChallenge(
+  db: Database,
+  row: WalletChallengeRecord,
+): Promise<void> {
+  await db.insert(walletChallenge).values(row)
+}
+
+/** Takes a challenge out of the table: of two requests at once, one gets it. A request of another account leaves it where it is. */
+export async function takeWalletChallenge(
+  db: Database,
+  { id, accountId }: { id: string; accountId: string },
+): Promise<WalletChallengeRecord | undefined> {
+  const rows = await db
+    .delete(walletChallenge)
+    .where(and(eq(walletChallenge.id, id), eq(walletChallenge.accountId, accountId)))
+    .returning()
+  return rows[0]
+}
+
+export async function deleteExpiredWalletChallenges(db: Database, now: Date): Promise<void> {
+  await db.delete(walletChallenge).where(lte(walletChallenge.expiresAt, now))
 }

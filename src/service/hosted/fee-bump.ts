@@ -1,9 +1,11 @@
 import type { Hex } from 'viem'
+import { decodeTransaction } from '#chains/evm/decode.ts'
 import { maxFeeAtomic } from '#chains/evm/fee.ts'
 import { raiseFees } from '#chains/evm/raise.ts'
-import { decodeTransaction } from '#chains/evm/decode.ts'
-import type { PaymentIntent } from '#chains/intent.ts'
-import type { Network } from '#contract/network.ts'
+import type { PaymentIntent } from '#chains/match.ts'
+import type { Network, Asset } from '#contract/network.ts'
+import { ProblemError } from '#contract/problem.ts'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import { renderRecipientReason } from '#contract/render-en.ts'
 import type { Database } from '#postgres/open.ts'
 import type { BuiltTransaction, Chain, Head } from '../chains/chain.ts'
@@ -12,15 +14,11 @@ import type { Context } from '../context/context.ts'
 import { insertAttempt, readAttempts, type AttemptRecord } from '../db/attempts.ts'
 import { lockPayment, setReported, updateSigned, type PaymentRecord } from '../db/payments.ts'
 import { raiseReservedFee } from '../db/settlement-fees.ts'
-import { isStopped } from '../db/wallet-ledger.ts'
-import { findWalletByAddress } from '../db/wallets.ts'
-import { ProblemError } from '#contract/problem.ts'
-import { reasonCodeOf } from '#contract/reasons.ts'
+import { isStopped, findWalletByAddress } from '../db/wallet-ledger.ts'
+import { failPayment } from '../payments/expire.ts'
 import { signCall, signPayment, type Signed, type WalletSigner } from '../wallets/sign.ts'
-import { failPayment } from '../payments/fail.ts'
+import { broadcast, recordPending, rebroadcast } from './broadcast.ts'
 import { readSenderFunds, allocateNonce, type NonceSlot } from './nonce-queue.ts'
-import { broadcast, recordPending } from './broadcast.ts'
-import { assetOf } from '../payments/asset-of.ts'
 
 /**
  * A payment that could not land for this long is given up, once it can never land. Blocks measure it: the processes' clocks may differ, and what
@@ -29,7 +27,7 @@ import { assetOf } from '../payments/asset-of.ts'
 const GIVE_UP_MS = 600_000
 const MAX_ATTEMPTS = 6
 
-export type WaitingPayment = { payment: PaymentRecord; newest: AttemptRecord; chain: Chain }
+type WaitingPayment = { payment: PaymentRecord; newest: AttemptRecord; chain: Chain }
 type Ready = Extract<BuiltTransaction, { ok: true }>
 type Next = {
   built: Pick<Ready, 'bytes' | 'feeAtomic' | 'lastValidBlockHeight'>
@@ -80,7 +78,7 @@ export async function signReplacement(
  * Raises the fee of the transaction at the head of a nonce queue, when the network's fees have risen above
  * its offer: same nonce, so only one of the transactions can land.
  */
-export async function bumpFee(context: Context, stuck: WaitingPayment): Promise<void> {
+async function bumpFee(context: Context, stuck: WaitingPayment): Promise<void> {
   const { payment, newest, chain } = stuck
   const { nonce } = newest
   if (newest.number >= MAX_ATTEMPTS || nonce === null) return
@@ -337,4 +335,42 @@ function describeRefusal(built: Exclude<BuiltTransaction, { ok: true }>): string
   return built.code === 'INVALID_RECIPIENT'
     ? renderRecipientReason(built.reason)
     : 'the wallet holds too little.'
+}
+
+/** How long a transaction waits at the head of its nonce queue before the network's fees are looked at again. */
+const RAISE_AFTER_MS = 30_000
+
+/**
+ * Keeps the newest of a payment's transactions before the network, and offers more when it waits too long and the service pays for it.
+ * @param pooled whether that very one waits in a pool: a lower offer that still waits is no reason to keep a higher one back
+ */
+export async function ensureInclusion(
+  context: Context,
+  stuck: WaitingPayment,
+  pooled: boolean,
+): Promise<void> {
+  const { payment, newest, chain } = stuck
+  if (!pooled) await rebroadcast(context, chain, newest)
+  const ours = payment.mode === 'hosted' || newest.signer !== null
+  // Below zero where the process that signed has a clock that is ahead: then it may have waited long.
+  const waitedMs = context.now().getTime() - newest.createdAt.getTime()
+  if (!ours || (waitedMs >= 0 && waitedMs <= RAISE_AFTER_MS)) return
+  try {
+    await bumpFee(context, stuck)
+  } catch (error) {
+    // Dearer than what is ever paid, or not known: what is offered already still stands.
+    if (!(error instanceof ProblemError) || error.code !== 'CHAIN_UNAVAILABLE') throw error
+    context.log.info(
+      { paymentId: payment.id, err: error },
+      'no higher fee is offered for a payment that waits',
+    )
+  }
+}
+
+/** The configured asset that a payment moves. */
+function assetOf(network: Network, { asset: address }: { asset: string }): Asset {
+  const asset = network.assets.find((candidate) => candidate.address === address)
+  if (!asset)
+    throw new Error(`The asset ${address} is not configured on ${network.network} any more.`)
+  return asset
 }

@@ -2,7 +2,7 @@ import { encodeFunctionData, parseAbi, toHex, type Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
-import { multicall3 } from '#devnet/artifacts/load.ts'
+import { multicall3 } from '#devnet/tokens/evm.ts'
 import {
   openMinedTokenFixture,
   type MinedTokenFixture,

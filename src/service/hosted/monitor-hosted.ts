@@ -4,8 +4,7 @@ import type { Context } from '../context/context.ts'
 import { readAttempts } from '../db/attempts.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
-import { ensureInclusion } from './ensure-inclusion.ts'
-import { signReplacement } from './fee-bump.ts'
+import { ensureInclusion, signReplacement } from './fee-bump.ts'
 
 type Follow = { payment: PaymentRecord; wanted: MonitoredTransaction; chain: Chain; head: Head }
 

@@ -1,17 +1,72 @@
-import type { PaymentIntent } from '#chains/intent.ts'
+import type { PaymentIntent } from '#chains/match.ts'
 import { stringifyJson } from '#contract/json.ts'
 import type { Network } from '#contract/network.ts'
+import { ProblemError } from '#contract/problem.ts'
+import { isDatabaseUnavailable } from '#postgres/open.ts'
 import type { BuiltTransaction, SenderFunds } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
-import { insertAttempt } from '../db/attempts.ts'
-import { insertPayment } from '../db/payments.ts'
+import { insertAttempt, readAttempts, type AttemptRecord } from '../db/attempts.ts'
+import { lockNonceQueue, type NonceQueue } from '../db/nonce-queue.ts'
+import { insertPayment, findPayment, type PaymentRecord } from '../db/payments.ts'
 import { recordEvent } from '../db/record-event.ts'
-import { signPayment } from '../wallets/sign.ts'
-import type { WalletRecord } from '../db/wallets.ts'
-import { allocateNonce, type NonceSlot } from './nonce-queue.ts'
+import type { WalletRecord } from '../db/wallet-ledger.ts'
 import { reserveRefund, type Refund } from '../payments/reserve-refund.ts'
+import { signPayment } from '../wallets/sign.ts'
+import { allocateNonce, type NonceSlot } from './nonce-queue.ts'
 import { requireSending } from './require-sending.ts'
-import type { PersistedPayment } from './recover-commit.ts'
+
+export type PersistedPayment = { payment: PaymentRecord; attempt: AttemptRecord }
+
+const LOOKS = 4
+const PAUSE_MS = 500
+
+/**
+ * Finds out whether a payment was stored whose commit broke off. Locking its nonce queue waits for that
+ * commit to end, either way.
+ * @throws the error itself when nothing was stored; `SERVICE_UNAVAILABLE` that names the payment
+ * when it stays unknown
+ */
+export async function recoverCommit(
+  context: Context,
+  { paymentId, nonceQueue, error }: { paymentId: string; nonceQueue: NonceQueue; error: unknown },
+): Promise<PersistedPayment> {
+  if (!isDatabaseUnavailable(error)) throw error
+  for (let look = 1; ; look++) {
+    try {
+      const kept = await findKept(context, paymentId, nonceQueue)
+      if (kept) return kept
+      break
+    } catch (again) {
+      if (look === LOOKS) throw unknown(paymentId, again)
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    }
+  }
+  throw error
+}
+
+async function findKept(
+  context: Context,
+  paymentId: string,
+  nonceQueue: NonceQueue,
+): Promise<PersistedPayment | undefined> {
+  return context.db.transaction(async (tx) => {
+    await lockNonceQueue(tx, nonceQueue)
+    const payment = await findPayment(tx, paymentId)
+    const [attempt] = payment ? await readAttempts(tx, paymentId) : []
+    return payment && attempt && { payment, attempt }
+  })
+}
+
+function unknown(paymentId: string, cause: unknown): ProblemError {
+  const message =
+    'The database was lost while the payment was being kept: whether it is made is not known. ' +
+    'GET /payment/status/:paymentId tells, and so does the same request under the same Idempotency-Key.'
+  return new ProblemError(
+    'SERVICE_UNAVAILABLE',
+    { message, details: { paymentId, decided: false }, retryAfter: 2 },
+    { cause },
+  )
+}
 
 export type TransferOrder = {
   accountId: string

@@ -10,7 +10,7 @@ import { eventually, openContext, type OpenedContext } from '#testing/service-co
 import type { Actor, Context } from '../context/context.ts'
 import { readAttempts } from '../db/attempts.ts'
 import { payment } from '../db/schema/payment.ts'
-import { findWallet } from '../db/wallets.ts'
+import { findWallet } from '../db/wallet-ledger.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
 import { pollOnce } from '../monitor/poll.ts'
 import { sendPayment } from './send.ts'

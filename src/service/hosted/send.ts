@@ -6,25 +6,25 @@ import { createPaymentId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { LimitReason } from '#contract/reasons.ts'
 import { renderLimitReason } from '#contract/render-en.ts'
-import type { Chain, SenderFunds } from '../chains/chain.ts'
-import { notifyMonitor } from '../chains/notify.ts'
+import { type Chain, type SenderFunds, notifyMonitor } from '../chains/chain.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { chainOf, refuseParameters } from '../context/network.ts'
 import { findPayment, type PaymentRecord, findByIdempotencyKey } from '../db/payments.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
-import { findWallet, type WalletRecord } from '../db/wallets.ts'
-import { checkRecipient } from '../payments/check-recipient.ts'
-import { estimateConfirmation } from '../payments/estimate.ts'
-import { readIntent, type IntentReading } from '../payments/read-intent.ts'
-import { refuseBuilt } from '../payments/refuse-built.ts'
+import { findWallet, type WalletRecord } from '../db/wallet-ledger.ts'
+import {
+  checkRecipient,
+  readIntent,
+  type IntentReading,
+  refuseBuilt,
+} from '../payments/read-intent.ts'
+import { estimateConfirmation } from '../payments/describe-money.ts'
 import type { Refund } from '../payments/reserve-refund.ts'
 import { describePayment, readPaymentBody } from '../payments/status.ts'
 import { broadcast, recordPending } from './broadcast.ts'
-import { readSenderFunds } from './nonce-queue.ts'
+import { readSenderFunds, runInQueue } from './nonce-queue.ts'
 import { requireKnownHistory } from './require-sending.ts'
-import { type PersistedPayment, recoverCommit } from './recover-commit.ts'
-import { reserve, type TransferOrder } from './reserve.ts'
-import { runInQueue } from './serialize.ts'
+import { type PersistedPayment, recoverCommit, reserve, type TransferOrder } from './reserve.ts'
 
 export type SendRequest = {
   body: EndpointInput<'paymentSend'>['body']

@@ -3,9 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ProblemError } from '#contract/problem.ts'
 import { createTestDatabase, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, exampleRoutes, startTestApp, type TestApp } from '#testing/service-app.ts'
-import { claim } from './claim.ts'
-import { release, store } from './run-once.ts'
-import { fingerprint } from './fingerprint.ts'
+import { claim, release, store, fingerprint } from './run-once.ts'
 
 const BODY = {
   walletAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',

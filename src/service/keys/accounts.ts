@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, isNull, or } from 'drizzle-orm'
-import { type Plan, type Scope, PLANS } from '#contract/api-key.ts'
-import { createId } from '#contract/id.ts'
+import { type Plan, type Scope, PLANS } from '#contract/api-key-body.ts'
+import { createId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
 import { account, apiKey } from '../db/schema/access.ts'

@@ -1,5 +1,5 @@
 import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
-import { PLANS, isApiKey, type Scope } from '#contract/api-key.ts'
+import { PLANS, isApiKey, type Scope } from '#contract/api-key-body.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Authenticated } from '../context/context.ts'
 import { account, apiKey } from '../db/schema/access.ts'

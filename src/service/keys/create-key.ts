@@ -1,10 +1,16 @@
 import { and, eq, gt, isNull, or } from 'drizzle-orm'
-import { MOST_KEYS, MOST_KEYS_IN_ROTATION } from '#contract/api-key-body.ts'
-import { apiKeyHint, createApiKey, type Plan, type Scope } from '#contract/api-key.ts'
-import { createId } from '#contract/id.ts'
+import {
+  MOST_KEYS,
+  MOST_KEYS_IN_ROTATION,
+  apiKeyHint,
+  createApiKey,
+  type Plan,
+  type Scope,
+} from '#contract/api-key-body.ts'
+import { createId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
-import { lockAccount } from '../db/lock-account.ts'
+import { lockAccount } from '../db/lease.ts'
 import { apiKey } from '../db/schema/access.ts'
 import { hashKey } from './hash-key.ts'
 import { isAbove } from './accounts.ts'

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isApiKey, type Scope } from '#contract/api-key.ts'
+import { isApiKey, type Scope } from '#contract/api-key-body.ts'
 import { createTestDatabase, executeAsOwner, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { apiKey } from '../db/schema/access.ts'

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createApiKey } from '#contract/api-key.ts'
+import { createApiKey } from '#contract/api-key-body.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import { openDatabase } from '#postgres/open.ts'
 import { createTestDatabase, databaseVariables, type TestDatabase } from '#testing/postgres.ts'

@@ -1,7 +1,9 @@
-import { isApiKey } from '#contract/api-key.ts'
+import { isApiKey } from '#contract/api-key-body.ts'
+import type { OpenDatabase } from '#postgres/open.ts'
 import type { Authenticated } from '../context/context.ts'
-import type { FoundKey } from './authenticate.ts'
+import { type FoundKey, findKey } from './authenticate.ts'
 import { hashKey } from './hash-key.ts'
+import { KEY_CHANNEL } from './key-changes.ts'
 
 /**
  * How long a process trusts what it read of a key, in milliseconds. A notification ends that sooner;
@@ -78,4 +80,17 @@ export class KnownCallers {
     if (this.#known.size > MOST_KEYS && !oldest.done) this.#known.delete(oldest.value)
     return found
   }
+}
+
+/**
+ * The callers that this process remembers, and forgets when any process says that their keys
+ * changed. After a lost connection everything is forgotten.
+ */
+export async function rememberCallers({
+  db,
+  listen,
+}: Pick<OpenDatabase, 'db' | 'listen'>): Promise<{ callers: KnownCallers; stop(): Promise<void> }> {
+  const callers = new KnownCallers({ read: (hash, now) => findKey(db, hash, now) })
+  const stop = await listen(KEY_CHANNEL, (accountId) => callers.forget(accountId))
+  return { callers, stop }
 }

@@ -1,4 +1,5 @@
-import { eq, and, isNull } from 'drizzle-orm'
+import { eq, and, isNull, asc } from 'drizzle-orm'
+import type { ApiKeyRow } from '#contract/api-key-body.ts'
 import type { EndpointReply, EndpointInput } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
@@ -7,7 +8,6 @@ import { account, apiKey } from '../db/schema/access.ts'
 import { lowerPlan } from './accounts.ts'
 import { createKey } from './create-key.ts'
 import { announceKeyChange } from './key-changes.ts'
-import { readKey } from './read-keys.ts'
 import { requireGrant } from './scopes.ts'
 
 export type Rotation = { id: string; graceSeconds: number; now: Date }
@@ -148,3 +148,65 @@ export async function grantKey(
   })
   return { success: true, key, ...(await readKey(context, actor, id)) }
 }
+
+/** The account's keys, oldest first, those that ended included. */
+export async function readKeys({ db, now }: Context, actor: Actor): Promise<ApiKeyRow[]> {
+  const keys = await listKeys(db, actor.accountId)
+  return keys.map((key) => describeKey(key, keys, now()))
+}
+
+/**
+ * One of the account's keys.
+ * @throws `NOT_FOUND` for an unknown key and for another account's
+ */
+async function readKey(context: Context, actor: Actor, id: string): Promise<ApiKeyRow> {
+  const key = (await readKeys(context, actor)).find((own) => own.id === id)
+  if (!key) throw new ProblemError('NOT_FOUND', { message: `There is no key ${id}.` })
+  return key
+}
+
+/** A key as the API tells of it. `keys` are those of its account, among which its predecessor is found. */
+function describeKey(key: KeyRow, keys: readonly KeyRow[], now: Date): ApiKeyRow {
+  const expired = key.expiresAt !== null && key.expiresAt <= now
+  return {
+    id: key.id,
+    name: key.name,
+    hint: key.hint,
+    scopes: key.scopes,
+    plan: key.plan,
+    createdAt: key.createdAt.getTime(),
+    lastUsedAt: key.lastUsedAt?.getTime() ?? null,
+    expiresAt: key.expiresAt?.getTime() ?? null,
+    status: key.revokedAt ? 'deleted' : expired ? 'expired' : 'active',
+    rotation: {
+      replaces: keys.find((other) => other.replacedBy === key.id)?.id ?? null,
+      replacedBy: key.replacedBy,
+    },
+  }
+}
+
+/** The keys of an account, or of all, oldest first; of the key itself only the hint. */
+export async function listKeys(db: Database, accountId?: string) {
+  return await db
+    .select({
+      id: apiKey.id,
+      accountId: apiKey.accountId,
+      accountName: account.name,
+      name: apiKey.name,
+      hint: apiKey.hint,
+      scopes: apiKey.scopes,
+      plan: apiKey.plan,
+      createdAt: apiKey.createdAt,
+      lastUsedAt: apiKey.lastUsedAt,
+      expiresAt: apiKey.expiresAt,
+      revokedAt: apiKey.revokedAt,
+      replacedBy: apiKey.replacedBy,
+      requestsPerMinute: apiKey.requestsPerMinute,
+    })
+    .from(apiKey)
+    .innerJoin(account, eq(account.id, apiKey.accountId))
+    .where(accountId === undefined ? undefined : eq(apiKey.accountId, accountId))
+    .orderBy(asc(apiKey.createdAt), asc(apiKey.id))
+}
+
+export type KeyRow = Awaited<ReturnType<typeof listKeys>>[number]

@@ -1,4 +1,4 @@
-import type { Scope } from '#contract/api-key.ts'
+import type { Scope } from '#contract/api-key-body.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Actor, Authenticated } from '../context/context.ts'
 

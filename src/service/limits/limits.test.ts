@@ -1,15 +1,14 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { SCOPES } from '#contract/api-key.ts'
+import { SCOPES } from '#contract/api-key-body.ts'
 import { createTestDatabase, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { account, tokenPool } from '../db/schema/access.ts'
 import { sweep } from '../service.ts'
 import { authenticate } from '../keys/authenticate.ts'
 import { createKey } from '../keys/create-key.ts'
-import { CHARGED_MS, leaseTokens } from './lease-tokens.ts'
+import { CHARGED_MS, leaseTokens, Limits } from './limits.ts'
 import { limitsOf } from '../api/identify.ts'
-import { Limits } from './limits.ts'
 
 describe('limits', () => {
   let database: TestDatabase

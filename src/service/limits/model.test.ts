@@ -4,8 +4,7 @@ import { ProblemError } from '#contract/problem.ts'
 import { openDatabase, type OpenDatabase } from '#postgres/open.ts'
 import { createTestDatabase, type TestDatabase } from '#testing/postgres.ts'
 import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
-import { CHARGED_MS, leaseTokens, SPEND_MS } from './lease-tokens.ts'
-import { Limits, type Limit } from './limits.ts'
+import { CHARGED_MS, leaseTokens, SPEND_MS, Limits, type Limit } from './limits.ts'
 
 /** The real limits over the real database, on a clock that the test moves: several processes, accounts with several keys, crashes. */
 

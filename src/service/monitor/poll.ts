@@ -1,5 +1,5 @@
 import type { Chain, Found, Head, MonitoredTransaction } from '../chains/chain.ts'
-import { inParallel } from '../chains/in-parallel.ts'
+import { inParallel } from '../chains/endpoints.ts'
 import type { Context } from '../context/context.ts'
 import { readCursor, writeCursor } from '../db/cursors.ts'
 import {
@@ -12,12 +12,11 @@ import {
 import { readOrders, type SettlementOrder } from '../db/settlement-orders.ts'
 import { readUnsettled } from '../db/unmatched.ts'
 import { findOwner } from '../db/wallet-owners.ts'
-import { applyObservation, type Applied } from '../payments/apply-observation.ts'
+import { applyObservation, type Applied, rollBack } from '../payments/apply-observation.ts'
 import { chooseOrder } from '../payments/attribution.ts'
 import { expire } from '../payments/expire.ts'
 import { monitorHosted } from '../hosted/monitor-hosted.ts'
 import { monitorSettlement } from '../settlement/monitor-settlement.ts'
-import { rollBack } from '../payments/roll-back.ts'
 import { checkUnmatched, noteUnmatched } from '../payments/unmatched.ts'
 import { monitorOrder } from '../settlement/monitor-self.ts'
 

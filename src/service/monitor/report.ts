@@ -3,18 +3,20 @@ import { describe } from '#contract/fields.ts'
 import { familyOf } from '#contract/network.ts'
 import { isPaid } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Chain, Observation } from '../chains/chain.ts'
-import { readTransactionName } from '../chains/transaction-name.ts'
+import {
+  type Chain,
+  type Observation,
+  readTransactionName,
+  notifyMonitor,
+} from '../chains/chain.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { readDeployment } from '../db/deployment.ts'
 import { findBySignature, setEvidence, setReported, type PaymentRecord } from '../db/payments.ts'
 import { readOrders } from '../db/settlement-orders.ts'
 import { reportSettlement } from '../settlement/self/report.ts'
-import { notifyMonitor } from '../chains/notify.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf, refuseParameters } from '../context/network.ts'
-import { isPayerSignature } from '../payments/payer-evidence.ts'
-import { matchesPayment } from '../payments/matches-payment.ts'
+import { isPayerSignature, matchesPayment } from '../payments/attribution.ts'
 import { readOwnPayment, readPaymentBody } from '../payments/status.ts'
 
 /**

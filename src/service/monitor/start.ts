@@ -1,11 +1,10 @@
 import { ProblemError } from '#contract/problem.ts'
-import type { Chain } from '../chains/chain.ts'
+import { type Chain, onNotify } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { Sleep } from '../context/sleep.ts'
 import { releaseLease, takeLease } from '../db/cursors.ts'
 import { LEASE_RENEWAL_MS } from '../db/lease.ts'
 import { pollOnce } from './poll.ts'
-import { onNotify } from '../chains/notify.ts'
 
 export type Watchers = { stop(): Promise<void> }
 

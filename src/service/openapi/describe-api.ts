@@ -1,10 +1,10 @@
 import type { GenericSchema } from 'valibot'
+import { PLANS, SCOPES } from '#contract/api-key-body.ts'
 import { commonProblems, type Endpoint } from '#contract/endpoint.ts'
 import { endpoints, type EndpointName } from '#contract/endpoints.ts'
-import { PLANS, SCOPES } from '#contract/api-key.ts'
+import { NATIVE_SOL } from '#contract/network.ts'
 import type { ProblemCode } from '#contract/problem-codes.ts'
 import { ProblemError, errorBody, problems } from '#contract/problem.ts'
-import { NATIVE_SOL } from '#contract/network.ts'
 import { balanceProblem, recipientProblem } from '#contract/reason-problems.ts'
 import {
   AssetReason,
@@ -15,7 +15,6 @@ import {
   SenderReason,
   type ReasonAmount,
 } from '#contract/reasons.ts'
-import { describeOperations } from './describe-operations.ts'
 import { examples } from './examples.ts'
 import {
   checkFactSchema,
@@ -359,4 +358,35 @@ const ERROR_SCHEMA = {
     },
     timestamp: { type: 'integer', description: 'Unix milliseconds.' },
   },
+}
+
+/** What the operator's tools ask: no key, no limit, and no row of the endpoint table. */
+
+function describeOperations(): Record<string, Record<string, FieldSchema>> {
+  const status = (value: string) =>
+    ({ type: 'object', required: ['status'], properties: { status: { const: value } } }) as const
+  return {
+    '/health/live': {
+      get: operation('live', 'Whether the process answers', {
+        200: json('It does.', { schema: status('ok'), example: { status: 'ok' } }),
+      }),
+    },
+    '/health/ready': {
+      get: operation('ready', 'Whether the service can do its work', {
+        200: json('It can.', { schema: status('ok'), example: { status: 'ok' } }),
+        503: json('It cannot.', {
+          schema: status('unavailable'),
+          example: { status: 'unavailable' },
+        }),
+      }),
+    },
+  }
+}
+
+function operation(operationId: string, summary: string, responses: FieldSchema): FieldSchema {
+  return { operationId, summary, tags: ['operations'], security: [], parameters: [], responses }
+}
+
+function json(description: string, content: { schema: FieldSchema; example: object }): FieldSchema {
+  return { description, content: { 'application/json': content } }
 }

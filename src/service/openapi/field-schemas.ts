@@ -1,10 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import { variant, type GenericSchema } from 'valibot'
-import { address } from '#contract/address-field.ts'
-import { CUSTOMER_SORTS } from '#contract/customer-endpoints.ts'
-import { CheckFact } from '#contract/facts.ts'
-import { DecodeProblem } from '#contract/reasons.ts'
 import {
+  address,
   atomic,
   decimal,
   metadata,
@@ -14,6 +11,9 @@ import {
   resource,
   timestamp,
 } from '#contract/fields.ts'
+import { CUSTOMER_SORTS } from '#contract/customer-endpoints.ts'
+import { CheckFact } from '#contract/facts.ts'
+import { DecodeProblem } from '#contract/reasons.ts'
 import { WireFact } from '#contract/proof.ts'
 
 export type FieldSchema = Record<string, unknown>

@@ -12,15 +12,14 @@ import {
   noteHeight,
   type MoveFacts,
   type PaymentRecord,
+  NOWHERE,
 } from '../db/payments.ts'
+import { recordEvent } from '../db/record-event.ts'
 import { settleRefundRequests } from '../db/refund-requests.ts'
-import { acceptPayerOf, recordFeePaid } from '../db/settlement-fees.ts'
+import { acceptPayerOf, recordFeePaid, reopenFee } from '../db/settlement-fees.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
 import { markMatched } from '../db/unmatched.ts'
-import { recordEvent } from '../db/record-event.ts'
-import { attribute } from './attribution.ts'
-import { claimantOfOrder } from './claimant.ts'
-import { matchesPayment } from './matches-payment.ts'
+import { attribute, claimantOfOrder, matchesPayment } from './attribution.ts'
 
 type Landed = Extract<Observation, { state: 'landed' }>
 /** `claimed`: the caller uses up the transfer for this payment in the same transaction. */
@@ -267,4 +266,35 @@ function factsOf(
     ...(move.to === 'confirmed' && { failure: null }),
     ...(confirmedAt && { confirmedAt }),
   }
+}
+
+/**
+ * Rolls back a confirmation whose block is gone; its transaction is looked for again. False when
+ * the payment has changed status since it was read.
+ */
+export async function rollBack(context: Context, payment: PaymentRecord): Promise<boolean> {
+  return context.db.transaction(async (tx) => {
+    const row = await lockPayment(tx, payment.id)
+    if (
+      row?.status !== 'confirmed' ||
+      row.signature !== payment.signature ||
+      row.blockHash !== payment.blockHash
+    )
+      return false
+    const at = context.now()
+    const facts = { ...NOWHERE, confirmedAt: null, reportedSignature: row.signature }
+    // First, so that the tallies take it from the status under which it was noted.
+    if (row.mode === 'received' && row.signature !== null)
+      await reopenFee(tx, { paymentId: row.id, signature: row.signature })
+    await movePayment(tx, { id: row.id, from: 'confirmed', to: 'rolled_back', at, facts })
+    await recordEvent(tx, {
+      accountId: row.accountId,
+      paymentId: row.id,
+      status: 'rolled_back',
+      source: 'watcher',
+      blockHeight: row.blockHeight,
+      at,
+    })
+    return true
+  })
 }

@@ -1,12 +1,20 @@
 import { and, eq, inArray, isNull, lt, or, sql, type SQL } from 'drizzle-orm'
+import { hashTypedData, hexToBytes } from 'viem'
+import { isHashSignedByEvm } from '#chains/evm/verify-signature.ts'
+import { TOKEN_PROGRAMS } from '#chains/solana/programs.ts'
+import { associatedTokenAccount } from '#chains/solana/token-account.ts'
+import { SOLANA_NATIVE } from '#contract/address.ts'
 import { familyOf } from '#contract/network.ts'
+import { payerEvidenceRequest, type PayerEvidenceRequest } from '#contract/payer-evidence.ts'
 import type { Evidence } from '#contract/payment.ts'
+import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
 import type { ObservedTransfer } from '../chains/chain.ts'
+import type { Actor } from '../context/context.ts'
+import { KEYLESS_SCOPE, type Claimant } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { attempt, payment } from '../db/schema/payment.ts'
 import { findOwner } from '../db/wallet-owners.ts'
-import { matchesPayment } from './matches-payment.ts'
 
 /**
  * Decides which order a transfer pays. The parties and the amount of an EVM transfer are public and
@@ -257,4 +265,118 @@ export function fittingOrders(
     )
     .orderBy(payment.draft, payment.createdAt, payment.id)
     .limit(50)
+}
+
+export const PAYEE_NOT_OWNED = 'payee_not_owned'
+
+/**
+ * Who uses up transfers to a payee for a caller. A payee without an owner may be used by any account, which binds only that account; one with an owner, by
+ * its owner alone.
+ * @throws `FORBIDDEN`, `payee_not_owned`
+ */
+export async function claimantOf(
+  db: Database,
+  actor: Pick<Actor, 'accountId' | 'keyless'>,
+  payee: { network: string; address: string },
+): Promise<Claimant> {
+  const { accountId, keyless = false } = actor
+  const owner = await findOwner(db, payee.network, payee.address)
+  if (owner !== undefined && (keyless || owner !== accountId)) throw refusePayee(payee.address)
+  return { scope: keyless ? KEYLESS_SCOPE : accountId, accountId, exclusive: owner !== undefined }
+}
+
+/** Who uses up the transfer that pays an order; null where the order is the bookkeeping of a payer, whose payee belongs to another account. */
+export async function claimantOfOrder(
+  tx: Database,
+  { accountId, network, recipient }: PaymentRecord,
+): Promise<Claimant | null> {
+  const owner = await findOwner(tx, network, recipient)
+  return owner === undefined || owner === accountId
+    ? { scope: accountId, accountId, exclusive: owner !== undefined }
+    : null
+}
+
+export function refusePayee(payee: string): ProblemError {
+  const message = `The wallet ${payee} belongs to another account, which alone can receive payments to it. Use the key of that account.`
+  return new ProblemError('FORBIDDEN', {
+    message,
+    reason: PAYEE_NOT_OWNED,
+    details: { walletAddress: 'Expected a wallet of this account.' },
+  })
+}
+
+/**
+ * Whether a transfer on the chain is this payment: the parties, the asset, the exact amount; on Solana the memo that names it, and on EVM, which has
+ * none, a block after the one it was built on, so that no older transfer pays for it.
+ * @param height of the transfer's block; null while it is in the pool
+ */
+export function matchesPayment(
+  payment: PaymentRecord,
+  transfer: ObservedTransfer | null | undefined,
+  height: number | null,
+): transfer is ObservedTransfer {
+  if (!transfer) return false
+  const same =
+    transfer.sender === payment.sender &&
+    (transfer.recipient === payment.recipient || isAccountOf(payment, transfer)) &&
+    transfer.asset === payment.asset &&
+    transfer.amountAtomic === payment.amount
+  if (!same) return false
+  // A proof that was handed in has bound this very transaction to the payment.
+  if (payment.mode === 'received') return true
+  if (familyOf(payment.network) === 'solana') return transfer.memo === payment.id
+  // What the service signed has the nonce of its place in the nonce queue.
+  if (payment.mode === 'hosted' && transfer.nonce !== payment.nonce) return false
+  return height === null || (payment.builtHeight !== null && height > payment.builtHeight)
+}
+
+/** A token's transfer whose recipient the chain does not name, because it failed, stands there with the account it was meant for. */
+function isAccountOf(
+  { network, recipient, asset }: PaymentRecord,
+  transfer: ObservedTransfer,
+): boolean {
+  if (familyOf(network) !== 'solana' || asset === SOLANA_NATIVE) return false
+  return TOKEN_PROGRAMS.some(
+    (program) =>
+      associatedTokenAccount({ owner: recipient, mint: asset, program }).address ===
+      transfer.recipient,
+  )
+}
+
+/** What the payer of an EVM order signs to say that it is theirs; null where the order needs none. `nonce`: of the transaction that pays it. */
+export function evidenceRequest(
+  row: PaymentRecord,
+  deployment: string,
+  nonce = row.nonce,
+): PayerEvidenceRequest | null {
+  if (row.mode !== 'local' || familyOf(row.network) !== 'evm' || nonce === null) return null
+  const { id: paymentId, network, sender, recipient, asset, amount: amountAtomic } = row
+  return payerEvidenceRequest({
+    paymentId,
+    network,
+    deployment,
+    sender,
+    nonce,
+    recipient,
+    asset,
+    amountAtomic,
+  })
+}
+
+/** Whether the order's sender itself signed that its transaction with this nonce pays the order. */
+export function isPayerSignature(
+  row: PaymentRecord,
+  deployment: string,
+  signed: { nonce: number; signature: string },
+): boolean {
+  const request = evidenceRequest(row, deployment, signed.nonce)
+  return (
+    request !== null &&
+    isHashSignedByEvm(row.sender, hexToBytes(hashTypedData(typed(request))), signed.signature)
+  )
+}
+
+/** Addresses are in their normal form by now, which the types of viem cannot see. */
+function typed(request: PayerEvidenceRequest): Parameters<typeof hashTypedData>[0] {
+  return request as unknown as Parameters<typeof hashTypedData>[0]
 }

@@ -1,3 +1,4 @@
+import type { Database } from '#postgres/open.ts'
 import type { Chain, Head, Observation, MonitoredTransaction } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { findClaimKey } from '../db/claims.ts'
@@ -81,4 +82,27 @@ async function landedOtherwise(
     source: 'watcher',
   })
   return true
+}
+
+/** Ends a hosted payment that can no longer land, in the transaction that has locked it; what it reserved is free again. */
+export async function failPayment(
+  tx: Database,
+  row: PaymentRecord,
+  { failure, at }: { failure: string; at: Date },
+): Promise<void> {
+  await movePayment(tx, {
+    id: row.id,
+    from: row.status,
+    to: 'failed',
+    at,
+    facts: { failure, ...NOWHERE },
+  })
+  await recordEvent(tx, {
+    accountId: row.accountId,
+    paymentId: row.id,
+    status: 'failed',
+    source: 'watcher',
+    blockHeight: null,
+    at,
+  })
 }

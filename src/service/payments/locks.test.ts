@@ -12,9 +12,8 @@ import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
 import { findPayment } from '../db/payments.ts'
 import { sendPayment } from '../hosted/send.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
-import { applyObservation } from './apply-observation.ts'
+import { applyObservation, rollBack } from './apply-observation.ts'
 import { buildTransaction } from './build.ts'
-import { rollBack } from './roll-back.ts'
 
 /** Who waits for whom in the database while many accounts write at once. */
 

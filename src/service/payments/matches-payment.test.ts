@@ -4,7 +4,7 @@ import { SOLANA_DEVNET, SOLANA_MAINNET } from '#contract/network.ts'
 import { accountOf, TOKEN_2022 } from '#testing/token-instructions.ts'
 import type { ObservedTransfer } from '../chains/chain.ts'
 import type { PaymentRecord } from '../db/payments.ts'
-import { matchesPayment } from './matches-payment.ts'
+import { matchesPayment } from './attribution.ts'
 
 const [sender, recipient, stranger, mint] = Array.from({ length: 4 }, () =>
   Keypair.generate().publicKey.toBase58(),

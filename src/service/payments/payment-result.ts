@@ -2,7 +2,7 @@ import type { Authorization } from '#chains/evm/authorization.ts'
 import { checksumAddress } from '#contract/address.ts'
 import type { Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { PaymentRecord } from '../db/payments.ts'
-import { matchesPayment } from './matches-payment.ts'
+import { matchesPayment } from './attribution.ts'
 
 /**
  * A transaction that executes this payment and nothing else: if it moved something else, this

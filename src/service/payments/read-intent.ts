@@ -1,8 +1,44 @@
+import { EVM_NATIVE, parseAddress, SOLANA_NATIVE, readRecipient } from '#contract/address.ts'
 import { describeAmountProblem, parseAmount } from '#contract/amount.ts'
 import { describe } from '#contract/fields.ts'
-import { findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
-import { isNobody } from './check-recipient.ts'
+import {
+  findAsset,
+  nativeAsset,
+  type Asset,
+  type Network,
+  familyOf,
+  type NetworkId,
+} from '#contract/network.ts'
+import type { ProblemError } from '#contract/problem.ts'
+import { balanceProblem, recipientProblem } from '#contract/reason-problems.ts'
+import type { BuiltTransaction } from '../chains/chain.ts'
 import { chooseNetwork } from '../context/network.ts'
+
+const EVM_ZERO = `0x${'0'.repeat(40)}`
+const NOBODY: readonly string[] = [EVM_ZERO, EVM_NATIVE, SOLANA_NATIVE]
+
+/**
+ * The recipient in its normal form, as far as its spelling tells; what stands at the address is the chain's to say.
+ * @throws ProblemError `INVALID_RECIPIENT`
+ */
+export function checkRecipient(
+  text: string,
+  payment: { network: NetworkId; sender: string },
+): string {
+  const parsed = parseAddress(text)
+  if (parsed.ok && isNobody(parsed.address))
+    throw recipientProblem({ code: 'zero_address', params: {} }, { received: text })
+  const read = readRecipient(text, familyOf(payment.network))
+  if (!read.ok) throw recipientProblem(read.reason, { received: text })
+  if (read.address === payment.sender)
+    throw recipientProblem({ code: 'same_as_sender', params: {} }, { received: text })
+  return read.address
+}
+
+/** Addresses that stand for native currency or for nothing: no key signs for them, nobody can use what they receive. */
+function isNobody(address: string): boolean {
+  return NOBODY.includes(address)
+}
 
 type Body = {
   walletAddress: string
@@ -70,4 +106,14 @@ export function readPriorityFee(
   if (!parsed.ok && parsed.problem === 'not_positive')
     return `Expected 0 or more, received ${text}.`
   return parsed.ok ? parsed.atomic : describeAmountProblem(parsed.problem, text, decimals)
+}
+
+/** What a caller is told of a payment that the chain would not take. */
+export function refuseBuilt(
+  built: Exclude<BuiltTransaction, { ok: true }>,
+  recipientAddress: string,
+): ProblemError {
+  return built.code === 'INVALID_RECIPIENT'
+    ? recipientProblem(built.reason, { received: recipientAddress })
+    : balanceProblem(built.reason)
 }

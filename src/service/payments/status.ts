@@ -17,10 +17,8 @@ import {
 } from '../db/payments.ts'
 import { readRefunds } from '../db/refunds.ts'
 import { findAssigned, findFitting, type UnmatchedRecord } from '../db/unmatched.ts'
-import { describeMoney } from './describe-money.ts'
-import { describeRefund } from './describe-refund.ts'
-import { readMetadata } from './metadata.ts'
-import { evidenceRequest } from './payer-evidence.ts'
+import { describeMoney, describeRefund, readMetadata } from './describe-money.ts'
+import { evidenceRequest } from './attribution.ts'
 
 /** @throws `NOT_FOUND` for an unknown payment and for another account's alike */
 export async function readOwnPayment(

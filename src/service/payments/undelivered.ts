@@ -5,14 +5,14 @@ import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { isPaid } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { UndeliveredPayment } from '#contract/undelivered-endpoints.ts'
+import type { UndeliveredPayment } from '#contract/unmatched-endpoints.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { closeUndelivered, isUndelivered, reopenUndelivered } from '../db/claims.ts'
 import { findPayment } from '../db/payments.ts'
 import { readRefunds, refundedAmount } from '../db/refunds.ts'
 import { payment } from '../db/schema/payment.ts'
 import { claim } from '../db/schema/proof.ts'
-import { describeRefund } from './describe-refund.ts'
+import { describeRefund } from './describe-money.ts'
 
 /**
  * Payments of the account that are paid, and whose success no caller was told: the caller had gone, and no later settlement asked. What was refunded in

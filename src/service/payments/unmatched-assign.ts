@@ -7,11 +7,9 @@ import { claimAssigned, releaseAssigned } from '../db/claims.ts'
 import { lockPayment, type PaymentRecord } from '../db/payments.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
 import { findUnmatched, setAssignment, type UnmatchedRecord } from '../db/unmatched.ts'
-import { claimantOfOrder, refusePayee } from './claimant.ts'
+import { claimantOfOrder, refusePayee, matchesPayment } from './attribution.ts'
 import { refuseParameters } from '../context/network.ts'
-import { matchesPayment } from './matches-payment.ts'
-import { unmatchedKey } from './unmatched.ts'
-import { describeUnmatched, transferOf } from './unmatched-list.ts'
+import { unmatchedKey, describeUnmatched, transferOf } from './unmatched.ts'
 
 type Call = { transferId: string; actor: Actor }
 

@@ -20,9 +20,8 @@ import { pollOnce } from '../monitor/poll.ts'
 import { buildTransaction } from './build.ts'
 import { reportSubmitted } from '../monitor/report.ts'
 import { readPaymentBody } from './status.ts'
-import { noteUnmatched, unmatchedKey } from './unmatched.ts'
+import { noteUnmatched, unmatchedKey, readUnmatched } from './unmatched.ts'
 import { assignUnmatched, unassignUnmatched } from './unmatched-assign.ts'
-import { readUnmatched } from './unmatched-list.ts'
 
 /** Money that arrived and that nothing ties to an order: its wallet replaced the fees, and its sender is not verified. */
 

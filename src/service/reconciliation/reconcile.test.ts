@@ -12,8 +12,13 @@ import { testSigner } from '#testing/test-signer.ts'
 import { untilDecided } from '#testing/until-decided.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Chain } from '../chains/chain.ts'
-import { readWalletLedger, readDue, readStopped, resumeWallet } from '../db/wallet-ledger.ts'
-import { findWallet } from '../db/wallets.ts'
+import {
+  readWalletLedger,
+  readDue,
+  readStopped,
+  resumeWallet,
+  findWallet,
+} from '../db/wallet-ledger.ts'
 import { sendPayment } from '../hosted/send.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { createWallet } from '../wallets/create-wallet.ts'

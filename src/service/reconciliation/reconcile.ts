@@ -1,11 +1,17 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray, gte, lt } from 'drizzle-orm'
+import { EVM_NATIVE, SOLANA_NATIVE } from '#contract/address.ts'
 import { formatAmount } from '#contract/amount.ts'
-import { nativeAsset } from '#contract/network.ts'
-import type { Chain } from '../chains/chain.ts'
+import { nativeAsset, familyOf } from '#contract/network.ts'
+import type { PaymentStatus } from '#contract/payment.ts'
+import type { Chain, Audit } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
+import type { Metrics } from '../context/metrics.ts'
+import { readSigned } from '../db/attempts.ts'
+import { releaseLease, takeLease } from '../db/cursors.ts'
 import { readEpoch } from '../db/deployment.ts'
 import type { NonceQueue } from '../db/nonce-queue.ts'
-import { payment } from '../db/schema/payment.ts'
+import type { PaymentRecord } from '../db/payments.ts'
+import { payment, attempt } from '../db/schema/payment.ts'
 import {
   openWalletLedger,
   readWalletLedger,
@@ -13,8 +19,10 @@ import {
   writeSnapshot,
   type LedgerRecord,
   type LedgerSnapshot,
+  countStopped,
+  readDue,
 } from '../db/wallet-ledger.ts'
-import { readOutflows } from './outflows.ts'
+import { affirmAll } from './affirm.ts'
 
 type Verdict = 'equal' | 'later' | 'stopped'
 
@@ -99,4 +107,201 @@ async function isQuiet({ db }: Context, { network, sender }: NonceQueue): Promis
     inArray(payment.status, [...UNDER_WAY]),
   )
   return (await db.$count(payment, underWay)) === 0
+}
+
+/**
+ * What left a wallet by its own signature between two snapshots of its ledger. `later`: the rows have not caught up with the chain yet. `foreign`: the chain
+ * shows a signature of the wallet that the service did not make, or another outcome than the rows.
+ */
+type Spent =
+  | { state: 'known'; atomic: bigint }
+  | { state: 'later' }
+  | { state: 'foreign'; found: string }
+
+type Question = { nonceQueue: NonceQueue; nonce: number | null; audit: Audit }
+
+function readOutflows(
+  context: Context,
+  chain: Chain,
+  { nonceQueue, nonce, audit }: Question,
+): Promise<Spent> {
+  return nonce === null || audit.nonce === null
+    ? readSpentBySignature(context, nonceQueue, audit)
+    : readSpentByNonce(context, chain, { nonceQueue, from: nonce, to: audit.nonce })
+}
+
+async function readSpentByNonce(
+  context: Context,
+  chain: Chain,
+  { nonceQueue, from, to }: { nonceQueue: NonceQueue; from: number; to: number },
+): Promise<Spent> {
+  const inRange = and(
+    eq(payment.mode, 'hosted'),
+    eq(payment.network, nonceQueue.network),
+    eq(payment.sender, nonceQueue.sender),
+    gte(payment.nonce, from),
+    lt(payment.nonce, to),
+  )
+  const hosted = new Map(
+    (await context.db.select().from(payment).where(inRange)).map((row) => [row.nonce, row]),
+  )
+  const settlements = Map.groupBy(
+    await readSigned(context.db, nonceQueue, from),
+    (each) => each.nonce,
+  )
+  let atomic = 0n
+  for (let nonce = from; nonce < to; nonce++) {
+    const row = hosted.get(nonce)
+    const cost = row ? costOf(row) : await readCost(chain, settlements.get(nonce) ?? [])
+    if (cost === 'open') return { state: 'later' }
+    if (cost === undefined)
+      return {
+        state: 'foreign',
+        found: `The nonce ${nonce} was used by a transaction that the service did not sign.`,
+      }
+    atomic += cost
+  }
+  return { state: 'known', atomic }
+}
+
+/** What a payment took from its sender in native currency; undefined when none of its transactions has landed. */
+function costOf(row: PaymentRecord): bigint | 'open' | undefined {
+  if (!isOver(row.status)) return 'open'
+  if (row.fee === null) return undefined
+  return row.fee + (row.status === 'finalized' && isNative(row) ? row.amount : 0n)
+}
+
+/** What the network took for the one of these transactions that has landed. */
+async function readCost(
+  chain: Chain,
+  attempts: readonly { signature: string }[],
+): Promise<bigint | 'open' | undefined> {
+  for (const { signature } of attempts) {
+    const observation = await chain.observe(signature)
+    if (observation.state === 'landed')
+      return observation.finalized ? observation.feeAtomic : 'open'
+  }
+  return undefined
+}
+
+async function readSpentBySignature(
+  context: Context,
+  nonceQueue: NonceQueue,
+  { signed }: Audit,
+): Promise<Spent> {
+  const signatures = signed.map(({ signature }) => signature)
+  const rows =
+    signatures.length === 0
+      ? []
+      : await context.db
+          .select({ signature: attempt.signature, payment })
+          .from(attempt)
+          .innerJoin(payment, eq(attempt.paymentId, payment.id))
+          .where(
+            and(eq(attempt.network, nonceQueue.network), inArray(attempt.signature, signatures)),
+          )
+  const known = new Map(rows.map((row) => [row.signature, row.payment]))
+  let atomic = 0n
+  for (const { signature, spentAtomic } of signed) {
+    const row = known.get(signature)
+    if (!row)
+      return { state: 'foreign', found: `The service did not sign the transaction ${signature}.` }
+    if (!isOver(row.status)) return { state: 'later' }
+    const own =
+      row.mode === 'hosted' && isNative(row) && row.signature === signature
+        ? costOf(row)
+        : spentAtomic
+    if (own !== spentAtomic)
+      return {
+        state: 'foreign',
+        found: `The transaction ${signature} took ${spentAtomic} and its payment says ${own}.`,
+      }
+    atomic += spentAtomic
+  }
+  return { state: 'known', atomic }
+}
+
+function isNative({ asset }: PaymentRecord): boolean {
+  return asset === EVM_NATIVE || asset === SOLANA_NATIVE
+}
+
+function isOver(status: PaymentStatus): boolean {
+  return status === 'finalized' || status === 'failed' || status === 'expired'
+}
+
+/** How often wallets with changes are checked, and all of them. */
+const LOOK_MS = 15_000
+const ALL_MS = 600_000
+const STOP_WITHIN_MS = 2_000
+
+/**
+ * Compares the ledger of all managed wallets with their chains, for as long as the service runs.
+ * @returns stops it
+ */
+export function startReconciliation(context: Context, metrics: Metrics): () => Promise<void> {
+  const holder = crypto.randomUUID()
+  let running: Promise<void> | undefined
+  let stopped = false
+  const run = () => {
+    running ??= lookAtAll(context, { holder, metrics, isOver: () => stopped }).finally(
+      () => (running = undefined),
+    )
+  }
+  run()
+  const looking = setInterval(run, LOOK_MS)
+  return async () => {
+    stopped = true
+    clearInterval(looking)
+    let timer: NodeJS.Timeout | undefined
+    // A check that hangs on a dead chain is abandoned: it writes one row or none.
+    await Promise.race([
+      running,
+      new Promise((resolve) => (timer = setTimeout(resolve, STOP_WITHIN_MS))),
+    ])
+    clearTimeout(timer)
+    await Promise.all(
+      [...context.chains.keys()].map((network) =>
+        releaseLease(context.db, leaseOf(network), holder).catch(() => {}),
+      ),
+    )
+  }
+}
+
+type Round = { holder: string; metrics: Metrics; isOver: () => boolean }
+
+async function lookAtAll(context: Context, { holder, metrics, isOver }: Round): Promise<void> {
+  for (const [network, chain] of context.chains) {
+    try {
+      // One process checks. Two at once would only do the work twice.
+      if (!isOver() && (await takeLease(context.db, leaseOf(network), holder)))
+        await lookAtChain(context, chain, isOver)
+    } catch (error) {
+      context.log.warn(
+        { network, err: error },
+        'the books could not be compared with the chain; they are looked at again',
+      )
+    }
+  }
+  await countStopped(context.db).then(
+    (count) => metrics.stoppedWallets.set(count),
+    () => {},
+  )
+}
+
+async function lookAtChain(context: Context, chain: Chain, isOver: () => boolean): Promise<void> {
+  const { network } = chain.network
+  await affirmAll(context, chain)
+  for (const address of await readDue(context.db, {
+    network,
+    family: familyOf(network),
+    everyMs: ALL_MS,
+  })) {
+    if (isOver()) return
+    await reconcile(context, chain, address)
+  }
+}
+
+/** A row beside the watcher's, with a separate lease. */
+function leaseOf(network: string): string {
+  return `books ${network}`
 }

@@ -16,7 +16,7 @@ import {
 } from '#testing/local-chains.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import { untilDecided } from '#testing/until-decided.ts'
-import { restoreCommands } from '../admin/restore-command.ts'
+import { restoreCommands } from '../admin/backup-command.ts'
 import { walletCommands } from '../admin/wallet-commands.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'

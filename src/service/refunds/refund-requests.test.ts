@@ -16,8 +16,7 @@ import type { Actor } from '../context/context.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { insertPayment, type NewPayment } from '../db/payments.ts'
 import { readDeployment } from '../db/deployment.ts'
-import { payment } from '../db/schema/payment.ts'
-import { refundRequest } from '../db/schema/refund-request.ts'
+import { payment, refundRequest } from '../db/schema/payment.ts'
 import { listEvents } from '../events/list.ts'
 import {
   createRefundRequest,

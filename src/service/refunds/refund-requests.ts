@@ -1,12 +1,11 @@
 import { hashTypedData, hexToBytes, isHex } from 'viem'
 import { isHashSignedByEvm } from '#chains/evm/verify-signature.ts'
-import { isSignedBySolana } from '#chains/solana/verify-signature.ts'
+import { isSignedBySolana } from '#chains/solana/signature.ts'
 import { formatAmount } from '#contract/amount.ts'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
-import { createId } from '#contract/id.ts'
+import { createId, isPaid } from '#contract/payment.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { familyOf } from '#contract/network.ts'
-import { isPaid } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import {
   MOST_REFUND_REQUESTS,

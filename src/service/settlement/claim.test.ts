@@ -8,7 +8,7 @@ import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import { consumeClaim, releaseClaim, takeClaim } from '../db/claims.ts'
 import { claim } from '../db/schema/proof.ts'
 import { VerificationReport, ProofRefusedError } from '../verification/verification-report.ts'
-import { Deadline } from '../verification/deadline.ts'
+import { Deadline } from '../verification/proof-time.ts'
 import { claimTransfer, withClaim } from './claim.ts'
 
 const LONG_AGO = new Date(0)

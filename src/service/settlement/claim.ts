@@ -13,7 +13,7 @@ import {
 } from '../db/claims.ts'
 import { whileBeating } from '../db/lease.ts'
 import { undecided, type VerificationReport } from '../verification/verification-report.ts'
-import type { Deadline } from '../verification/deadline.ts'
+import type { Deadline } from '../verification/proof-time.ts'
 
 export type TransferClaim = TransferKey & {
   claimant: Claimant

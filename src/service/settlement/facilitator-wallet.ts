@@ -1,13 +1,17 @@
+import { eq } from 'drizzle-orm'
+import { decodeTransaction } from '#chains/solana/decode.ts'
+import { feeBoundAtomic } from '#chains/solana/fee.ts'
 import { parseAddress, type Family } from '#contract/address.ts'
 import { parseAmount } from '#contract/amount.ts'
 import { familyOf, nativeAsset, type Network, type NetworkId } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { DAILY_FEES } from '../context/config.ts'
 import type { Context } from '../context/context.ts'
+import { account } from '../db/schema/access.ts'
 import type { DailyFees } from '../db/settlement-fees.ts'
-import { findWalletByAddress } from '../db/wallets.ts'
-import type { WalletSigner } from '../wallets/sign.ts'
+import { findWalletByAddress } from '../db/wallet-ledger.ts'
 import { undecided } from '../verification/verification-report.ts'
+import type { WalletSigner } from '../wallets/sign.ts'
 
 /**
  * The wallets of one family that the operator lets pay the network fee for settlements, in
@@ -65,5 +69,47 @@ export async function orNotSigned<T>({ log }: Context, signing: Promise<T>): Pro
     if (!(error instanceof ProblemError) || error.code !== 'SIGNING_REFUSED') throw error
     log.warn({ err: error, ...error.facts.details }, 'the signer refuses a settlement')
     throw undecided('The fee payer for settlements does not sign this now. Nothing is decided.')
+  }
+}
+
+/**
+ * The context in which an account has payments verified: by its own list of facilitators if it has
+ * one, otherwise by the operator's.
+ */
+export async function withOwnFacilitators(context: Context, accountId: string): Promise<Context> {
+  const [row] = await context.db
+    .select({ facilitators: account.facilitators })
+    .from(account)
+    .where(eq(account.id, accountId))
+  if (!row?.facilitators) return context
+  const policy = context.config.facilitators ?? { allowed: [], loopback: false }
+  return {
+    ...context,
+    config: { ...context.config, facilitators: { ...policy, allowed: row.facilitators } },
+  }
+}
+
+/** Lamports; `feeAtomic` includes `priorityFeeAtomic`. */
+export type FeePayerFee = { feeAtomic: bigint; priorityFeeAtomic: bigint }
+
+/** The most that a transaction takes from the wallet that pays its network fee. */
+export function feePayerFee(bytes: Uint8Array): FeePayerFee {
+  const facts = decodeTransaction(bytes)
+  if (!facts.ok) throw new TypeError(facts.problem.code)
+  const limits = facts.operations.flatMap((operation) =>
+    operation.kind === 'fee_limit' ? [operation.units] : [],
+  )
+  const prices = facts.operations.flatMap((operation) =>
+    operation.kind === 'fee_price' ? [operation.microLamports] : [],
+  )
+  const shape = {
+    signatures: facts.signers.length,
+    instructions: facts.operations.length,
+    unitLimit: limits[0],
+  }
+  const feeAtomic = feeBoundAtomic({ ...shape, unitPriceMicroLamports: prices[0] })
+  return {
+    feeAtomic,
+    priorityFeeAtomic: feeAtomic - feeBoundAtomic({ ...shape, unitPriceMicroLamports: 0n }),
   }
 }

@@ -3,32 +3,59 @@ import type { FacilitatorInput } from '#contract/facilitator.ts'
 import { fact } from '#contract/facts.ts'
 import { familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
-import { reasonCodeOf } from '#contract/reasons.ts'
 import type { ProofCheck } from '#contract/proof.ts'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import { EXACT_SCHEME, methodsOf } from '#x402/methods.ts'
 import { formatNetworkV1 } from '#x402/networks.ts'
 import type { Actor, Context } from '../context/context.ts'
-import { claimantOf, PAYEE_NOT_OWNED } from '../payments/claimant.ts'
 import { chainOf } from '../context/network.ts'
-import { VerificationReport, ProofRefusedError } from '../verification/verification-report.ts'
-import { Deadline, DeadlineExceededError } from '../verification/deadline.ts'
-import { verifyProof } from '../verification/verify-proof.ts'
+import { claimantOf, PAYEE_NOT_OWNED } from '../payments/attribution.ts'
 import { checkSignature } from '../verification/check-authorization.ts'
-import { readInput, type FacilitatorQuestion } from './facilitator-input.ts'
-import { DUPLICATE_SETTLEMENT, nameReason, SETTLEMENT_PENDING } from './facilitator-reasons.ts'
+import { Deadline, DeadlineExceededError, NotValidNowError } from '../verification/proof-time.ts'
+import { InputRefusedError, type VerifiedProof, namedPayer } from '../verification/terms.ts'
+import { VerificationReport, ProofRefusedError } from '../verification/verification-report.ts'
+import { verifyProof } from '../verification/verify-proof.ts'
+import {
+  readInput,
+  type FacilitatorQuestion,
+  DUPLICATE_SETTLEMENT,
+  nameReason,
+  SETTLEMENT_PENDING,
+} from './facilitator-input.ts'
 import { facilitatorWallets, settlesHere } from './facilitator-wallet.ts'
-import { InputRefusedError } from '../verification/input-refused.ts'
-import { namedPayer } from '../verification/named-payer.ts'
 import type { Job } from './outcome.ts'
 import { PAYMENT_IDENTIFIER, tieIdentifier } from './payment-identifier.ts'
 import { preview } from './preview.ts'
-import { NotValidNowError } from '../verification/proof-time.ts'
 import { fingerprintOf } from './receive.ts'
-import { reserveFunds } from './reserve-funds.ts'
+import { reserveFunds, findSignature, verifyAtOnce, type AtOnce } from './verify-at-once.ts'
 import { settle } from './settle.ts'
-import { settleWithinMs } from './settle-within.ts'
-import type { VerifiedProof } from '../verification/terms.ts'
-import { findSignature, verifyAtOnce, type AtOnce } from './verify-at-once.ts'
+
+/** The patience of the official `HTTPFacilitatorClient`. */
+export const OFFICIAL_PATIENCE_MS = 90_000
+
+const LEAST_MS = 60_000
+const MOST_MS = 600_000
+/** Blocks that may pass before the payment is in one, and the time in which we hear of the last. */
+const SPARE_BLOCKS = 2
+const MARGIN_MS = 5_000
+
+/** How long a payment on a network takes to be confirmed by its policy, in milliseconds. On Solana that is the cluster's own commitment. */
+export function confirmationMs({ network, confirmations, blockTimeMs }: Network): number {
+  return familyOf(network) === 'evm' ? (confirmations + SPARE_BLOCKS) * blockTimeMs + MARGIN_MS : 0
+}
+
+/** How long a settlement is waited for, in milliseconds: as long as its confirmation needs, from one to ten minutes. */
+export function settleWithinMs(network: Network): number {
+  return Math.min(Math.max(confirmationMs(network), LEAST_MS), MOST_MS)
+}
+
+/** What an operator should know at the start; undefined where every official client waits long enough. */
+export function describeSlowness(network: Network): string | undefined {
+  const needed = confirmationMs(network)
+  if (needed <= OFFICIAL_PATIENCE_MS) return undefined
+  const seconds = Math.ceil(needed / 1000)
+  return `A payment on ${network.name} needs ${network.confirmations} confirmations, about ${seconds} s. Official x402 clients give up after ${OFFICIAL_PATIENCE_MS / 1000} s: lower "confirmations" of this network, or expect their buyers to send a payment twice.`
+}
 
 /**
  * The x402 facilitator, on the same code as `/payment/receive`: the terms come from the resource

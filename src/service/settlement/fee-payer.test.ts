@@ -13,7 +13,7 @@ import type { Context } from '../context/context.ts'
 import { attempt, payment } from '../db/schema/payment.ts'
 import { pollOnce } from '../monitor/poll.ts'
 import { receivePayment } from './receive.ts'
-import { feePayerFee } from './fee-payer.ts'
+import { feePayerFee } from './facilitator-wallet.ts'
 
 /**
  * The wallet that pays the Solana network fee for payers of tokens signs no more than it can pay

@@ -2,8 +2,8 @@ import { encodeFunctionData, parseAbi, type Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { AUTHORIZATION_TYPES } from '#chains/evm/signed-types.ts'
-import { multicall3 } from '#devnet/artifacts/load.ts'
-import { readUnmatched } from '#service/payments/unmatched-list.ts'
+import { multicall3 } from '#devnet/tokens/evm.ts'
+import { readUnmatched } from '#service/payments/unmatched.ts'
 import { eventually } from '#testing/service-context.ts'
 import {
   openMinedTokenFixture,

@@ -21,7 +21,7 @@ import {
   readSignedAuthorization,
   authorizationEndReason,
 } from '../payments/signed-authorization.ts'
-import { claimantOfOrder } from '../payments/claimant.ts'
+import { claimantOfOrder } from '../payments/attribution.ts'
 import { chainOf } from '../context/network.ts'
 import { findLanded, type Ordered } from './find-landed.ts'
 

@@ -14,8 +14,8 @@ import {
   authorizationEndReason,
   type SignedAuthorization,
 } from '../payments/signed-authorization.ts'
-import { failPayment } from '../payments/fail.ts'
-import { ensureInclusion } from '../hosted/ensure-inclusion.ts'
+import { failPayment } from '../payments/expire.ts'
+import { ensureInclusion } from '../hosted/fee-bump.ts'
 
 type Following = { payment: PaymentRecord; chain: Chain; source?: EventSource }
 type Seen = { signature: string; observation: Observation }

@@ -6,7 +6,7 @@ import type { Caller } from '../context/context.ts'
 import type { Claimant } from '../db/claims.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { undecided, type VerificationReport } from '../verification/verification-report.ts'
-import { DeadlineExceededError, type Deadline } from '../verification/deadline.ts'
+import { DeadlineExceededError, type Deadline } from '../verification/proof-time.ts'
 import type { ProofUnderCheck } from '../verification/validate-transfer.ts'
 
 /** Another party that verifies and settles before the chain is asked; both throw when it does not agree. `settle`: the transaction it names. */

@@ -9,8 +9,7 @@ import {
 } from '../db/payment-identifiers.ts'
 import { readSignedAuthorization } from '../payments/signed-authorization.ts'
 import { chainOf } from '../context/network.ts'
-import { InputRefusedError } from '../verification/input-refused.ts'
-import type { VerifiedProof, ExpectedTerms } from '../verification/terms.ts'
+import { InputRefusedError, type VerifiedProof, type ExpectedTerms } from '../verification/terms.ts'
 
 /** The extension of x402 by which a payer names a payment, so that it is never paid by two signatures. */
 export const PAYMENT_IDENTIFIER = 'payment-identifier'

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { EgressError } from '#egress/exchange.ts'
-import { postJson } from './post-json.ts'
+import { postJson } from './remote.ts'
 
 async function ask(listener: RequestListener, timeoutMs = 2_000): Promise<unknown> {
   const server = createServer(listener)

@@ -1,33 +1,41 @@
+import { type VerifiedAuthorization, callOf } from '#chains/evm/authorization.ts'
 import { fact, type CheckFact } from '#contract/facts.ts'
 import { familyOf } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
+import { chainOf } from '../context/network.ts'
 import { confirmsOrder, findClaim, wasGranted, type Claimant } from '../db/claims.ts'
 import { findPayment } from '../db/payments.ts'
 import { isReturned } from '../db/refunds.ts'
-import { chainOf } from '../context/network.ts'
-import type { VerifiedAuthorization } from '#chains/evm/authorization.ts'
-import { reportSignature, type SignatureFinding } from './verify-at-once.ts'
-import {
-  VerificationReport,
-  ProofRefusedError,
-  undecided,
-} from '../verification/verification-report.ts'
-import { DeadlineExceededError, type Deadline } from '../verification/deadline.ts'
+import { requireBudget } from '../db/settlement-fees.ts'
 import { GRANTED_OR_NOT, mayHaveBeenGranted, requireGranting } from '../reconciliation/affirm.ts'
-import { IN_SETTLEMENT } from './claim.ts'
+import {
+  checkFunds,
+  checkPayer,
+  checkValidity,
+  contractsOf,
+  simulateExecution,
+} from '../verification/check-authorization.ts'
+import { verifyTokenOfficially } from '../verification/official-solana.ts'
+import { verifyOfficially } from '../verification/official.ts'
+import { DeadlineExceededError, type Deadline, readProofTime } from '../verification/proof-time.ts'
+import { messageKey } from '../verification/read-signed.ts'
+import { refuseBroadcast, refuseUnbound, simulateSigned } from '../verification/simulate-signed.ts'
 import {
   validatePayment,
   validateMemo,
   type ProofUnderCheck,
 } from '../verification/validate-transfer.ts'
-import { verifyTokenOfficially } from '../verification/official-solana.ts'
+import {
+  VerificationReport,
+  ProofRefusedError,
+  undecided,
+} from '../verification/verification-report.ts'
+import { IN_SETTLEMENT } from './claim.ts'
+import { dailyFees, facilitatorWallets } from './facilitator-wallet.ts'
 import { outcome } from './outcome.ts'
-import { previewAuthorization, refuseVerdict } from './preview-authorization.ts'
-import { messageKey } from '../verification/read-signed.ts'
-import { refuseBroadcast, refuseUnbound } from '../verification/refuse-broadcast.ts'
-import { simulateSigned } from '../verification/simulate-signed.ts'
+import { reportSignature, type SignatureFinding } from './verify-at-once.ts'
 import { isCertain, watch } from './watch.ts'
 
 type Preview = ProofUnderCheck & {
@@ -196,4 +204,67 @@ async function findSettling(
     })
     return null
   }
+}
+
+type AuthorizationUnderCheck = ProofUnderCheck & { keyless: boolean }
+type Authorized = { chain: Chain; verified: VerifiedAuthorization }
+
+/**
+ * Whether an authorization could be executed now, after its signature was checked, one question after
+ * the other, so that every refusal names its reason.
+ * @throws ProofRefused; NotValidNowError; `PAYMENT_VERIFICATION_FAILED`, `RATE_LIMIT`
+ */
+async function previewAuthorization(
+  context: Context,
+  { terms, report, accountId, keyless }: AuthorizationUnderCheck,
+  { chain, verified }: Authorized,
+): Promise<string> {
+  const contracts = contractsOf(chain)
+  const use = await contracts.findUse(verified)
+  report.check('already_used', {
+    name: 'fresh',
+    source: 'chain',
+    ok: !use.used,
+    expected: fact('never_executed'),
+    got: fact(use.used ? 'executed' : 'never_executed'),
+  })
+  checkValidity(
+    { authorization: verified, report },
+    await readProofTime(context, terms.network.network),
+  )
+  await checkFunds({ chain, terms, authorization: verified, report })
+  const [address] = facilitatorWallets(context, 'evm')
+  if (address === undefined)
+    throw undecided(
+      'This service does not settle tokens: it has no fee payer for them. Nothing is decided.',
+    )
+  await checkPayer(context, { chain, report }, verified.from)
+  const { feeAtomic } = await simulateExecution(
+    { chain, report },
+    { from: address, ...callOf(verified) },
+  )
+  const { network } = chain
+  await requireBudget(context.db, {
+    network: network.network,
+    wallet: address,
+    accountId: keyless ? null : accountId,
+    feeAtomic,
+    limits: dailyFees(context, network),
+  })
+  refuseVerdict(
+    context,
+    chain,
+    await verifyOfficially({ contracts, terms, authorization: verified, address }),
+  )
+  return verified.from
+}
+
+/** An objection of the package proves nothing, since our own checks have all passed. */
+function refuseVerdict(context: Context, chain: Chain, verdict: string | null): void {
+  if (verdict === null) return
+  context.log.warn(
+    { verdict, network: chain.network.network },
+    'the official facilitator does not verify a payment',
+  )
+  throw undecided('The payment could not be verified now. Nothing is decided.')
 }

@@ -8,7 +8,7 @@ import { openAccount, openContext, type OpenedContext } from '#testing/service-c
 import type { Context } from '../context/context.ts'
 import { chooseFacilitators } from '../keys/accounts.ts'
 import { VerificationReport } from '../verification/verification-report.ts'
-import { Deadline } from '../verification/deadline.ts'
+import { Deadline } from '../verification/proof-time.ts'
 import { receivePayment } from './receive.ts'
 import { openRemote } from './remote.ts'
 

@@ -1,18 +1,46 @@
 import * as v from 'valibot'
 import { fact, type CheckFact } from '#contract/facts.ts'
-import { EgressError, EgressRefusedError } from '#egress/exchange.ts'
+import { parseJson, stringifyJson } from '#contract/json.ts'
+import { EgressError, EgressRefusedError, exchange } from '#egress/exchange.ts'
 import { EXACT_SCHEME } from '#x402/methods.ts'
-import { methodOf, type PaymentPayload } from '#x402/payload.ts'
+import { methodOf, type PaymentPayload, SettleResponse, VerifyResponse } from '#x402/payload.ts'
 import { toV1, type Requirements } from '#x402/requirements.ts'
-import { SettleResponse, VerifyResponse } from '#x402/settlement.ts'
-import { readTransactionName } from '../chains/transaction-name.ts'
+import { readTransactionName } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
+import type { Deadline } from '../verification/proof-time.ts'
+import type { ExpectedTerms } from '../verification/terms.ts'
 import { undecided, type VerificationReport } from '../verification/verification-report.ts'
-import type { Deadline } from '../verification/deadline.ts'
 import { settlesHere } from './facilitator-wallet.ts'
 import type { Remote } from './outcome.ts'
-import { postJson } from './post-json.ts'
-import type { ExpectedTerms } from '../verification/terms.ts'
+
+const MAX_ANSWER_BYTES = 64 * 1024
+
+export type EgressOptions = {
+  timeoutMs: number
+  /** For tests and the embedded network: `http://127.0.0.1` is allowed, and nothing else beside. */
+  loopback: boolean
+}
+
+/**
+ * Sends JSON and reads JSON, at most 64 KiB, under the rules of `exchange`.
+ * @throws EgressProblem, for an answer that is no 200 or no JSON too
+ */
+export async function postJson(url: URL, body: unknown, options: EgressOptions): Promise<unknown> {
+  const question = {
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: new TextEncoder().encode(stringifyJson(body)),
+  }
+  const answer = await exchange(question, { ...options, maxBytes: MAX_ANSWER_BYTES })
+  try {
+    if (answer.status !== 200)
+      throw new Error(`Expected the status 200, received ${answer.status}.`)
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(answer.body))
+  } catch (error) {
+    throw new EgressError(error)
+  }
+}
 
 /** How long terms are said to be good for, in seconds, where the payer's own words say nothing. */
 const DEFAULT_TIMEOUT_S = 60

@@ -1,16 +1,14 @@
+import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { fact } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
-import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
-import type { Chain, ObservedTransfer } from '../chains/chain.ts'
+import { type Chain, type ObservedTransfer, notifyMonitor } from '../chains/chain.ts'
 import type { ContractCall, Quote } from '../chains/contracts.ts'
 import type { Context } from '../context/context.ts'
 import type { OpenClaim } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { findOrder } from '../db/settlement-orders.ts'
-import { monitorSettlement } from './monitor-settlement.ts'
 import { broadcast } from '../hosted/broadcast.ts'
-import { signCall, type WalletSigner } from '../wallets/sign.ts'
-import { notifyMonitor } from '../chains/notify.ts'
+import { noteUnmatched } from '../payments/unmatched.ts'
 import {
   checkFunds,
   checkPayer,
@@ -19,11 +17,12 @@ import {
   factOfUse,
   simulateExecution,
 } from '../verification/check-authorization.ts'
-import { ProofRefusedError, undecided } from '../verification/verification-report.ts'
-import { facilitatorWallets, openFeePayer } from './facilitator-wallet.ts'
-import { noteExecuted } from './note-executed.ts'
-import { persistSettlement } from './persist-settlement.ts'
 import { settleOfficially } from '../verification/official.ts'
+import { readProofTime } from '../verification/proof-time.ts'
+import { ProofRefusedError, undecided } from '../verification/verification-report.ts'
+import { signCall, type WalletSigner } from '../wallets/sign.ts'
+import { facilitatorWallets, openFeePayer } from './facilitator-wallet.ts'
+import { monitorSettlement } from './monitor-settlement.ts'
 import {
   orUndecided,
   outcome,
@@ -32,7 +31,7 @@ import {
   type Job,
   type Settled,
 } from './outcome.ts'
-import { readProofTime } from '../verification/proof-time.ts'
+import { persistSettlement } from './persist-settlement.ts'
 import { recordBroadcast } from './record.ts'
 
 type Held = { chain: Chain; held: OpenClaim; authorization: VerifiedAuthorization }
@@ -245,5 +244,38 @@ function transferOf({ terms, examined }: Job): ObservedTransfer {
     amountAtomic,
     memo: null,
     nonce: null,
+  }
+}
+
+type Refused = { chain: Chain; key: string; authorization: VerifiedAuthorization }
+
+/**
+ * A refused authorization that a third party had executed: its payer paid and gets nothing. The
+ * money is noted as unmatched for the payee. The refusal stands whatever happens here.
+ */
+async function noteExecuted(
+  context: Context,
+  { accountId, deadline, keyless = false }: Job,
+  { chain, key, authorization }: Refused,
+): Promise<void> {
+  if (keyless) return
+  try {
+    await deadline.within(note())
+  } catch (error) {
+    context.log.warn(
+      { err: error, network: chain.network.network, payer: authorization.from },
+      'a refused authorization was not looked for among what was executed',
+    )
+  }
+
+  async function note(): Promise<void> {
+    const use = await contractsOf(chain).findUse(authorization)
+    if (!use.used || use.signature === null) return
+    const { signature } = use
+    await noteUnmatched(context, chain, {
+      signature,
+      accountIds: [accountId],
+      executed: { key, authorization },
+    })
   }
 }

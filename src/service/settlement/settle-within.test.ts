@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { NATIVE_ETH, NATIVE_SOL, SOLANA_MAINNET, type Network } from '#contract/network.ts'
-import { describeSlowness, settleWithinMs } from './settle-within.ts'
+import { describeSlowness, settleWithinMs } from './facilitator.ts'
 
 const evm = (blockTimeMs: number, confirmations: number): Network => ({
   network: 'eip155:1',

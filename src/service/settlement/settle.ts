@@ -5,7 +5,12 @@ import { familyOf } from '#contract/network.ts'
 import { ProofCheck } from '#contract/proof.ts'
 import type { VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { coSign } from '../wallets/sign.ts'
-import type { Chain, Observation, ObservedTransfer } from '../chains/chain.ts'
+import {
+  type Chain,
+  type Observation,
+  type ObservedTransfer,
+  notifyMonitor,
+} from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import {
   findBroadcast,
@@ -24,10 +29,9 @@ import { chainOf } from '../context/network.ts'
 import { broadcast } from '../hosted/broadcast.ts'
 import { GRANTED_OR_NOT, mayHaveBeenGranted, requireGranting } from '../reconciliation/affirm.ts'
 import { monitorQuestion } from './monitor-self.ts'
-import { notifyMonitor } from '../chains/notify.ts'
 import { checkSignature } from '../verification/check-authorization.ts'
 import { ProofRefusedError, undecided } from '../verification/verification-report.ts'
-import { facilitatorWallets, openFeePayer } from './facilitator-wallet.ts'
+import { facilitatorWallets, openFeePayer, feePayerFee } from './facilitator-wallet.ts'
 import { claimTransfer, withClaim } from './claim.ts'
 import { persistSettlement } from './persist-settlement.ts'
 import {
@@ -47,8 +51,7 @@ import {
   type Settled,
 } from './outcome.ts'
 import { messageKey } from '../verification/read-signed.ts'
-import { refuseBroadcast, refuseUnbound } from '../verification/refuse-broadcast.ts'
-import { simulateSigned } from '../verification/simulate-signed.ts'
+import { refuseBroadcast, refuseUnbound, simulateSigned } from '../verification/simulate-signed.ts'
 import {
   recordBroadcast,
   recordLanded,
@@ -56,7 +59,6 @@ import {
   type OutgoingSettlement,
 } from './record.ts'
 import { monitorAuthorization, settleAuthorization } from './settle-authorization.ts'
-import { feePayerFee } from './fee-payer.ts'
 import { isCertain, watch } from './watch.ts'
 
 /**

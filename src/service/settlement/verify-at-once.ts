@@ -6,7 +6,7 @@ import type { ContractHolding } from '../chains/contracts.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { chainOf } from '../context/network.ts'
 import { KEYLESS_SCOPE } from '../db/claims.ts'
-import { reserveVerified } from '../db/verified-funds.ts'
+import { reserveVerified, reserve } from '../db/reservations.ts'
 import { requireGranting } from '../reconciliation/affirm.ts'
 import {
   acceptFunds,
@@ -19,7 +19,6 @@ import { verifyOfficially, type Official } from '../verification/official.ts'
 import type { ExpectedTerms, VerifiedProof } from '../verification/terms.ts'
 import { VerificationReport } from '../verification/verification-report.ts'
 import { dailyFees, facilitatorWallets } from './facilitator-wallet.ts'
-import { reserveFunds } from './reserve-funds.ts'
 
 /** Every so many payments that were verified at once, the official package is asked, too. */
 const SHADOWED = 100
@@ -194,4 +193,56 @@ function compareWithOfficial({ log }: Context, official: Official): void {
     },
     (error: unknown) => log.debug({ err: error }, 'the official facilitator was not asked'),
   )
+}
+
+/**
+ * Reserves what an authorization moves, so that many verified at once never promise more than their payer can move. Other methods sign over their own place in
+ * the payer's order of transactions and need none.
+ * @throws ProofRefused `insufficient_funds`; `CHAIN_UNAVAILABLE`
+ */
+export async function reserveFunds(
+  context: Context,
+  {
+    terms,
+    examined: { authorization, key },
+    report,
+  }: { terms: ExpectedTerms; examined: VerifiedProof; report: VerificationReport },
+): Promise<void> {
+  if (!authorization || key === null) return
+  const { method, token, from, amountAtomic, validBefore } = authorization
+  const { asset } = terms
+  const { network } = terms.network
+  const holding = await contractsOf(chainOf(context, network)).holding({
+    token,
+    owner: from,
+    spender: method === 'permit2' ? PERMIT2 : null,
+  })
+  // What a token does not tell was left to the simulation.
+  if (!holding) return
+  const { height, balanceAtomic, allowanceAtomic } = holding
+  const availableAtomic =
+    allowanceAtomic === null || allowanceAtomic > balanceAtomic ? balanceAtomic : allowanceAtomic
+  const others = await reserve(context.db, {
+    network,
+    payer: from,
+    asset: token,
+    key,
+    amountAtomic,
+    availableAtomic,
+    height,
+    validBefore,
+  })
+  report.check('insufficient_funds', {
+    name: 'reservation',
+    source: 'record',
+    ok: others === null,
+    expected: { code: 'at_least_unpromised', params: moneyOf(amountAtomic, asset) },
+    got:
+      others === null
+        ? fact('reserved')
+        : {
+            code: 'promised',
+            params: { ...moneyOf(availableAtomic, asset), promisedAtomic: others.toString() },
+          },
+  })
 }

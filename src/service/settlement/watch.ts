@@ -1,5 +1,5 @@
 import type { Chain, Observation } from '../chains/chain.ts'
-import { DeadlineExceededError, type Deadline } from '../verification/deadline.ts'
+import { DeadlineExceededError, type Deadline } from '../verification/proof-time.ts'
 import type { LandedObservation } from '../verification/validate-transfer.ts'
 
 const MIN_PAUSE_MS = 50

@@ -3,8 +3,8 @@ import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { MOST_USAGE_ROWS, USAGE_PERIODS, type UsagePeriod } from '#contract/usage.ts'
 import type { Actor, Context } from '../context/context.ts'
-import { apiKey, usage } from '../db/schema/access.ts'
 import { startOf } from '../context/usage-log.ts'
+import { apiKey, usage } from '../db/schema/access.ts'
 
 const PRESET_PERIODS: Readonly<Record<UsagePeriod, number>> = { minute: 60, hour: 24, day: 30 }
 
@@ -76,4 +76,23 @@ function rangeOf(query: Query, now: number): { since: number; until: number } {
   throw new ProblemError('INVALID_PARAMETERS', {
     details: { since: 'Expected a time before until.' },
   })
+}
+
+const EVERY_MS = 5_000
+
+/** Brings the counts, and the requests of the log, to the database now and then. @returns stops it, with a last flush: a process that is asked to stop loses none. */
+export function startFlushing({ usage, requests, log }: Context): () => Promise<void> {
+  const flush = async () => {
+    await usage
+      .flush()
+      .catch((error: unknown) => log.warn({ err: error }, 'usage could not be counted yet'))
+    await requests
+      .flush()
+      .catch((error: unknown) => log.warn({ err: error }, 'requests could not be recorded yet'))
+  }
+  const timer = setInterval(() => void flush(), EVERY_MS)
+  return async () => {
+    clearInterval(timer)
+    await flush()
+  }
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { SCOPES } from '#contract/api-key.ts'
+import { SCOPES } from '#contract/api-key-body.ts'
 import { createTestDatabase, executeAsOwner, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { routes } from '../api/handlers.ts'

@@ -1,10 +1,11 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
+import * as v from 'valibot'
 import { decodeTransaction, type SolanaFacts } from '#chains/solana/decode.ts'
-import { NativeTransferPayload } from '#x402/native-transfer.ts'
-import { fact } from '#contract/facts.ts'
+import { fieldProblemOf } from '#contract/explain-issue.ts'
+import { fact, type CheckFact } from '#contract/facts.ts'
+import { NativeTransferPayload, methodOf } from '#x402/payload.ts'
 import type { Examination } from './echo.ts'
-import { readMethodPayload } from './read-method-payload.ts'
 import type { VerifiedProof } from './terms.ts'
 
 /**
@@ -61,4 +62,29 @@ export function identifySigned({
 
 export function messageKey(sha256Hex: string): string {
   return `message:${sha256Hex}`
+}
+
+/** The payload of the method that the payment names. @throws ProofRefused `malformed` */
+export function readMethodPayload<S extends v.GenericSchema>(
+  { payment, report }: Examination,
+  schema: S,
+): v.InferOutput<S> {
+  const result = v.safeParse(schema, payment.payload)
+  const got: CheckFact = result.success
+    ? fact('such_payload')
+    : {
+        code: 'unreadable_field',
+        params: {
+          field: v.getDotPath(result.issues[0]) ?? 'payload',
+          problem: fieldProblemOf(result.issues[0]),
+        },
+      }
+  report.check('malformed', {
+    name: 'payload',
+    source: 'proof',
+    ok: result.success,
+    expected: { code: 'payload_of', params: { method: methodOf(payment) ?? null } },
+    got,
+  })
+  return result.output
 }

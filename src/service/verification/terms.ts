@@ -1,5 +1,8 @@
 import type { Authorization } from '#chains/evm/authorization.ts'
+import { decodeTransaction } from '#chains/solana/decode.ts'
+import { parseAddress } from '#contract/address.ts'
 import type { Asset, Network } from '#contract/network.ts'
+import { decodeBase64 } from '#x402/header.ts'
 import type { ResourceInfo } from '#x402/requirements.ts'
 
 /** What a proof is checked against: what the seller asked, never what the payer says was asked. */
@@ -47,4 +50,43 @@ export type VerifiedProof = {
   feePayer?: string | null
   /** EVM: what the payer signed for others to execute. */
   authorization?: Authorization
+}
+
+/** Words of x402 v2 section 9. */
+type InputReason =
+  | 'invalid_x402_version'
+  | 'invalid_payload'
+  | 'invalid_payment_requirements'
+  | 'unsupported_scheme'
+  | 'invalid_network'
+
+/** A question that cannot be answered for any payer: an answer of x402 all the same, never an error of ours. */
+export class InputRefusedError extends Error {
+  override name = 'InputRefusedError'
+  readonly reason: InputReason
+
+  constructor(reason: InputReason, message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+/** Who a payload says pays, unproven: answers about a payment that is refused name it too. Undefined where it names nobody. */
+export function namedPayer(paymentPayload: Readonly<Record<string, unknown>>): string | undefined {
+  const { payload } = paymentPayload
+  const told =
+    field(field(payload, 'authorization'), 'from') ??
+    field(field(payload, 'permit2Authorization'), 'from') ??
+    field(payload, 'from')
+  const parsed = typeof told === 'string' ? parseAddress(told) : undefined
+  if (parsed?.ok) return parsed.address
+  const transaction = field(payload, 'transaction')
+  const bytes = typeof transaction === 'string' ? decodeBase64(transaction) : null
+  const facts = bytes && decodeTransaction(bytes)
+  // A fee payer who is not the payer signs before the payer.
+  return facts?.ok ? facts.signers.at(-1) : undefined
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }

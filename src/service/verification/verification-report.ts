@@ -3,7 +3,7 @@ import type { ProofCheck, ProofReason } from '#contract/proof.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { DecodeProblem } from '#contract/reasons.ts'
 import { renderCheckFact } from '#contract/render-facts.ts'
-import { printableText } from '../chains/printable-text.ts'
+import { printableText } from '../chains/contracts.ts'
 
 /** A check as the code states it. */
 export type NewCheck = Pick<ProofCheck, 'name' | 'source' | 'ok'> & {

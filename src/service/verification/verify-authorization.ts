@@ -4,7 +4,7 @@ import { addressFact, amountFact, fact } from '#contract/facts.ts'
 import { Eip3009Payload, EXACT_PERMIT2_PROXY, Permit2Payload } from '#x402/authorization.ts'
 import { PERMIT2_METHOD } from '#x402/methods.ts'
 import type { Examination } from './echo.ts'
-import { readMethodPayload } from './read-method-payload.ts'
+import { readMethodPayload } from './read-signed.ts'
 import type { VerifiedProof } from './terms.ts'
 
 /**

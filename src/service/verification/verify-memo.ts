@@ -2,7 +2,7 @@ import bs58 from 'bs58'
 import { fact, textFact } from '#contract/facts.ts'
 import { MemoPayload } from '#x402/txid.ts'
 import type { Examination } from './echo.ts'
-import { readMethodPayload } from './read-method-payload.ts'
+import { readMethodPayload } from './read-signed.ts'
 import type { VerifiedProof } from './terms.ts'
 
 /** A transfer of SOL that the payer broadcast: its memo binds it, and is read from the chain. */

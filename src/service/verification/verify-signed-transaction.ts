@@ -1,11 +1,11 @@
 import { hexToBytes, type Hex } from 'viem'
 import { decodeTransaction } from '#chains/evm/decode.ts'
-import { formatFingerprint } from '#chains/evm/fee-fingerprint.ts'
+import { formatFingerprint } from '#chains/evm/fee.ts'
 import { addressFact, amountFact, fact, type CheckFact } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
-import { SignedTransactionPayload } from '#x402/native-transfer.ts'
+import { SignedTransactionPayload } from '#x402/payload.ts'
 import type { Examination } from './echo.ts'
-import { readMethodPayload } from './read-method-payload.ts'
+import { readMethodPayload } from './read-signed.ts'
 import type { VerifiedProof } from './terms.ts'
 
 /** A native transfer on EVM, signed by the payer and broadcast by the service. */

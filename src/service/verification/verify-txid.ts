@@ -5,7 +5,7 @@ import { addressFact, fact, textFact } from '#contract/facts.ts'
 import { type ResourceInfo, fromV1 } from '#x402/requirements.ts'
 import { offerProofTypedData, proofTypedData, TxidPayload, type ProofTerms } from '#x402/txid.ts'
 import { checkEcho, type Examination } from './echo.ts'
-import { readMethodPayload } from './read-method-payload.ts'
+import { readMethodPayload } from './read-signed.ts'
 import type { VerifiedProof } from './terms.ts'
 
 /**

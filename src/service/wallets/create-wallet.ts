@@ -1,14 +1,16 @@
 import { eq } from 'drizzle-orm'
 import type { Family } from '#contract/address.ts'
-import { createId } from '#contract/id.ts'
+import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
+import { createId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { MOST_WALLETS } from '#contract/wallet.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Signer } from '#signer/protocol.ts'
-import { lockAccount } from '../db/lock-account.ts'
+import type { Actor, Context } from '../context/context.ts'
+import { lockAccount } from '../db/lease.ts'
 import { account } from '../db/schema/access.ts'
 import { wallet } from '../db/schema/wallet.ts'
-import { insertWallet } from '../db/wallets.ts'
+import { readStopped, type LedgerRecord, insertWallet, readWallets } from '../db/wallet-ledger.ts'
 import { registerWallet } from './ownership.ts'
 
 export type NewWallet = {
@@ -20,7 +22,7 @@ export type NewWallet = {
 }
 
 /** What may be told of a wallet: never its key. */
-export type WalletFacts = {
+type WalletFacts = {
   id: string
   address: string
   family: Family
@@ -74,4 +76,88 @@ async function requireRoom(db: Database, accountId: string): Promise<void> {
     message: `This account has ${MOST_WALLETS} managed wallets, the most there can be.`,
     details: { wallets: `Expected at most ${MOST_WALLETS} managed wallets.` },
   })
+}
+
+/** Makes a wallet for the caller's account. */
+export async function createOwnWallet(
+  context: Context,
+  actor: Actor,
+  { family, name }: EndpointInput<'walletCreate'>['body'],
+): Promise<EndpointReply<'walletCreate'>> {
+  const { db, signer, now } = context
+  const wallet = await createWallet(
+    { db, signer, now: now() },
+    { accountId: actor.accountId, family, name },
+  )
+  return { success: true, ...describeWallet(wallet, []) }
+}
+
+export async function listOwnWallets(
+  context: Context,
+  actor: Actor,
+): Promise<EndpointReply<'walletList'>> {
+  const [wallets, stopped] = await Promise.all([
+    listWallets(context.db, actor.accountId),
+    readStopped(context.db),
+  ])
+  return { success: true, wallets: wallets.map((wallet) => describeWallet(wallet, stopped)) }
+}
+
+function describeWallet(
+  { id, address, family, name, createdAt }: WalletFacts,
+  stops: readonly LedgerRecord[],
+) {
+  const stopped = stops
+    .filter((books) => books.address === address)
+    .map(({ network, stopReason, stoppedAt }) => ({
+      network,
+      reason: stopReason ?? '',
+      timestamp: stoppedAt?.getTime() ?? 0,
+    }))
+  return {
+    walletId: id,
+    walletAddress: address,
+    family,
+    name,
+    timestamp: createdAt.getTime(),
+    stopped,
+  }
+}
+
+/** The managed wallets of an account, or of all, the oldest first; of their keys nothing. */
+export async function listWallets(
+  db: Database,
+  accountId?: string,
+): Promise<(WalletFacts & { accountId: string })[]> {
+  const rows = await readWallets(db, accountId)
+  return rows.map(({ id, address, family, name, createdAt, accountId: owner }) => ({
+    id,
+    accountId: owner,
+    address,
+    family,
+    name,
+    createdAt,
+  }))
+}
+
+/**
+ * Registers the wallets of `PAYOUT_WALLETS` for their accounts, by the operator's authority. What cannot be registered is logged and left: a wrong line of
+ * the configuration does not stop payments.
+ */
+export async function registerConfiguredWallets({ config, db, log, now }: Context): Promise<void> {
+  for (const { accountId, address } of config.payoutWallets ?? []) {
+    try {
+      const { created } = await registerWallet(
+        { db, now: now() },
+        { accountId, address, network: null, proof: 'operator' },
+      )
+      if (created) log.info({ accountId, wallet: address }, 'payout wallet registered')
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error
+      log.error(
+        { accountId, wallet: address, reason: error.message },
+        'PAYOUT_WALLETS: this wallet is not registered',
+      )
+    }
+  }
 }

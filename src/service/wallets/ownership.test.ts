@@ -23,7 +23,7 @@ import { walletChallenge, walletOwner } from '../db/schema/wallet.ts'
 import { findOwner } from '../db/wallet-owners.ts'
 import { sweep } from '../service.ts'
 import { createLog } from '../context/log.ts'
-import { createWallet } from './create-wallet.ts'
+import { createWallet, registerConfiguredWallets } from './create-wallet.ts'
 import { registerWallet, releaseWallet } from './ownership.ts'
 import {
   issueWalletChallenge,
@@ -31,7 +31,6 @@ import {
   registerPayoutWallet,
   releasePayoutWallet,
 } from './payout-wallets.ts'
-import { registerConfiguredWallets } from './register-configured.ts'
 
 const CHAIN = 'eip155:31337'
 const OTHER_CHAIN = 'eip155:31338'

@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm'
 import { parseAddress, type Family } from '#contract/address.ts'
-import { createId } from '#contract/id.ts'
+import { createId } from '#contract/payment.ts'
 import { familyOf, type NetworkId } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { OwnershipProof, WalletKind } from '#contract/wallet-owner.ts'
+import type { OwnershipProof, WalletKind } from '#contract/wallet.ts'
 import type { Database } from '#postgres/open.ts'
 import { account } from '../db/schema/access.ts'
 import {

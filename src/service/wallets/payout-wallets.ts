@@ -1,15 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { hashMessage, isHex } from 'viem'
 import { isSignedByEvm } from '#chains/evm/verify-signature.ts'
-import { isSignedBySolana } from '#chains/solana/verify-signature.ts'
+import { isSignedBySolana } from '#chains/solana/signature.ts'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
-import { createId } from '#contract/id.ts'
+import { createId } from '#contract/payment.ts'
 import { familyOf, type NetworkId } from '#contract/network.ts'
 import { signInMessage } from '#contract/sign-in-message.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { chooseNetwork, refuseParameters, chainOf } from '../context/network.ts'
-import { insertWalletChallenge, takeWalletChallenge } from '../db/wallet-challenges.ts'
-import { isFamilyScope, readOwners, type WalletOwnerRecord } from '../db/wallet-owners.ts'
+import {
+  insertWalletChallenge,
+  takeWalletChallenge,
+  isFamilyScope,
+  readOwners,
+  type WalletOwnerRecord,
+} from '../db/wallet-owners.ts'
 import { familyOfAddress, registerWallet, releaseWallet } from './ownership.ts'
 
 const CHALLENGE_MS = 5 * 60_000

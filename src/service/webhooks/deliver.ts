@@ -1,3 +1,5 @@
+import type * as v from 'valibot'
+import { sql } from 'drizzle-orm'
 import { stringifyJson } from '#contract/json.ts'
 import type { WebhookMessage } from '#contract/webhook.ts'
 import {
@@ -7,7 +9,7 @@ import {
   type ExternalResponse,
 } from '#egress/exchange.ts'
 import type { Database } from '#postgres/open.ts'
-import type * as v from 'valibot'
+import type { SealedKey, Signer } from '#signer/protocol.ts'
 import type { Context } from '../context/context.ts'
 import { LEASE_S, whileBeating } from '../db/lease.ts'
 import {
@@ -22,7 +24,6 @@ import {
 } from '../db/webhooks.ts'
 import { readEvent } from '../events/read.ts'
 import { toMessage, type ReadPayment } from '../events/to-message.ts'
-import { signMessage } from './sign.ts'
 
 export type WebhookSender = Pick<Context, 'db' | 'signer' | 'log' | 'now' | 'config'> & {
   readPayment: ReadPayment
@@ -181,4 +182,31 @@ async function post(
 /** The start of an answer; Postgres text holds no null character. */
 function readText({ body }: ExternalResponse): string {
   return new TextDecoder().decode(body.subarray(0, MAX_LOGGED)).replaceAll('\0', '\ufffd')
+}
+
+/**
+ * The headers of a message under the scheme of Standard Webhooks: one signature for each secret that is valid, so that a receiver may have either.
+ * Secrets stay in the signer.
+ */
+export async function signMessage(
+  signer: Pick<Signer, 'mac'>,
+  keys: readonly SealedKey[],
+  { id, at, body }: { id: string; at: Date; body: string },
+): Promise<Record<string, string>> {
+  const timestamp = String(Math.floor(at.getTime() / 1_000))
+  const message = new TextEncoder().encode(`${id}.${timestamp}.${body}`)
+  const macs = await Promise.all(keys.map((key) => signer.mac({ key, message })))
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': macs.map((mac) => `v1,${Buffer.from(mac).toString('base64')}`).join(' '),
+  }
+}
+
+/** NOTIFY on this channel means: endpoints changed, or have something to send. Rows are the truth. */
+export const WEBHOOK_CHANNEL = 'service_webhook'
+
+/** Call it after the change is committed. */
+export async function announceWebhooks(db: Database): Promise<void> {
+  await db.execute(sql`select pg_notify(${WEBHOOK_CHANNEL}, '')`)
 }

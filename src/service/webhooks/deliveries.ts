@@ -1,6 +1,6 @@
 import { and, desc, eq, gte, lt } from 'drizzle-orm'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
-import { createId } from '#contract/id.ts'
+import { createId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { WebhookState } from '#contract/webhook-endpoints.ts'
 import type { Actor, Context } from '../context/context.ts'
@@ -11,7 +11,7 @@ import {
   type RedeliverRange,
   type WebhookDelivery,
 } from '../db/webhooks.ts'
-import { announceWebhooks } from './announce.ts'
+import { announceWebhooks } from './deliver.ts'
 import { readOwnWebhook } from './endpoints.ts'
 
 const DAY_MS = 86_400_000

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { and, asc, eq, sql } from 'drizzle-orm'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
-import { createId } from '#contract/id.ts'
+import { createId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { MOST_WEBHOOKS } from '#contract/webhook.ts'
-import { refuseUrl } from '#egress/refuse-url.ts'
+import { refuseUrl } from '#egress/public-address.ts'
 import type { Actor, Context } from '../context/context.ts'
-import { lockAccount } from '../db/lock-account.ts'
+import { lockAccount } from '../db/lease.ts'
 import { webhookEndpoint, type WebhookSecret } from '../db/schema/webhook.ts'
 import { deleteEndpoint, type WebhookEndpoint } from '../db/webhooks.ts'
 import { lastEventId } from '../events/read.ts'
 import { requireGrant } from '../keys/scopes.ts'
-import { announceWebhooks } from './announce.ts'
+import { announceWebhooks } from './deliver.ts'
 
 const SECRET_BYTES = 32
 

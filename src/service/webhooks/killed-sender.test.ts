@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { count, max, sql } from 'drizzle-orm'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { createId } from '#contract/id.ts'
-import type { PaymentStatus } from '#contract/payment.ts'
+import { createId, type PaymentStatus } from '#contract/payment.ts'
 import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open.ts'
 import { ApiClient, succeed, textAt } from '#testing/api-client.ts'
 import { DEAF_NETWORKS } from '#testing/fixture.ts'
@@ -19,7 +18,7 @@ import {
 import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { webhookDelivery } from '../db/schema/webhook.ts'
-import { announceWebhooks } from './announce.ts'
+import { announceWebhooks } from './deliver.ts'
 
 const STATUSES: readonly PaymentStatus[] = ['created', 'pending', 'confirmed', 'finalized']
 const TYPES = STATUSES.map((status) => `payment.${status}`)

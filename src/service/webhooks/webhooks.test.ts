@@ -1,7 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createId } from '#contract/id.ts'
-import type { PaymentStatus } from '#contract/payment.ts'
+import { createId, type PaymentStatus } from '#contract/payment.ts'
 import { ApiClient, at, listAt, succeed, textAt } from '#testing/api-client.ts'
 import { createTestDatabase } from '#testing/postgres.ts'
 import {
@@ -19,8 +18,7 @@ import { recordEvent } from '../db/record-event.ts'
 import { examples } from '../openapi/examples.ts'
 import { leaseWebhook, removeOldDeliveries } from '../db/webhooks.ts'
 import { webhookDelivery, webhookEndpoint } from '../db/schema/webhook.ts'
-import { deliverTo, pauseAfter } from './deliver.ts'
-import { signMessage } from './sign.ts'
+import { deliverTo, pauseAfter, signMessage } from './deliver.ts'
 
 const HOUR_MS = 3_600_000
 const STATUSES: readonly PaymentStatus[] = ['created', 'pending', 'confirmed', 'finalized']

@@ -6,8 +6,7 @@ import { webhookEndpoint } from '../db/schema/webhook.ts'
 import { leaseWebhook, type WebhookEndpoint } from '../db/webhooks.ts'
 import { EVENT_CHANNEL } from '../events/read.ts'
 import type { ReadPayment } from '../events/to-message.ts'
-import { WEBHOOK_CHANNEL } from './announce.ts'
-import { deliverTo } from './deliver.ts'
+import { WEBHOOK_CHANNEL, deliverTo } from './deliver.ts'
 
 /** Endpoints that one process sends to at the same time; one that does not answer delays no other. */
 const MOST_AT_ONCE = 64

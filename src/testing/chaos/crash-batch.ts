@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { Family } from '#contract/address.ts'
-import { inParallel } from '#service/chains/in-parallel.ts'
+import { inParallel } from '#service/chains/endpoints.ts'
 import type { CrashPoint } from '#service/context/context.ts'
 import { readAttempts } from '#service/db/attempts.ts'
 import { payment } from '#service/db/schema/payment.ts'

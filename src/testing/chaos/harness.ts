@@ -14,7 +14,7 @@ import { createWallet } from '#service/wallets/create-wallet.ts'
 import type { Signer } from '#signer/protocol.ts'
 import { createSigner } from '#signer/signer.ts'
 import { openFileVault } from '#signer/vaults.ts'
-import { SCOPES } from '#contract/api-key.ts'
+import { SCOPES } from '#contract/api-key-body.ts'
 import { startEvm, startSolana, type EvmFixture, type SolanaFixture } from '../local-chains.ts'
 import { createTestDatabase, databaseVariables } from '../postgres.ts'
 

@@ -10,7 +10,7 @@ import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 
 import { createSigner, wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { associatedTokenAccount } from '#devnet/tokens/solana.ts'
-import { inParallel } from '#service/chains/in-parallel.ts'
+import { inParallel } from '#service/chains/endpoints.ts'
 import { Eip3009Payload, Permit2Payload } from '#x402/authorization.ts'
 import { approvePermit2, evmPayer } from '../token-payers.ts'
 import { PRICES, type PurchaseShop } from './purchase-shop.ts'

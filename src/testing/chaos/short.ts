@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { execPath } from 'node:process'
 import { fileURLToPath } from 'node:url'
-import { inParallel } from '#service/chains/in-parallel.ts'
+import { inParallel } from '#service/chains/endpoints.ts'
 import { addReports, describeFailure, type TestReport } from '../report.ts'
 
 /**

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { generatePrivateKey } from 'viem/accounts'
-import { SCOPES } from '#contract/api-key.ts'
+import { SCOPES } from '#contract/api-key-body.ts'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import type { BrowserEndpoint, Endpoint, Schema } from '#contract/endpoint.ts'
 import { endpoints } from '#contract/endpoints.ts'

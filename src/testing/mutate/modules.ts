@@ -28,7 +28,7 @@ export const MUTATED_MODULES: readonly MutatedModule[] = [
   },
   {
     name: 'attribution',
-    mutate: ['src/service/payments/attribution.ts', 'src/service/payments/matches-payment.ts'],
+    mutate: ['src/service/payments/attribution.ts'],
     tests: ['src/service/payments/{attribution,matches}*.test.ts'],
     bar: 90,
     database: true,
@@ -45,17 +45,14 @@ export const MUTATED_MODULES: readonly MutatedModule[] = [
   },
   {
     name: 'moves',
-    mutate: [
-      'src/contract/payment.ts',
-      'src/service/payments/{apply-observation,expire,fail,roll-back}.ts',
-    ],
+    mutate: ['src/contract/payment.ts', 'src/service/payments/{apply-observation,expire}.ts'],
     tests: ['src/contract/payment.test.ts', ...MONITOR_TESTS],
     bar: 90,
     database: true,
   },
   {
     name: 'match',
-    mutate: ['src/chains/{match,rows}.ts', 'src/chains/{evm,solana}/{match,compare}.ts'],
+    mutate: ['src/chains/match.ts', 'src/chains/{evm,solana}/{match,compare}.ts'],
     tests: [
       'src/chains/evm/{match,refused-facts,erc20}.test.ts',
       'src/chains/solana/{match,refused-facts,token,fee-payer}.test.ts',

@@ -10,7 +10,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import bs58 from 'bs58'
-import type { PaymentIntent } from '#chains/intent.ts'
+import type { PaymentIntent } from '#chains/match.ts'
 import { changeBytes, type Rng } from './rng.ts'
 import type { Attack } from './tamper.ts'
 

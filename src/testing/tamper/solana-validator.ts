@@ -9,7 +9,7 @@ import {
 } from '@solana/web3.js'
 import { compareSigned } from '#chains/solana/compare.ts'
 import { matchTransaction } from '#chains/solana/match.ts'
-import type { PaymentIntent } from '#chains/intent.ts'
+import type { PaymentIntent } from '#chains/match.ts'
 import { ASSOCIATED, TOKEN, TOKEN_2022 } from '../token-instructions.ts'
 import { isSignedBy, LIGHTHOUSE, MEMO, MEMO_V1, PAYER } from './solana-draft.ts'
 import type { Attack } from './tamper.ts'

@@ -1,4 +1,4 @@
-import type { PaymentIntent } from '#chains/intent.ts'
+import type { PaymentIntent } from '#chains/match.ts'
 import { Rng } from './rng.ts'
 
 /** A payment as it was asked for, and bytes that somebody put in the place of its transaction. */

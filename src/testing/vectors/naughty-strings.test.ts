@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as v from 'valibot'
 import { boundedText, metadata, storedText } from '#contract/fields.ts'
-import { printableText } from '#service/chains/printable-text.ts'
+import { printableText } from '#service/chains/contracts.ts'
 import { cleanText } from '#web/local-data/clean-text.ts'
 import { readAsBody } from './json-cases.ts'
 import { readVendored } from './read-vectors.ts'

@@ -2,7 +2,7 @@ import { isIP, isIPv4 } from 'node:net'
 import { expect, test } from 'vitest'
 import * as v from 'valibot'
 import { resource } from '#contract/fields.ts'
-import { refuseUrl } from '#egress/refuse-url.ts'
+import { refuseUrl } from '#egress/public-address.ts'
 import { readCheckoutJson } from './read-vectors.ts'
 
 const Case = v.object({

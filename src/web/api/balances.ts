@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { BalanceAlert, BalanceWallets } from '#contract/balance-endpoints.ts'
+import type { BalanceAlert, BalanceWallets } from '#contract/hosted-endpoints.ts'
 import { callProxy } from './client.ts'
 import { queryClient } from './query-client.ts'
 

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { PaymentNote } from '#contract/note-endpoints.ts'
+import type { PaymentNote } from '#contract/payment-endpoints.ts'
 import { callProxy, type CallOptions } from './client.ts'
 import { queryClient } from './query-client.ts'
 

@@ -1,5 +1,5 @@
 import type { EndpointRequest } from '#contract/endpoints.ts'
-import type { PaymentNote } from '#contract/note-endpoints.ts'
+import type { PaymentNote } from '#contract/payment-endpoints.ts'
 import type { ListedStatus } from '#contract/payment.ts'
 import type { SearchOf } from '../router/paths.ts'
 

@@ -2,27 +2,84 @@ import { useLingui, Trans } from '@lingui/react/macro'
 import { QueryClientProvider, useQuery } from '@tanstack/react-query'
 import { useEffect, lazy, Suspense, useRef, useState, type ReactNode, Component } from 'react'
 import { setServerTime } from '../api/clock.ts'
+import { ApiError } from '../api/errors.ts'
 import { useLiveEvents } from '../api/events.ts'
-import { configQuery } from '../api/queries.ts'
 import { reloadForNewVersion } from '../api/new-version.ts'
+import { configQuery } from '../api/queries.ts'
 import { queryClient } from '../api/query-client.ts'
 import { useSession, type SessionState } from '../api/session.ts'
 import { ConfigContext } from '../api/use-config.ts'
+import { describeError } from '../errors/codes.ts'
 import { useOpenPurchases } from '../local-data/open-purchases.ts'
 import { loadMessages } from '../locales/language.ts'
-import { RouterProvider } from '../router/RouterProvider.tsx'
+import { RouterProvider } from '../router/use-route.tsx'
 import { routes, type RouteMatch, type RouteName } from '../router/paths.ts'
 import { PreloadContext } from '../router/preload.ts'
 import { PageSkeleton } from '../shell/PageSkeleton.tsx'
 import { PayMain } from '../shell/PayMain.tsx'
 import { QueryError } from '../shell/QueryError.tsx'
-import { SearchButton } from '../shell/SearchButton.tsx'
+import { SearchButton, isSearchKey } from '../shell/SearchButton.tsx'
 import { Shell, useInDashboard } from '../shell/Shell.tsx'
 import { Button } from '../ui/Button.tsx'
 import { ErrorState } from '../ui/ErrorState.tsx'
+import { toast } from '../ui/Toast.tsx'
 import type { WebConfig } from './config.ts'
 import { preloadPage, pageOf, forgetPage } from './pages.ts'
-import { usePalette } from './use-palette.tsx'
+
+const load = async () =>
+  (
+    await Promise.all([
+      import('../palette/Palette.tsx'),
+      loadMessages('palette'),
+      loadMessages('payment-view'),
+    ])
+  )[0].Palette
+
+type UsePalette = {
+  open: () => void
+  /** Somebody is about to open it. */
+  preload: () => void
+  /** The palette, where it is open. */
+  palette: ReactNode
+}
+
+/**
+ * The command palette of the dashboard: its code is fetched when it is first wanted. Its keys do nothing while a dialog is
+ * open: what somebody is about to sign is never covered.
+ */
+function usePalette(): UsePalette {
+  const [wanted, setWanted] = useState(false)
+  const [Palette, setPalette] = useState<Awaited<ReturnType<typeof load>>>()
+
+  useEffect(() => {
+    function onKey(event: KeyboardEvent) {
+      if (!isSearchKey(event)) return
+      event.preventDefault()
+      if (!document.querySelector('dialog[open]')) setWanted(true)
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [])
+
+  // Where its code cannot be fetched, the page says so, and the next press tries again.
+  useEffect(() => {
+    if (!wanted) return
+    load().then(
+      (loaded) => setPalette(() => loaded),
+      async () => {
+        setWanted(false)
+        if (!(await reloadForNewVersion()))
+          toast(describeError(new ApiError({ code: 'OFFLINE' })).title, { tone: 'bad' })
+      },
+    )
+  }, [wanted])
+
+  return {
+    open: () => setWanted(true),
+    preload: () => void load().catch(() => undefined),
+    palette: wanted && Palette && <Palette onClose={() => setWanted(false)} />,
+  }
+}
 
 type Props = { /** None of an address that nothing is at. */ name?: RouteName; children: ReactNode }
 

@@ -47,3 +47,8 @@ export function formatBody(
   const text = i18n._({ ...body, values })
   return unsent ? t`${text} Nothing was sent.` : text
 }
+
+/** A title and what belongs to it as one text, parted as the reader's language parts sentences. */
+export function joinMessage({ title, body }: { title: string; body: string }): string {
+  return t`${title}. ${body}`
+}

@@ -1,19 +1,25 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useState, type ReactNode } from 'react'
+import { t } from '@lingui/core/macro'
 import { shortAddress } from '#contract/known-address.ts'
+import type { Network } from '#contract/network.ts'
 import type { PayerEvidenceRequest } from '#contract/payer-evidence.ts'
-import { formatList } from '../locales/formats.ts'
+import { call } from '../api/client.ts'
+import { requestWithRetry } from '../api/retry.ts'
 import { useNetwork } from '../api/use-config.ts'
+import { formatList } from '../locales/formats.ts'
+import { evidenceText, type EvidenceGap, type EvidenceIntent } from '../payment-intent/evidence.ts'
 import { Address } from '../ui/Address.tsx'
 import { Amount } from '../ui/Amount.tsx'
-import { announce } from '../ui/announce.tsx'
 import { Banner } from '../ui/Banner.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Fact, Facts } from '../ui/Facts.tsx'
 import { Icon } from '../ui/Icon.tsx'
+import { announce } from '../ui/announce.tsx'
+import { loadWalletAdapter } from '../wallet/load-adapter.ts'
 import { openConnectDialog, useAccounts, type ConnectedAccount } from '../wallet/state/accounts.ts'
-import { reportEvidence, signEvidence } from './confirm-payer.ts'
-import { evidenceText, type EvidenceGap, type EvidenceIntent } from '../payment-intent/evidence.ts'
+import { signalOf } from '../wallet/state/errors.ts'
+import { requestFromWallet } from './tab-runs.ts'
 
 /**
  * A payment that nothing ties to its payer: what this page knows of it, and what the service asks
@@ -258,4 +264,53 @@ function Mismatch({ fields }: { fields: readonly string[] }) {
       </Trans>
     </Banner>
   )
+}
+
+export type EvidenceResult =
+  | { kind: 'signed'; signature: string }
+  | { kind: 'rejected' }
+  | { kind: 'not_signed'; why: string }
+
+/** Has the payer's wallet sign that a payment is theirs. It moves nothing, and no way in which it can fail says anything about the payment. */
+export async function signEvidence(
+  network: Network,
+  account: ConnectedAccount,
+  data: PayerEvidenceRequest,
+): Promise<EvidenceResult> {
+  const { walletName } = account
+  try {
+    const { signTypedData } = await loadWalletAdapter('evm')
+    const signature = await requestFromWallet({ family: 'evm', walletName }, () =>
+      signTypedData(network, account, data),
+    )
+    if (signature !== null) return { kind: 'signed', signature }
+    return {
+      kind: 'not_signed',
+      why: t`Answer ${walletName} in the other tab.`,
+    }
+  } catch (error) {
+    const signal = signalOf(error)
+    if (signal === 'rejected') return { kind: 'rejected' }
+    if (signal === 'unsupported')
+      return {
+        kind: 'not_signed',
+        why: t`${walletName} cannot sign this. Contact the shop.`,
+      }
+    return {
+      kind: 'not_signed',
+      why: t`Not signed. Your payment is not affected. Try again.`,
+    }
+  }
+}
+
+/** Tells the service. @throws ApiError */
+export async function reportEvidence(evidence: {
+  paymentId: string
+  signature: string
+  payerSignature: string
+  payerNonce: number
+}): Promise<void> {
+  const { paymentId, signature, payerSignature } = evidence
+  const idempotencyKey = `${paymentId}:${payerSignature.slice(2, 66)}:${signature.slice(2, 34)}`
+  await requestWithRetry(() => call('transactionSubmitted', { body: evidence }, { idempotencyKey }))
 }

@@ -1,9 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
+import { useLingui } from '@lingui/react/macro'
+import { isLate, type RateQuote } from '#contract/quote.ts'
 import { imageQuery } from '../api/images.ts'
-import { formatNumber, formatPrice } from '../locales/formats.ts'
+import { formatNumber, formatPrice, formatDistance } from '../locales/formats.ts'
 import type { PaymentItem } from '../payment-intent/intent.ts'
-import { cx } from '../ui/cx.ts'
+import { Badge } from '../ui/Badge.tsx'
+import { Fact } from '../ui/Facts.tsx'
 import { UntrustedText } from '../ui/UntrustedText.tsx'
+import { cx } from '../ui/button-class.ts'
 
 /** What is paid for: picture, name, and quantity × price. On every step, on the receipt and in print. */
 export function ItemSummary({ item, className }: { item: PaymentItem; className?: string }) {
@@ -40,5 +44,27 @@ export function ItemImage({ id, className }: { id: string; className?: string })
     >
       {data && <img alt="" className="size-full object-cover" src={data} />}
     </span>
+  )
+}
+
+/** The price that a payment was quoted at, with its rate, the source and the rate's age then. */
+export function RateFact({
+  quote,
+  blockTime,
+}: {
+  quote: RateQuote
+  blockTime?: number | undefined
+}) {
+  const { t } = useLingui()
+  const seconds = Math.round((quote.observedAt - quote.quotedAt) / 1000)
+  return (
+    <Fact name={t`Price`} long>
+      {formatPrice(quote.amount, quote.currency)}{' '}
+      {isLate(quote, blockTime) && <Badge tone="warn">{t`Late`}</Badge>}
+      <span className="block text-sm text-muted [overflow-wrap:anywhere]">
+        {formatPrice(quote.rate, quote.currency)} · {quote.source}
+        {quote.round !== null && ` · ${quote.round}`} · {formatDistance(seconds, 'second')}
+      </span>
+    </Fact>
   )
 }

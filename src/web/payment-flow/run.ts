@@ -1,6 +1,10 @@
 import { t } from '@lingui/core/macro'
 import { familyOf } from '#contract/network.ts'
+import { describeUserError } from '../errors/error-messages.ts'
+import { needsWallet, type WalletPaymentIntent } from '../payment-intent/intent.ts'
+import type { PaymentChain, Clock } from '../payment-intent/ports.ts'
 import { buildPayment, simulatePayment } from './build.ts'
+import type { Ports } from './dependencies.ts'
 import { JournalConflictError, journalEntry, type JournalEntry } from './journal.ts'
 import { paymentLock, walletLock } from './lock.ts'
 import {
@@ -11,11 +15,62 @@ import {
   type OutgoingState,
   type PaymentInput,
   type PaymentState,
+  isTerminal,
 } from './machine.ts'
-import { needsWallet, type WalletPaymentIntent } from '../payment-intent/intent.ts'
-import type { Ports } from './dependencies.ts'
-import { pollPayment } from './reconcile.ts'
-import { describeUserError } from '../errors/error-messages.ts'
+
+/** What the follower needs of a run: its present state, and the way to move it on. */
+export type MonitoredPayment = {
+  state(): PaymentState
+  dispatch(event: PaymentInput): Promise<void>
+  /** Tells the service once, beside all else; never throws. */
+  report(): void
+  signal: AbortSignal
+}
+
+export const POLL_EVERY_MS = 2_000
+/** After this long without an outcome the looks at the chain get rarer. */
+const PATIENT_AFTER_MS = 120_000
+const PATIENT_EVERY_MS = 10_000
+
+/**
+ * Follows a payment whose bytes may have left until its outcome is settled: sends the same bytes again, looks at the chain through
+ * the user's RPC, and lets the machine decide. The first look after a reload and the hundredth are the same.
+ */
+async function pollPayment(
+  followed: MonitoredPayment,
+  chain: PaymentChain,
+  clock: Clock,
+): Promise<void> {
+  const startedAt = clock.now()
+  while (!followed.signal.aborted) {
+    const state = followed.state()
+    if (!mayHaveLeft(state) || isTerminal(state)) return
+    if (state.sent.bytes && state.step !== 'confirmed') await sendAgain(chain, state)
+    const reading = await chain.read(state.order, state.built, state.sent)
+    if (followed.signal.aborted) return
+    // What the journal cannot keep now is read again: a payment is never given up for that.
+    await followed.dispatch({ type: 'read', reading }).catch(() => undefined)
+    followed.report()
+    if (isTerminal(followed.state())) return
+    await clock.sleep(
+      clock.now() - startedAt > PATIENT_AFTER_MS ? PATIENT_EVERY_MS : POLL_EVERY_MS,
+      followed.signal,
+    )
+  }
+}
+
+/** The outcome is read from the chain, not from this answer: an RPC may refuse bytes it has already passed on. */
+async function sendAgain(
+  chain: PaymentChain,
+  state: Extract<PaymentState, { sent: unknown }>,
+): Promise<void> {
+  if (!state.sent.bytes) return
+  try {
+    await chain.broadcast(state.order, state.sent.bytes)
+  } catch {
+    // Said above: only a reading decides.
+  }
+}
 
 /** With less time than this left, signing is not offered: a person could not finish in time. */
 export const SIGN_MARGIN_MS = 10_000

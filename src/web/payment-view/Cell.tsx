@@ -1,5 +1,5 @@
 import type { ComponentProps } from 'react'
-import { cx } from '../ui/cx.ts'
+import { cx } from '../ui/button-class.ts'
 
 /** Browsers forget what the parts of a table are when they are laid out otherwise. */
 export const asTable = {

@@ -1,7 +1,8 @@
-import { isPaid } from '#contract/payment.ts'
+import { t } from '@lingui/core/macro'
 import type { PaymentRow } from '#contract/payment-body.ts'
-import { cx } from '../ui/cx.ts'
+import { isPaid } from '#contract/payment.ts'
 import { Icon, type IconName } from '../ui/Icon.tsx'
+import { cx } from '../ui/button-class.ts'
 
 const icons = {
   received: 'arrowIn',
@@ -23,4 +24,17 @@ export function Direction({ type, status, draft }: Pick<PaymentRow, 'type' | 'st
       <Icon name={draft ? 'clock' : icons[type]} />
     </span>
   )
+}
+
+type Seen = Pick<PaymentRow, 'type' | 'status' | 'draft'>
+
+/** Which way a payment goes, in a word. Nothing that did not arrive is called received or sent, and what a stranger only had built is no payment yet. */
+export function directionWords({ type, status, draft }: Seen): string {
+  if (draft) return t`Incomplete`
+  if (type === 'internal') return t`Internal`
+  if (type === 'external') return t`Between others`
+  const received = type === 'received'
+  if (isPaid(status)) return received ? t`Received` : t({ message: 'Sent', context: 'money' })
+  if (status === 'created' || status === 'pending') return received ? t`Incoming` : t`Outgoing`
+  return received ? t`Not received` : t`Not paid`
 }

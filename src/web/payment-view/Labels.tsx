@@ -1,5 +1,5 @@
 import { useLingui } from '@lingui/react/macro'
-import type { PaymentNote } from '#contract/note-endpoints.ts'
+import type { PaymentNote } from '#contract/payment-endpoints.ts'
 import { Icon } from '../ui/Icon.tsx'
 import { UntrustedText } from '../ui/UntrustedText.tsx'
 

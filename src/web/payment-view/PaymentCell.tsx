@@ -1,4 +1,4 @@
-import type { PaymentNote } from '#contract/note-endpoints.ts'
+import type { PaymentNote } from '#contract/payment-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { quoteOf } from '#contract/quote.ts'
 import { formatPrice } from '../locales/formats.ts'
@@ -14,8 +14,7 @@ import { Cell } from './Cell.tsx'
 import type { ColumnName } from './columns.ts'
 import { CustomerName, customerOf, type CustomerNames } from './CustomerName.tsx'
 import { purposeOf, referenceOf } from './describe-row.ts'
-import { directionWords } from './direction-words.ts'
-import { Direction } from './Direction.tsx'
+import { directionWords, Direction } from './Direction.tsx'
 import { Labels } from './Labels.tsx'
 
 export type PaymentCellProps = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { PAYMENT_STATUSES } from '#contract/payment.ts'
-import { directionWords } from './direction-words.ts'
+import { directionWords } from './Direction.tsx'
 
 test('only what arrived is called received or sent', () => {
   const told = (word: string) =>

@@ -1,8 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
-import type { Direction } from '#contract/payment.ts'
 import type { Network } from '#contract/network.ts'
-import type { PERIODS } from '../router/paths.ts'
+import type { Direction } from '#contract/payment.ts'
 import {
   INCOMPLETE,
   isIncomplete,
@@ -11,8 +10,9 @@ import {
   type PaymentFilter,
   type Zone,
 } from '../api/payment-filter.ts'
-import { localDecimalOf } from './amount-text.ts'
-import { formatDate, formatList } from '../locales/formats.ts'
+import { readDecimal, separators } from '../locales/decimal.ts'
+import { formatDate, formatList, numberLocale } from '../locales/formats.ts'
+import type { PERIODS } from '../router/paths.ts'
 import { statusLabel } from '../ui/status-words.ts'
 
 export const periodWords: Readonly<Record<(typeof PERIODS)[number], MessageDescriptor>> = {
@@ -108,4 +108,16 @@ function rangeWords(
     return first === last ? t`${first} (UTC)` : t`${first} to ${last} (UTC)`
   if (first && last) return first === last ? first : t`${first} to ${last}`
   return first ? t`Since ${first}` : last ? t`Until ${last}` : undefined
+}
+
+/** A plain decimal of the address with the reader's decimal point. */
+export function localDecimalOf(plain: string): string {
+  return plain.replace('.', separators(numberLocale()).point)
+}
+
+/** What a reader typed as the address carries it; nothing for nothing, and undefined for what is no amount. */
+export function plainDecimalOf(typed: string): string | undefined {
+  if (typed.trim() === '') return ''
+  const read = readDecimal(typed, numberLocale())
+  return read.ok && /^[0-9]{1,30}(\.[0-9]{1,36})?$/.test(read.plain) ? read.plain : undefined
 }

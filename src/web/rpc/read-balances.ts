@@ -128,7 +128,7 @@ type SolanaAccount = v.InferOutput<typeof SolanaAccounts>['value'][number]
 /** Tokens are those of the associated accounts: payments are made out of these alone. */
 async function readSolana(network: Network, wanted: readonly Wanted[]): Promise<NetworkBalances> {
   const tokens = wanted.some(({ asset }) => !asset.native)
-    ? await import('#chains/solana/token-holdings.ts')
+    ? await import('#chains/solana/token-account.ts')
     : undefined
   const addressesOf = ({ wallet, asset }: Wanted) =>
     asset.native ? [wallet] : (tokens?.holdersOf(wallet, asset.address) ?? [])

@@ -1,8 +1,8 @@
 import { useLingui } from '@lingui/react/macro'
 import { Link } from '../router/Link.tsx'
 import { pathTo } from '../router/paths.ts'
-import { useRoute } from '../router/use-route.ts'
-import { cx } from '../ui/cx.ts'
+import { useRoute } from '../router/use-route.tsx'
+import { cx } from '../ui/button-class.ts'
 
 /** Payment links, and the products that links are made from: two pages of one entry of the navigation. */
 export function SalesTabs() {

@@ -17,7 +17,7 @@ import { Menu } from '../ui/Menu.tsx'
 import { Time } from '../ui/Time.tsx'
 import { Toaster } from '../ui/Toast.tsx'
 import { LiveRegion, announce } from '../ui/announce.tsx'
-import { cx } from '../ui/cx.ts'
+import { cx } from '../ui/button-class.ts'
 import { Navigation } from './Navigation.tsx'
 import { WalletButton } from './WalletButton.tsx'
 

@@ -2,7 +2,7 @@ import { msg } from '@lingui/core/macro'
 import { useLingui } from '@lingui/react/macro'
 import { shortAddress } from '#contract/known-address.ts'
 import { CopyButton } from './CopyButton.tsx'
-import { cx } from './cx.ts'
+import { cx } from './button-class.ts'
 import { Icon } from './Icon.tsx'
 
 const nouns = {

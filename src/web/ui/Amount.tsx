@@ -1,6 +1,6 @@
 import { useLingui } from '@lingui/react/macro'
 import { usePreferences } from '../local-data/preferences.ts'
-import { cx } from './cx.ts'
+import { cx } from './button-class.ts'
 import { formatAmountText } from './format-amount.ts'
 
 export type AmountProps = {

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { toneClass, type Tone } from './Badge.tsx'
-import { cx } from './cx.ts'
+import { cx } from './button-class.ts'
 import { Icon, type IconName } from './Icon.tsx'
 
 export type BannerProps = {

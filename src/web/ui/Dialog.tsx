@@ -1,7 +1,7 @@
 import { useLingui } from '@lingui/react/macro'
 import { useEffect, useId, useRef, type ReactNode } from 'react'
 import { IconButton } from './Button.tsx'
-import { cx } from './cx.ts'
+import { cx } from './button-class.ts'
 import { Icon } from './Icon.tsx'
 
 export type DialogProps = {

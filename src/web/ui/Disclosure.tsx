@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { cx } from './cx.ts'
+import { cx } from './button-class.ts'
 import { Icon } from './Icon.tsx'
 
 export type DisclosureProps = {

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { cx } from './cx.ts'
+import { cx } from './button-class.ts'
 
 /**
  * A list of named values. It adapts to its own width, not the window's: the same list can fill a

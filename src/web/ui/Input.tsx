@@ -1,5 +1,5 @@
 import type { ComponentProps, ReactNode } from 'react'
-import { cx } from './cx.ts'
+import { cx } from './button-class.ts'
 import { useFieldIds } from './Field.tsx'
 
 export type InputProps = Omit<ComponentProps<'input'>, 'prefix'> & {

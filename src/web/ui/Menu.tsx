@@ -1,5 +1,5 @@
 import { useId, useRef, type KeyboardEvent, type ReactNode } from 'react'
-import { cx } from './cx.ts'
+import { cx } from './button-class.ts'
 import { positionPopover } from './position-popover.ts'
 
 export type MenuItem = {

@@ -1,5 +1,5 @@
 import { useId } from 'react'
-import { cx } from './cx.ts'
+import { cx } from './button-class.ts'
 
 export type SegmentedProps<T extends string> = {
   label: string

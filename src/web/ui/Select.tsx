@@ -1,5 +1,5 @@
 import type { ComponentProps } from 'react'
-import { cx } from './cx.ts'
+import { cx } from './button-class.ts'
 import { useFieldIds } from './Field.tsx'
 import { Icon } from './Icon.tsx'
 

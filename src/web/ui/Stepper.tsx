@@ -1,5 +1,5 @@
 import { Trans } from '@lingui/react/macro'
-import { cx } from './cx.ts'
+import { cx } from './button-class.ts'
 import { Icon } from './Icon.tsx'
 
 export type StepperProps = {

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState, type ComponentProps, type ReactNode } from 'react'
-import { cx } from './cx.ts'
+import { cx } from './button-class.ts'
 
 export type TableProps = ComponentProps<'table'> & {
   /** What the table holds; read out, not shown. */

@@ -1,5 +1,5 @@
 import type { ComponentProps } from 'react'
-import { cx } from './cx.ts'
+import { cx } from './button-class.ts'
 import { useFieldIds } from './Field.tsx'
 
 /** Several lines of text, as tall as what is in it where the browser can do that. `mono`: for headers, proofs and other code. */

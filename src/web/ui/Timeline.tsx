@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { cx } from './cx.ts'
+import { cx } from './button-class.ts'
 import { Icon, type IconName } from './Icon.tsx'
 import { toneClass, type Tone } from './Badge.tsx'
 

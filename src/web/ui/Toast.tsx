@@ -3,7 +3,7 @@ import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react
 import { announce } from './announce.tsx'
 import { toneClass, type Tone } from './Badge.tsx'
 import { Button } from './Button.tsx'
-import { cx } from './cx.ts'
+import { cx } from './button-class.ts'
 import { Icon, type IconName } from './Icon.tsx'
 
 type Toast = { id: number; tone: Tone; title: string; body?: ReactNode; undo?: () => void }

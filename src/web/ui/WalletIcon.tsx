@@ -1,4 +1,4 @@
-import { cx } from './cx.ts'
+import { cx } from './button-class.ts'
 import { Icon } from './Icon.tsx'
 
 /** A wallet's own picture, shown as an image and never as markup; ours where it has none. The name stands beside it. */

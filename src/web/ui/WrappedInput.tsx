@@ -1,5 +1,5 @@
 import type { ComponentProps } from 'react'
-import { cx } from './cx.ts'
+import { cx } from './button-class.ts'
 import { TextArea } from './TextArea.tsx'
 
 /** One line that wraps instead of running out of its box: for addresses, which have to be seen whole. Enter sends the form, as in any line. */

@@ -1,5 +1,3 @@
-import { cx } from './cx.ts'
-
 export type ButtonVariant = {
   /** One filled button a view: `primary` is the action the page is for. */
   variant?: 'primary' | 'secondary' | 'quiet' | 'danger'
@@ -34,4 +32,9 @@ export function buttonClass(
     wide && 'w-full',
     ...more,
   )
+}
+
+/** Joins class names; what is false or missing is left out. */
+export function cx(...names: (string | false | null | undefined)[]): string {
+  return names.filter(Boolean).join(' ')
 }

@@ -10,7 +10,7 @@ import {
 } from '@solana/web3.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { freePort } from '../../ports.ts'
+import { freePort } from '../../options.ts'
 import { associatedTokenAccount, createSolanaAccounts } from '../../tokens/solana.ts'
 import { devnetWallets, solanaKeypair } from '../wallets.ts'
 import { GENESIS_HASH } from './method-overrides.ts'

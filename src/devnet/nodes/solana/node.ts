@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { Connection } from '@solana/web3.js'
-import { Supervised } from '../child.ts'
-import { untilListening } from '../listening.ts'
+import { Supervised, untilListening } from '../child.ts'
 
 export type SolanaOptions = {
   dir: string

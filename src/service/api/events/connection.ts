@@ -1,21 +1,62 @@
 import * as v from 'valibot'
 import type { RawData, WebSocket } from 'ws'
-import { PLANS } from '#contract/api-key.ts'
-import { SocketRequest } from '#contract/event.ts'
+import { PLANS } from '#contract/api-key-body.ts'
+import { SocketRequest, type EventKind, type SocketMessage } from '#contract/event.ts'
 import { describe } from '#contract/fields.ts'
-import { JsonError, parseJson } from '#contract/json.ts'
+import { JsonError, parseJson, stringifyJson } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { renderDecodeProblem } from '#contract/render-en.ts'
 import type { Authenticated, Context } from '../../context/context.ts'
-import { toProblem } from '../envelope.ts'
-import { parseInput } from '../parse-input.ts'
+import { toMessage, type ReadPayment, type EventMessage } from '../../events/to-message.ts'
 import { authenticate } from '../../keys/authenticate.ts'
 import { missingScope } from '../../keys/scopes.ts'
+import { createMeter } from '../../limits/limits.ts'
 import { takeSocket } from '../../limits/socket-lease.ts'
-import { createMeter } from '../../limits/meter.ts'
-import { CLOSE, createSender } from './sender.ts'
+import { toProblem } from '../envelope.ts'
+import { parseInput } from '../parse-input.ts'
 import { createSubscription, type Subscription } from './subscription.ts'
-import { toMessage, type ReadPayment } from '../../events/to-message.ts'
+
+/** Why a connection of ours ends; 4xxx is ours to define (RFC 6455, 7.4.2). */
+export const CLOSE = {
+  goingAway: 1001,
+  failed: 1011,
+  tooSlow: 1013,
+  unauthorized: 4401,
+  limited: 4429,
+} as const
+
+/** After this a close frame that the client never read is no longer waited for. */
+const CLOSE_WITHIN_MS = 1_000
+
+type Outgoing = Exclude<SocketMessage, { type: EventKind }> | EventMessage
+
+export type Sender = {
+  /** Resolves when the message has left this process, so a caller that waits never has more than one in memory. */
+  send(message: Outgoing): Promise<void>
+  close(code: number, reason: string): void
+}
+
+function createSender(ws: WebSocket, sendWithinMs: number): Sender {
+  function close(code: number, reason: string): void {
+    ws.close(code, reason)
+    setTimeout(() => ws.terminate(), CLOSE_WITHIN_MS).unref()
+  }
+  function send(message: Outgoing): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (ws.readyState !== ws.OPEN) return reject(new Error('The connection is closed.'))
+      const slow = setTimeout(() => {
+        close(CLOSE.tooSlow, 'slow consumer; resume with since')
+        reject(new Error('The client does not read.'))
+      }, sendWithinMs)
+      ws.send(stringifyJson(message), (error) => {
+        clearTimeout(slow)
+        if (error) reject(error)
+        else resolve()
+      })
+    })
+  }
+  return { send, close }
+}
 
 export type StreamOptions = {
   readPayment: ReadPayment

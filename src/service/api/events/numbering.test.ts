@@ -7,8 +7,12 @@ import { createTestKey, insertTestPayment, startTestApp } from '#testing/service
 import { SocketClient } from '#testing/socket-client.ts'
 import { createLog } from '../../context/log.ts'
 import { SERVICE_SCHEMA } from '../../db/migrations-folder.ts'
-import { NUMBERING_LEASE_MS, numberEvents, takeNumbering } from '../../db/number-events.ts'
-import { recordEvent } from '../../db/record-event.ts'
+import {
+  NUMBERING_LEASE_MS,
+  numberEvents,
+  takeNumbering,
+  recordEvent,
+} from '../../db/record-event.ts'
 import { event, eventNumbering, payment } from '../../db/schema/payment.ts'
 import { startNumbering } from './numbering.ts'
 import { readEvents } from '../../events/read.ts'

@@ -8,9 +8,9 @@ import {
   numberEvents,
   releaseNumbering,
   takeNumbering,
-} from '../../db/number-events.ts'
+  onRecorded,
+} from '../../db/record-event.ts'
 import { EVENT_CHANNEL } from '../../events/read.ts'
-import { onRecorded } from '../../db/record-event.ts'
 
 /** NOTIFY on this channel means: there are events without a number, or nobody who numbers them. */
 const RECORDED_CHANNEL = 'service_event_recorded'

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { ProblemError } from '#contract/problem.ts'
-import { clientAddress } from '#http/client-address.ts'
-import { refuseUpgrade } from '#http/raw-response.ts'
+import { clientAddress } from '#http/connections.ts'
+import { refuseUpgrade } from '#http/server.ts'
 import type { OpenDatabase } from '#postgres/open.ts'
 import type { Context } from '../../context/context.ts'
 import { ANONYMOUS_PER_MINUTE } from '../identify.ts'
@@ -14,9 +14,8 @@ import {
   releaseSocket,
 } from '../../limits/socket-lease.ts'
 import type { Metrics } from '../../context/metrics.ts'
-import { openConnection, type EventConnection, type StreamOptions } from './connection.ts'
+import { openConnection, type EventConnection, type StreamOptions, CLOSE } from './connection.ts'
 import { EVENT_CHANNEL } from '../../events/read.ts'
-import { CLOSE } from './sender.ts'
 import type { ReadPayment } from '../../events/to-message.ts'
 
 export type EventStream = {

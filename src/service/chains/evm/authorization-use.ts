@@ -13,7 +13,7 @@ import {
   permit2Abi,
   type Authorization,
 } from '#chains/evm/authorization.ts'
-import { countCarried, noncesWithin } from '#chains/evm/permit-carrier.ts'
+import { countCarried, noncesWithin } from '#chains/evm/token-permit.ts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { readMoves } from '#chains/evm/erc20.ts'
 import { checksumAddress } from '#contract/address.ts'
@@ -21,7 +21,7 @@ import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import type { Network } from '#contract/network.ts'
 import { MAX_PROOF_AGE_MS } from '#x402/methods.ts'
 import type { Ending, Use } from '../contracts.ts'
-import { inParallel } from '../in-parallel.ts'
+import { inParallel } from '../endpoints.ts'
 import type { EvmEndpoints } from './client.ts'
 import { refusal } from './simulate.ts'
 

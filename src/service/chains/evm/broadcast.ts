@@ -4,7 +4,7 @@ import { readTransferCall } from '#chains/evm/erc20.ts'
 import { reportsTransfer } from '#chains/evm/trial.ts'
 import { fact, toSimulationReason } from '#contract/facts.ts'
 import type { BroadcastResult, SignedSimulation } from '../chain.ts'
-import { printableText } from '../printable-text.ts'
+import { printableText } from '../contracts.ts'
 import type { EvmEndpoints } from './client.ts'
 import { refusal, simulate } from './simulate.ts'
 

@@ -7,9 +7,14 @@ import {
   parseAbi,
 } from 'viem'
 import { buildPayment, targetOf } from '#chains/evm/build.ts'
-import { addFingerprint, randomBelow } from '#chains/evm/fee-fingerprint.ts'
-import { maxFeeAtomic, MIN_GAS, priorityFeeOfPrice } from '#chains/evm/fee.ts'
-import type { PaymentIntent } from '#chains/intent.ts'
+import {
+  addFingerprint,
+  randomBelow,
+  maxFeeAtomic,
+  MIN_GAS,
+  priorityFeeOfPrice,
+} from '#chains/evm/fee.ts'
+import type { PaymentIntent } from '#chains/match.ts'
 import { chainIdOf, type Network } from '#contract/network.ts'
 import { senderProblem } from '#contract/reason-problems.ts'
 import type { RecipientReason } from '#contract/reasons.ts'

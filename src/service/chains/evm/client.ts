@@ -1,7 +1,7 @@
 import { createPublicClient, http, type HttpTransportConfig, type PublicClient } from 'viem'
 import { chainIdOf, type Network } from '#contract/network.ts'
-import { RpcEndpoints } from '../endpoints.ts'
-import { observedFetch, type ChainObserver } from '../observer.ts'
+import type { ChainClock, Head } from '../chain.ts'
+import { RpcEndpoints, observedFetch, type ChainObserver } from '../endpoints.ts'
 
 const TIMEOUT_MS = 5_000
 /** Requests in one batch: what the strictest public nodes take. */
@@ -38,5 +38,35 @@ function connect(
     transport: http(url, { timeout: TIMEOUT_MS, retryCount: 0, ...options }),
     cacheTime: 0,
     ccipRead: false,
+  })
+}
+
+/** Latest and finalized height; block height and height are the same here. */
+export function readHead(endpoints: EvmEndpoints): Promise<Head> {
+  return endpoints.ask(readHeadOf)
+}
+
+/** The same, as one node tells it. */
+export async function readHeadOf(client: PublicClient): Promise<Head> {
+  const [height, finalized] = await Promise.all([
+    client.getBlockNumber(),
+    client.getBlock({ blockTag: 'finalized' }),
+  ])
+  const head = { height: Number(height), finalizedHeight: Number(finalized.number) }
+  return { ...head, blockHeight: head.height, finalizedBlockHeight: head.finalizedHeight }
+}
+
+/** The times of the newest and of the newest final block, and the height of the newest one. */
+export function readClock(endpoints: EvmEndpoints): Promise<ChainClock & { height: number }> {
+  return endpoints.ask(async (client) => {
+    const [head, finalized] = await Promise.all([
+      client.getBlock({ blockTag: 'latest' }),
+      client.getBlock({ blockTag: 'finalized' }),
+    ])
+    return {
+      head: new Date(Number(head.timestamp) * 1000),
+      finalized: new Date(Number(finalized.timestamp) * 1000),
+      height: Number(head.number),
+    }
   })
 }

@@ -10,7 +10,7 @@ import {
 import { fact } from '#contract/facts.ts'
 import type { Network } from '#contract/network.ts'
 import type { Contracts, ContractHolding, Quote, TokenMovement } from '../contracts.ts'
-import { remember } from '../remember.ts'
+import { remember } from '../recent.ts'
 import { acceptsSignature } from './accepts-signature.ts'
 import { findUse, proveEnding } from './authorization-use.ts'
 import { buildCall } from './build-call.ts'

@@ -1,6 +1,6 @@
 import type { Block, Hex } from 'viem'
 import type { Found, ObservedTransfer, MonitoredTransaction } from '../chain.ts'
-import { inParallel } from '../in-parallel.ts'
+import { inParallel } from '../endpoints.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readTransfer } from './observe.ts'
 

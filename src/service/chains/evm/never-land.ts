@@ -1,6 +1,6 @@
 import { isAddressEqual, type Block, type Hex, type PublicClient } from 'viem'
 import type { MonitoredTransaction } from '../chain.ts'
-import { inParallel } from '../in-parallel.ts'
+import { inParallel } from '../endpoints.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readTransfer } from './observe.ts'
 

@@ -4,18 +4,20 @@ import {
   type GetTransactionReturnType,
   type Hex,
   type PublicClient,
+  erc20Abi,
+  parseEventLogs,
+  type Log,
 } from 'viem'
+import { authorizationAbi } from '#chains/evm/authorization.ts'
 import { readTransfer as readCall } from '#chains/evm/decode.ts'
 import { isOneMove, readMoves, type ChainLog } from '#chains/evm/erc20.ts'
-import { formatFingerprint } from '#chains/evm/fee-fingerprint.ts'
+import { formatFingerprint } from '#chains/evm/fee.ts'
 import { feeOf } from '#chains/evm/landed.ts'
 import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
 import type { Head, Observation, ObservedTransfer } from '../chain.ts'
-import { requireQuorumFinality } from '../quorum-finality.ts'
-import type { EvmEndpoints } from './client.ts'
-import { readHeadOf } from './head.ts'
-import { readTokenMoves } from './token-moves.ts'
+import { requireQuorumFinality } from '../endpoints.ts'
+import { type EvmEndpoints, readHeadOf } from './client.ts'
 
 type Query = { hash: string; head: Head; as: (seen: Observation) => Observation }
 
@@ -146,5 +148,52 @@ async function orUndefined<T>(
   } catch (error) {
     if (error instanceof absent) return undefined
     throw error
+  }
+}
+
+type Use = { authorizer: Hex; nonce: Hex }
+
+/**
+ * What the tokens of a transaction say they moved, and by which authorization. A token may say
+ * anything: only what is said by the token that was asked for counts.
+ */
+export function readTokenMoves(logs: readonly Log[]): ObservedTransfer[] {
+  const events = parseEventLogs({
+    abi: [...erc20Abi, ...authorizationAbi],
+    eventName: ['Transfer', 'AuthorizationUsed'],
+    logs: [...logs],
+    strict: true,
+  })
+  return [...Map.groupBy(events, ({ address }) => checksumAddress(address))].flatMap(
+    ([asset, ofToken]) => {
+      // EIP-3009 writes the use before the transfer. A token that ends with a use writes it after.
+      const usesFirst = ofToken.at(-1)?.eventName === 'Transfer'
+      const moves: ObservedTransfer[] = []
+      let use: Use | undefined
+      for (const event of usesFirst ? ofToken : ofToken.toReversed()) {
+        if (event.eventName === 'AuthorizationUsed') use = event.args
+        else moves.push(readMove(asset, event.args, use))
+      }
+      return moves
+    },
+  )
+}
+
+/** A transfer belongs to one use at most, so no transfer ever counts for two authorizations. */
+function readMove(
+  asset: string,
+  { from, to, value }: { from: Hex; to: Hex; value: bigint },
+  use: Use | undefined,
+): ObservedTransfer {
+  const sender = checksumAddress(from)
+  const isAuthorized = use !== undefined && checksumAddress(use.authorizer) === sender
+  return {
+    sender,
+    recipient: checksumAddress(to),
+    asset,
+    amountAtomic: value,
+    memo: null,
+    nonce: null,
+    ...(isAuthorized && { authorization: use.nonce }),
   }
 }

@@ -2,7 +2,7 @@ import { encodeAbiParameters, encodeEventTopics, erc20Abi, type Hex, type Log } 
 import { expect, test } from 'vitest'
 import { authorizationAbi } from '#chains/evm/authorization.ts'
 import { checksumAddress } from '#contract/address.ts'
-import { readTokenMoves } from './token-moves.ts'
+import { readTokenMoves } from './observe.ts'
 
 const at = (digit: string) => checksumAddress(`0x${digit.repeat(40)}`) as Hex
 const [token, otherToken, payer, otherPayer, payee] = ['1', '2', '3', '4', '5'].map(at) as [

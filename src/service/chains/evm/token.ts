@@ -12,8 +12,7 @@ import {
 import { EVM_NATIVE } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
 import type { TokenInfo } from '../chain.ts'
-import { nativeToken } from '../native-token.ts'
-import { printableText } from '../printable-text.ts'
+import { nativeToken, printableText } from '../contracts.ts'
 import type { EvmEndpoints } from './client.ts'
 import { refusal } from './simulate.ts'
 

@@ -17,7 +17,7 @@ import {
   trialCalls,
   type Trial,
 } from '#chains/evm/trial.ts'
-import type { PaymentIntent } from '#chains/intent.ts'
+import type { PaymentIntent } from '#chains/match.ts'
 import type { Asset } from '#contract/network.ts'
 import { assetProblem } from '#contract/reason-problems.ts'
 import type { RecipientReason } from '#contract/reasons.ts'

@@ -1,7 +1,7 @@
 import { PublicKey, type Connection } from '@solana/web3.js'
 import type { Network } from '#contract/network.ts'
 import type { Audit, HistoryQuery, WalletHistory } from '../chain.ts'
-import { inParallel } from '../in-parallel.ts'
+import { inParallel } from '../endpoints.ts'
 import type { SolanaEndpoints } from './client.ts'
 import { MAX_SIGNATURES, signaturesOf } from './find.ts'
 

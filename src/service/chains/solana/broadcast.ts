@@ -9,9 +9,8 @@ import { SimulationReason, toSimulationReason } from '#contract/facts.ts'
 import type { Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { BroadcastResult, ExpectedTransfer, SignedSimulation } from '../chain.ts'
-import { printableText } from '../printable-text.ts'
-import type { SolanaEndpoints } from './client.ts'
-import { run } from './simulate.ts'
+import { printableText } from '../contracts.ts'
+import { type SolanaEndpoints, run } from './client.ts'
 import { readTokenSide, refuseByTrial } from './try-token.ts'
 
 /** The cluster's word for a transaction that has landed: no refusal. */

@@ -1,15 +1,14 @@
 import { PublicKey, type AccountInfo, type Connection } from '@solana/web3.js'
 import { buildPayment } from '#chains/solana/build.ts'
 import { feeBoundAtomic, priorityFeeOfPrice } from '#chains/solana/fee.ts'
-import type { PaymentIntent } from '#chains/intent.ts'
+import type { PaymentIntent } from '#chains/match.ts'
 import { nativeAsset, type Network } from '#contract/network.ts'
 import { senderProblem } from '#contract/reason-problems.ts'
 import type { BuiltTransaction } from '../chain.ts'
 import { amountOf, nativeShortage } from '../shortage.ts'
-import { canPay, refuseRecipient } from './accounts.ts'
-import type { SolanaEndpoints } from './client.ts'
+import { canPay, refuseRecipient } from './token.ts'
+import { type SolanaEndpoints, simulate } from './client.ts'
 import { readUnitPrice, UNIT_LIMIT } from './fees.ts'
-import { simulate } from './simulate.ts'
 import { readTokenSide, refuseByTrial, unitLimitOf, type TokenSide } from './try-token.ts'
 
 export type SolanaBuildRequest = {

@@ -11,7 +11,7 @@ import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import type { SplTransfer } from '#chains/solana/token-instructions.ts'
 import { SOLANA_NATIVE } from '#contract/address.ts'
 import type { Observation, ObservedTransfer, MonitoredTransaction } from '../chain.ts'
-import { requireQuorumFinality } from '../quorum-finality.ts'
+import { requireQuorumFinality } from '../endpoints.ts'
 import type { SolanaEndpoints } from './client.ts'
 
 /** The first block of Solana, 16 March 2020: nothing landed earlier. Unix seconds. */

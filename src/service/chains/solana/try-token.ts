@@ -1,12 +1,15 @@
 import { PublicKey, type AccountInfo, type Connection } from '@solana/web3.js'
 import { readMint } from '#chains/solana/mint.ts'
 import { TOKEN_PROGRAMS } from '#chains/solana/programs.ts'
-import { associatedTokenAccount } from '#chains/solana/token-account.ts'
-import { readTokenAccount, type TokenAccount } from '#chains/solana/token-state.ts'
+import {
+  associatedTokenAccount,
+  readTokenAccount,
+  type TokenAccount,
+} from '#chains/solana/token-account.ts'
 import { assetProblem, senderProblem } from '#contract/reason-problems.ts'
 import type { BuiltTransaction, ExpectedTransfer } from '../chain.ts'
 import { amountOf, tokenShortage } from '../shortage.ts'
-import { plain } from './accounts.ts'
+import { plain } from './token.ts'
 
 type Refused = Exclude<BuiltTransaction, { ok: true }>
 

@@ -1,5 +1,13 @@
-import { refused, single, wrong, succeeded, type ConformanceLine } from './line.ts'
-import { EVM_ADDRESS, SOLANA_ADDRESS, UNKNOWN_PAYMENT } from './samples.ts'
+import {
+  refused,
+  single,
+  wrong,
+  succeeded,
+  type ConformanceLine,
+  EVM_ADDRESS,
+  SOLANA_ADDRESS,
+  UNKNOWN_PAYMENT,
+} from './line.ts'
 
 const HISTORY = 'GET /payment/history/:walletAddress'
 const STATUS = 'GET /payment/status/:paymentId'

@@ -5,9 +5,13 @@ import {
   succeeded,
   type LineFinding,
   type ConformanceLine,
+  EVM_ADDRESS,
+  NATIVE_EVM,
+  receive,
+  send,
+  UNKNOWN_PAYMENT,
 } from './line.ts'
 import type { ProbeRequest, Probe } from './probe.ts'
-import { EVM_ADDRESS, NATIVE_EVM, receive, send, UNKNOWN_PAYMENT } from './samples.ts'
 
 const history: ProbeRequest = { method: 'GET', path: `/payment/history/${EVM_ADDRESS}` }
 const HISTORY = 'GET /payment/history/:walletAddress'

@@ -1,6 +1,12 @@
-import { refused, single, succeeded, type ConformanceLine } from './line.ts'
+import {
+  refused,
+  single,
+  succeeded,
+  type ConformanceLine,
+  EVM_ADDRESS,
+  UNKNOWN_PAYMENT,
+} from './line.ts'
 import type { ProbeResponse, ProbeRequest } from './probe.ts'
-import { EVM_ADDRESS, UNKNOWN_PAYMENT } from './samples.ts'
 
 const HISTORY = 'GET /payment/history/:walletAddress'
 const PLAN_LIMITS = ['100', '1000']

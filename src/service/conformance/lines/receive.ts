@@ -1,6 +1,14 @@
-import { notRefusedFor, refused, single, wrong, type ConformanceLine } from './line.ts'
+import {
+  notRefusedFor,
+  refused,
+  single,
+  wrong,
+  type ConformanceLine,
+  receive,
+  SOLANA_ADDRESS,
+  without,
+} from './line.ts'
 import type { ProbeRequest } from './probe.ts'
-import { receive, SOLANA_ADDRESS, without } from './samples.ts'
 
 const PATHS = { hosted: '/payment/receive', local: '/transaction/receive' } as const
 type Mode = keyof typeof PATHS

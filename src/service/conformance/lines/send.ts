@@ -5,9 +5,12 @@ import {
   wrong,
   type LineFacts,
   type ConformanceLine,
+  send,
+  OTHER_SOLANA_ADDRESS,
+  SOLANA_ADDRESS,
+  without,
 } from './line.ts'
 import type { ProbeRequest } from './probe.ts'
-import { send, OTHER_SOLANA_ADDRESS, SOLANA_ADDRESS, without } from './samples.ts'
 
 const PATHS = { hosted: '/payment/send', local: '/transaction/send' } as const
 type Mode = keyof typeof PATHS

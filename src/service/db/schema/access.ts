@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { bigint, index, integer, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
-import type { Plan, Scope } from '#contract/api-key.ts'
+import type { Plan, Scope } from '#contract/api-key-body.ts'
 import type { StatusClass, UsagePeriod } from '#contract/usage.ts'
 import { at, service } from './columns.ts'
 

@@ -18,9 +18,8 @@ import type {
   PaymentMode,
   PaymentStatus,
 } from '#contract/payment.ts'
-import { searchExpressions } from './search-expressions.ts'
 import { account } from './access.ts'
-import { atomic, at, service } from './columns.ts'
+import { searchExpressions, atomic, at, service } from './columns.ts'
 
 export const payment = service.table(
   'payment',
@@ -298,3 +297,95 @@ export const chainCursor = service.table('chain_cursor', {
   holder: text(),
   leaseUntil: at('lease_until'),
 })
+
+/**
+ * A payer's signed request for a refund of a payment. Whether it is refunded follows from the refunds of the payment; only what a person decided is
+ * written here.
+ */
+export const refundRequest = service.table(
+  'refund_request',
+  {
+    id: text().primaryKey(),
+    /** That of the payment. */
+    accountId: text()
+      .notNull()
+      .references(() => account.id),
+    paymentId: text()
+      .notNull()
+      .references(() => payment.id),
+    number: integer().notNull(),
+    amount: atomic().notNull(),
+    /** A customer's text. */
+    reason: text(),
+    signature: text().notNull(),
+    /** Refunds that were there when it was made: they answer no part of it. Exact, because refunds of a payment follow each other. */
+    earlierRefunds: text().array().notNull(),
+    createdAt: at('created_at').notNull(),
+    declinedAt: at('declined_at'),
+    declinedBy: text(),
+    declineNote: text(),
+    /** When refunds that cover it were final: it is no longer among those that may be open. */
+    settledAt: at('settled_at'),
+  },
+  (t) => [
+    uniqueIndex('refund_request_number').on(t.paymentId, t.number),
+    index('refund_request_open')
+      .on(t.accountId, t.createdAt, t.id)
+      .where(sql`declined_at is null and settled_at is null`),
+  ],
+)
+
+/**
+ * A transfer to an owned wallet that fits one or more orders, and that nothing ties to any of them. It is kept apart from payments until evidence comes,
+ * or until a person assigns it; assigning moves no order.
+ */
+export const unmatchedTransfer = service.table(
+  'unmatched_transfer',
+  {
+    id: text().primaryKey(),
+    /** The owner of the recipient. */
+    accountId: text()
+      .notNull()
+      .references(() => account.id),
+    network: text().notNull(),
+    signature: text().notNull(),
+    sender: text().notNull(),
+    recipient: text().notNull(),
+    asset: text().notNull(),
+    symbol: text().notNull(),
+    decimals: integer().notNull(),
+    amount: atomic().notNull(),
+    /** EVM: the nonce of the transaction. */
+    nonce: bigint({ mode: 'number' }),
+    blockHeight: bigint({ mode: 'number' }).notNull(),
+    blockHash: text(),
+    blockTime: at('block_time'),
+    createdAt: at('created_at').notNull().defaultNow(),
+    /** Until then its block may be replaced. */
+    finalizedAt: at('finalized_at'),
+    /** The order it pays after all, by evidence that came later, or by a proof. */
+    matchedPaymentId: text().references(() => payment.id),
+    /** The order that a person assigned it to, who did, and why. */
+    assignedPaymentId: text().references(() => payment.id),
+    assignedBy: text(),
+    assignedAt: at('assigned_at'),
+    assignedNote: text(),
+  },
+  (t) => [
+    uniqueIndex('unmatched_transfer_signature').on(t.accountId, t.network, t.signature),
+    index('unmatched_transfer_open')
+      .on(t.accountId, t.createdAt, t.id)
+      .where(sql`matched_payment_id is null`),
+    /** Transfers that an order may fit, among those of its payer. */
+    index('unmatched_transfer_sender')
+      .on(t.accountId, t.sender)
+      .where(sql`matched_payment_id is null`),
+    /** An order has one transfer assigned at most. */
+    uniqueIndex('unmatched_transfer_assigned')
+      .on(t.assignedPaymentId)
+      .where(sql`assigned_payment_id is not null`),
+    index('unmatched_transfer_unsettled')
+      .on(t.network)
+      .where(sql`finalized_at is null and matched_payment_id is null`),
+  ],
+)

@@ -10,7 +10,7 @@ import {
   readCustomerTotals,
   type CustomerPosition,
 } from '../../db/customers.ts'
-import { LAST_MOMENT } from './cursor.ts'
+import { LAST_MOMENT } from './filters.ts'
 
 type Query = EndpointInput<'customerList'>['query']
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { endOf } from './filters-search.ts'
+import { endOf } from './history-where.ts'
 
 test.each([
   ['shop', 'shoq'],

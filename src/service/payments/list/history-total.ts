@@ -2,11 +2,12 @@ import { and, count, eq, gte, inArray, lt, lte, or, sql, type SQL } from 'drizzl
 import { parseAddress } from '#contract/address.ts'
 import { SEARCH_COUNTED } from '#contract/payment-search.ts'
 import type { Database } from '#postgres/open.ts'
+import type { Context } from '../../context/context.ts'
+import { foldTallies } from '../../db/fold-tallies.ts'
 import { REFUND_STATES } from '../../db/refunds.ts'
 import { payment } from '../../db/schema/payment.ts'
 import { ALL_DAYS, paymentChange, paymentTally, WHOLE_ACCOUNT } from '../../db/schema/tally.ts'
-import { LAST_MOMENT } from './cursor.ts'
-import { kindOf, LANDED, type Filters } from './filters.ts'
+import { LAST_MOMENT, kindOf, LANDED, type Filters } from './filters.ts'
 import { branchesOf, listed, timeOf, whereOf } from './history-where.ts'
 
 const DAY_MS = 86_400_000
@@ -184,4 +185,27 @@ function countedToLimit(filters: Filters): SQL {
 
 function counted(where: SQL | undefined): SQL {
   return sql`(select ${count()} from ${payment} where ${where})`
+}
+
+const EVERY_MS = 1_000
+
+/** Keeps the tallies near the present. Late is not wrong, only slower to read: what is not folded is counted where it is noted. @returns stops it */
+export function startFolding({ db, log }: Context): () => Promise<void> {
+  let running = Promise.resolve()
+  let stopped = false
+  async function fold(): Promise<void> {
+    try {
+      while (!stopped && (await foldTallies(db)) > 0);
+    } catch (error) {
+      if (!stopped) log.warn({ err: error }, 'the tallies of payments could not be folded yet')
+    }
+  }
+  const timer = setInterval(() => {
+    running = running.then(fold)
+  }, EVERY_MS)
+  return async () => {
+    stopped = true
+    clearInterval(timer)
+    await running
+  }
 }

@@ -7,10 +7,9 @@ import { NATIVE_ETH } from '#contract/network.ts'
 import { executeAsOwner } from '#testing/postgres.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import { payment } from '../../db/schema/payment.ts'
-import { searchExpressions } from '../../db/schema/search-expressions.ts'
+import { searchExpressions } from '../../db/schema/columns.ts'
 import { LANDED, readFilters, type Filters } from './filters.ts'
-import { searchBranches, wordsOf } from './filters-search.ts'
-import { branchesOf, timeOf } from './history-where.ts'
+import { searchBranches, wordsOf, branchesOf, timeOf } from './history-where.ts'
 import { readList } from './history.ts'
 
 /**

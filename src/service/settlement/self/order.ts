@@ -14,7 +14,7 @@ import { findAdoptable } from '../../payments/attribution.ts'
 import { chainOf } from '../../context/network.ts'
 import type { Job } from '../outcome.ts'
 import { transferOf } from '../settle.ts'
-import { notifyMonitor } from '../../chains/notify.ts'
+import { notifyMonitor } from '../../chains/chain.ts'
 import type { Prepared } from './prepare.ts'
 import { reply } from './reply.ts'
 

@@ -17,7 +17,7 @@ import { validateMemo } from '../../verification/validate-transfer.ts'
 import { orUndecided, type Job } from '../outcome.ts'
 import { readProofTime } from '../../verification/proof-time.ts'
 import { simulateSigned } from '../../verification/simulate-signed.ts'
-import { feePayerFee, type FeePayerFee } from '../fee-payer.ts'
+import { feePayerFee, type FeePayerFee } from '../facilitator-wallet.ts'
 
 type Reply = EndpointReply<'transactionReceive'>
 

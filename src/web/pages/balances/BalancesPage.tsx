@@ -1,6 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import type { BalanceWallet } from '#contract/balance-endpoints.ts'
+import { lazy, Suspense } from 'react'
+import type { BalanceWallet } from '#contract/hosted-endpoints.ts'
 import { familyOf, type Network } from '#contract/network.ts'
 import { hasRole } from '#contract/role.ts'
 import { balanceWalletsQuery } from '../../api/balances.ts'
@@ -8,20 +9,69 @@ import { hostedWalletsQuery } from '../../api/hosted-wallets.ts'
 import { newestQuery, type Viewer } from '../../api/queries.ts'
 import { useRole } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
-import { pathTo } from '../../router/paths.ts'
+import { formatList } from '../../locales/formats.ts'
 import { navigate } from '../../router/location.ts'
-import { useSearch } from '../../router/use-route.ts'
+import { pathTo } from '../../router/paths.ts'
+import { useSearch } from '../../router/use-route.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { SignedIn } from '../../shell/SignedIn.tsx'
 import { StaleBanner } from '../../shell/StaleBanner.tsx'
+import { Address } from '../../ui/Address.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Card } from '../../ui/Card.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
-import { OPEN_STATUSES, pendingOutflows, type Pending } from './figures.ts'
+import { Skeleton } from '../../ui/Skeleton.tsx'
 import { NetworkCard } from './NetworkCard.tsx'
-import { TopUpDialog } from './TopUpDialog.tsx'
+import { OPEN_STATUSES, pendingOutflows, type Pending } from './figures.ts'
+
+const QrCode = lazy(() =>
+  import('../../ui/QrCode.tsx').then((module) => ({ default: module.QrCode })),
+)
+
+/** The address of a wallet, to send money to. */
+export function TopUpDialog({
+  at,
+  onClose,
+}: {
+  at: { network: Network; wallet: string }
+  onClose: () => void
+}) {
+  const { t } = useLingui()
+  const { network, wallet } = at
+  const { name } = network
+  const symbols = formatList(
+    network.assets.map(({ symbol }) => symbol),
+    'disjunction',
+  )
+  return (
+    <Dialog
+      description={
+        <Trans>
+          Send {symbols} on {name} only.
+        </Trans>
+      }
+      onClose={onClose}
+      open
+      title={t`Top up`}
+    >
+      <div className="space-y-4">
+        <Suspense fallback={<Skeleton className="mx-auto aspect-square w-full max-w-72" />}>
+          <QrCode
+            className="mx-auto w-full max-w-72 border border-line"
+            label={t`Code for ${at.wallet}`}
+            value={wallet}
+          />
+        </Suspense>
+        <p className="rounded-lg bg-sunken px-3 py-2">
+          <Address copy full value={wallet} />
+        </p>
+      </div>
+    </Dialog>
+  )
+}
 
 const ACCOUNT: Viewer = { wallets: 'all' }
 /** As many as one answer of the service may hold. */

@@ -1,14 +1,34 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
 import { useForm, useWatch, type UseFormReturn } from 'react-hook-form'
-import { familyOf, nativeAsset, type Asset, type Network } from '#contract/network.ts'
+import { t } from '@lingui/core/macro'
 import { formatAmount } from '#contract/amount.ts'
-import { pathTo } from '../../router/paths.ts'
-import { hrefOf } from '../../router/location.ts'
-import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
+import { familyOf, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { useConfig } from '../../api/use-config.ts'
+import { capKey, findBreach } from '../../local-data/caps.ts'
+import {
+  customFeeAtomic,
+  readAmount,
+  readRecipient,
+  type CheckoutFields,
+  formatWithSymbol,
+} from '../../payment-flow/form/fields.ts'
+import type { OpenLink } from '../../payment-flow/form/open-link.ts'
+import { allPayments } from '../../payment-flow/form/runs.ts'
+import {
+  intentOf,
+  reusableValues,
+  startValues,
+  type CheckoutPrefill,
+} from '../../payment-flow/form/start-values.ts'
+import { mayHaveLeft } from '../../payment-flow/machine.ts'
+import { Steps } from '../../payment-flow/steps/Steps.tsx'
+import { useBegin } from '../../payment-flow/steps/use-run.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
+import { hrefOf } from '../../router/location.ts'
+import { pathTo } from '../../router/paths.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -17,25 +37,41 @@ import { Icon } from '../../ui/Icon.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { useNow } from '../../ui/use-now.ts'
 import { openConnectDialog, useAccounts, useConnectFirst } from '../../wallet/state/accounts.ts'
-import { feeLevelsQuery } from './fee-levels.ts'
-import {
-  customFeeAtomic,
-  readAmount,
-  readRecipient,
-  type CheckoutFields,
-} from '../../payment-flow/form/fields.ts'
-import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 import { PaymentFields } from './PaymentFields.tsx'
 import { PhonePay } from './PhonePay.tsx'
-import { breachOf } from './spending.ts'
-import {
-  intentOf,
-  reusableValues,
-  startValues,
-  type CheckoutPrefill,
-} from '../../payment-flow/form/start-values.ts'
-import { Steps } from '../../payment-flow/steps/Steps.tsx'
-import { useBegin } from '../../payment-flow/steps/use-begin.ts'
+import { feeLevelsQuery } from './fee-levels.ts'
+
+const DAY_MS = 24 * 3_600_000
+
+/** Why the payer's own limits forbid a payment, in words; nothing when they allow it. */
+async function breachOf(order: WalletPaymentIntent): Promise<string | undefined> {
+  const breach = findBreach(
+    capKey(order.network, order.asset.address),
+    order.amountAtomic,
+    await spentSince(order, order.createdAt - DAY_MS),
+  )
+  if (!breach) return undefined
+  const [cap, left] = [
+    formatWithSymbol(breach.capAtomic, order.asset),
+    formatWithSymbol(breach.leftAtomic, order.asset),
+  ]
+  return breach.limit === 'per_payment'
+    ? t`Your limit is ${cap} per payment. Change it in Settings.`
+    : t`Your limit is ${cap} in 24 hours, with ${left} left. Change it in Settings.`
+}
+
+/** What left this browser and did not certainly fail: a payment whose end is unknown counts. */
+async function spentSince({ network, asset }: WalletPaymentIntent, since: number): Promise<bigint> {
+  const spent = (await allPayments()).filter(
+    ({ state }) =>
+      state.order.network === network &&
+      state.order.asset.address === asset.address &&
+      state.order.createdAt >= since &&
+      mayHaveLeft(state) &&
+      !(state.step === 'failed' && state.reason !== 'other'),
+  )
+  return spent.reduce((sum, { state }) => sum + state.order.amountAtomic, 0n)
+}
 
 export type DetailsProps = {
   /** A payment that is changed: its inputs are kept. */

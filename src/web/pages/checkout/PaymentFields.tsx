@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import type { ReactNode } from 'react'
-import { useWatch, type UseFormReturn } from 'react-hook-form'
+import { type ReactNode, useEffect, useLayoutEffect } from 'react'
+import { useWatch, type UseFormReturn, type UseFormRegister } from 'react-hook-form'
 import { parseAddress } from '#contract/address.ts'
 import { nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { refundableOf } from '#contract/payment.ts'
@@ -8,6 +8,7 @@ import { hasRole } from '#contract/role.ts'
 import { useRole } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { AmountField } from '../../payment-flow/form/AmountField.tsx'
+import { RecipientField } from '../../payment-flow/form/RecipientField.tsx'
 import {
   checkAmount,
   checkEmail,
@@ -19,26 +20,23 @@ import {
   type CheckoutFields,
 } from '../../payment-flow/form/fields.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
-import { RecipientField } from '../../payment-flow/form/RecipientField.tsx'
 import {
   assetOn,
   recipientOn,
   reserveOf,
   type RefundedPayment,
 } from '../../payment-flow/form/start-values.ts'
+import { useFunds } from '../../payment-flow/steps/use-funds.ts'
 import { useInDashboard } from '../../shell/Shell.tsx'
 import { Banner } from '../../ui/Banner.tsx'
+import { Disclosure } from '../../ui/Disclosure.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
+import { Select } from '../../ui/Select.tsx'
+import { formatAmountText } from '../../ui/format-amount.ts'
 import type { useAccounts } from '../../wallet/state/accounts.ts'
-import { FeeField } from './FeeField.tsx'
+import { FeeField, MoreFields } from './MoreFields.tsx'
 import { FromAccount } from './FromAccount.tsx'
-import { MoreFields } from './MoreFields.tsx'
-import { NetworkFields } from './NetworkFields.tsx'
-import { useFreshErrors } from './use-fresh-errors.ts'
-import { useFunds } from '../../payment-flow/steps/use-funds.ts'
-import { useSuggestedRecipient } from './use-suggested-recipient.ts'
-import { Disclosure } from '../../ui/Disclosure.tsx'
 
 type PaymentFieldsProps = {
   form: UseFormReturn<CheckoutFields>
@@ -241,4 +239,75 @@ function EmailField({ form }: { form: UseFormReturn<CheckoutFields> }) {
       />
     </Field>
   )
+}
+
+export type NetworkFieldsProps = {
+  networks: readonly Network[]
+  network: Network
+  /** The payer's balance of an asset, once it is known. */
+  held: (asset: string) => bigint | undefined
+  register: UseFormRegister<CheckoutFields>
+  onNetwork: () => void
+}
+
+/** The currency and the network. Shown only if there is a choice. */
+function NetworkFields({ networks, network, held, register, onNetwork }: NetworkFieldsProps) {
+  const { t } = useLingui()
+  if (networks.length < 2 && network.assets.length < 2) return null
+  return (
+    <div className="grid gap-5 sm:grid-cols-2">
+      <Field label={t`Currency`}>
+        {/* The options are those of the network: another network starts a new choice. */}
+        <Select key={network.network} {...register('asset')}>
+          {network.assets.map((each) => {
+            const atomic = held(each.address)
+            return (
+              <option key={each.address} value={each.address}>
+                {atomic === undefined
+                  ? each.symbol
+                  : `${each.symbol} · ${formatAmountText(atomic, each.decimals).text}`}
+              </option>
+            )
+          })}
+        </Select>
+      </Field>
+      {networks.length > 1 && (
+        <Field label={t`Network`}>
+          <Select {...register('network', { onChange: onNetwork })}>
+            {networks.map((each) => (
+              <option key={each.network} value={each.network}>
+                {each.name}
+              </option>
+            ))}
+          </Select>
+        </Field>
+      )}
+    </div>
+  )
+}
+
+/** What is wrong with a field may be right for another account, currency or balance: then it is looked at again, and not before. */
+function useFreshErrors(
+  { getFieldState, trigger }: UseFormReturn<CheckoutFields>,
+  circumstances: string,
+): void {
+  useEffect(() => {
+    const wrong = (['recipient', 'amount'] as const).filter((name) => getFieldState(name).invalid)
+    if (wrong.length > 0) void trigger(wrong)
+  }, [circumstances, getFieldState, trigger])
+}
+
+/**
+ * Follows the connected account: the seller's wallet is suggested to every payer except its owner.
+ * A recipient named in the URL stays.
+ */
+function useSuggestedRecipient(
+  { getValues, setValue }: UseFormReturn<CheckoutFields>,
+  own: string | undefined,
+  named: boolean,
+): void {
+  const { networks, sellerWallets } = useConfig()
+  useLayoutEffect(() => {
+    if (!named) setValue('recipient', recipientOn(networks, getValues(), { sellerWallets, own }))
+  }, [own, named, networks, sellerWallets, getValues, setValue])
 }

@@ -15,7 +15,7 @@ import {
   type ShortLink,
 } from '../../payment-flow/form/open-link.ts'
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
-import { balancesQuery } from '../../payment-flow/steps/balance.ts'
+import { balancesQuery } from '../../payment-flow/steps/use-funds.ts'
 import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'

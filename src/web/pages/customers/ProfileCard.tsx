@@ -8,7 +8,7 @@ import { deleteProfile, writeProfile, type ProfileUpdate } from '../../api/custo
 import { ApiError } from '../../api/errors.ts'
 import { useRole } from '../../api/session.ts'
 import { describeError } from '../../errors/codes.ts'
-import { joinMessage } from '../../errors/join-message.ts'
+import { joinMessage } from '../../errors/row.ts'
 import { ForRole } from '../../session/ForRole.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'

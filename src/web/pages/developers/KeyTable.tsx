@@ -12,7 +12,7 @@ import { Menu } from '../../ui/Menu.tsx'
 import { Table, Td, Th } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
-import { cx } from '../../ui/cx.ts'
+import { cx } from '../../ui/button-class.ts'
 import { formatDuration } from '../../ui/format-time.ts'
 
 export type KeyTableProps = {

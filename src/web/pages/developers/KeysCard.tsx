@@ -21,13 +21,17 @@ import { Input } from '../../ui/Input.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toast.tsx'
-import { ApproveStep } from '../../approval/ApproveStep.tsx'
+import { ApproveStep, SignerNote, useSigner } from '../../approval/ApproveStep.tsx'
 import { CreateKeyDialog } from './CreateKeyDialog.tsx'
-import { GraceSelect, USUAL_GRACE, type Grace } from './GraceSelect.tsx'
-import { KeyProblem } from './KeyProblem.tsx'
+import {
+  GraceSelect,
+  USUAL_GRACE,
+  type Grace,
+  NewKeyDialog,
+  type ShownKey,
+  KeyProblem,
+} from './NewKeyDialog.tsx'
 import { KeyTable } from './KeyTable.tsx'
-import { NewKeyDialog, type ShownKey } from './NewKeyDialog.tsx'
-import { SignerNote, useSigner } from '../../approval/SignerNote.tsx'
 import { useApproval } from '../../approval/use-approval.ts'
 
 type Open =

@@ -1,13 +1,19 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { GRACE_SECONDS } from '#contract/api-key-body.ts'
 import type { Network } from '#contract/network.ts'
+import { ApiError } from '../../api/errors.ts'
 import { useConfig } from '../../api/use-config.ts'
+import { describeRefusal, refusalOf, formatRefusal } from '../../errors/refusals.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Icon } from '../../ui/Icon.tsx'
+import { Select } from '../../ui/Select.tsx'
 import { ENV_FILE, environmentOf } from './receive-server.ts'
 
 /** A key in the one moment in which it can be seen. It is in no store and no address of this page. */
@@ -77,4 +83,65 @@ export function NewKeyDialog({ made, network, onClose }: Props) {
       </div>
     </Dialog>
   )
+}
+
+export type Grace = (typeof GRACE_SECONDS)[number]
+
+/** What a reader is offered first. */
+export const USUAL_GRACE: Grace = 3600
+
+const words: Readonly<Record<Grace, MessageDescriptor>> = {
+  0: msg`Revoke now`,
+  60: msg`1 minute`,
+  900: msg`15 minutes`,
+  3600: msg`1 hour`,
+  21600: msg`6 hours`,
+  86400: msg`1 day`,
+}
+
+type GraceSelectProps = { value: Grace; onChange: (grace: Grace) => void }
+
+/** How long a key or a secret that was replaced is still valid, in seconds. */
+export function GraceSelect({ value, onChange }: GraceSelectProps) {
+  const { t } = useLingui()
+  return (
+    <Select
+      onChange={(event) =>
+        onChange(GRACE_SECONDS.find((each) => each === Number(event.target.value)) ?? USUAL_GRACE)
+      }
+      value={value}
+    >
+      {GRACE_SECONDS.map((each) => (
+        <option key={each} value={each}>
+          {t(words[each])}
+        </option>
+      ))}
+    </Select>
+  )
+}
+
+/** Why a key was not made or ended. An answer that was lost may have made one, whose text nobody saw. */
+export function KeyProblem({ problem }: { problem: unknown }) {
+  const { title, body, said } = describeKeyProblem(problem)
+  return (
+    <Banner role="alert" title={title} tone="bad">
+      {body}
+      {said !== undefined && <p className="mt-1 font-mono text-xs">{said}</p>}
+    </Banner>
+  )
+}
+
+type Words = {
+  title: string
+  body: string
+  /** The service's own words, which name the scope or the plan. */ said?: string
+}
+
+function describeKeyProblem(problem: unknown): Words {
+  if (!(problem instanceof ApiError) || refusalOf(problem)) return describeRefusal(problem)
+  if (problem.code === 'OFFLINE' || problem.code === 'TIMEOUT' || problem.code === 'BAD_RESPONSE')
+    return formatRefusal('key_answer_lost')
+  return problem.code === 'FORBIDDEN'
+    ? { ...formatRefusal('key_not_given'), said: problem.message }
+    : describeRefusal(problem)
 }

@@ -19,8 +19,7 @@ import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { toast } from '../../ui/Toast.tsx'
-import { GraceSelect, USUAL_GRACE, type Grace } from './GraceSelect.tsx'
-import { KeyProblem } from './KeyProblem.tsx'
+import { GraceSelect, USUAL_GRACE, type Grace, KeyProblem } from './NewKeyDialog.tsx'
 
 type Made = { onClose: () => void; onMade: (secret: string) => void }
 

@@ -9,7 +9,7 @@ import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
-import { PaymentOptionCard, type PaymentOptionCardProps } from './PaymentOptionCard.tsx'
+import { PaymentOptionCard, type PaymentOptionCardProps, usePayable } from './PaymentOptionCard.tsx'
 import { JsonTree } from './request/JsonTree.tsx'
 import { HeaderList } from './request/ResponseCard.tsx'
 import {
@@ -19,7 +19,6 @@ import {
   headerOf,
 } from './request/challenge.ts'
 import type { ResourceResponse } from './request/send-request.ts'
-import { usePayable } from './use-payable.ts'
 import { Disclosure } from '../../ui/Disclosure.tsx'
 
 export type ChallengeCardProps = {

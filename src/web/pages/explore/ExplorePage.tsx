@@ -14,14 +14,18 @@ import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { ChallengeCard } from './ChallengeCard.tsx'
 import { PurchaseNotice } from './PurchaseNotice.tsx'
 import { RequestForm } from './RequestForm.tsx'
-import { repeatedChoice, type PaymentChoice } from './open-purchase.ts'
+import {
+  repeatedChoice,
+  type PaymentChoice,
+  useExplorer,
+  type ExplorerView,
+} from './use-explorer.ts'
 import { isServed } from './pay/purchase.ts'
 import { ResponseCard, HeaderList } from './request/ResponseCard.tsx'
 import { UnansweredCard, CorsHelp } from './request/UnansweredCard.tsx'
 import { isChallenge, readChallenge, type NoChallenge } from './request/challenge.ts'
 import type { ResourceRequest } from './request/request.ts'
 import type { ResourceResult, ResourceResponse } from './request/send-request.ts'
-import { useExplorer, type ExplorerView } from './use-explorer.ts'
 
 // It decodes transactions of every chain: a page that was opened to ask needs none of it.
 const PurchaseFlow = lazy(() =>

@@ -8,8 +8,7 @@ import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
-import { isServed, type Purchase } from './pay/purchase.ts'
-import { listPurchases } from './pay/purchases.ts'
+import { isServed, type Purchase, listPurchases } from './pay/purchase.ts'
 import { mayHavePaid, termsOf } from './pay/runs.ts'
 
 /** Requests that were paid in this browser and not answered yet. Money was spent, and nothing received: every page says so. */

@@ -18,8 +18,7 @@ import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { LinkAmount } from './LinkAmount.tsx'
-import { cacheLink, termsOf, type AnyLink } from './links-query.ts'
-import { pageOfLink } from './page-of-link.ts'
+import { cacheLink, termsOf, type AnyLink, pageOfLink } from './links-query.ts'
 
 type ShownState = LinkState | 'refunded' | 'partly_refunded'
 

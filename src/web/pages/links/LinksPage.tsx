@@ -14,7 +14,7 @@ import { currenciesOf, payableNetworks } from '../../payment-flow/form/start-val
 import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
-import { useSearch } from '../../router/use-route.ts'
+import { useSearch } from '../../router/use-route.tsx'
 import { ForRole } from '../../session/ForRole.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'

@@ -15,8 +15,7 @@ import { Segmented } from '../../ui/Segmented.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { hrefOf } from '../../router/location.ts'
 import { LinkAmount } from './LinkAmount.tsx'
-import { termsOf, type AnyLink } from './links-query.ts'
-import { pageOfLink } from './page-of-link.ts'
+import { termsOf, type AnyLink, pageOfLink } from './links-query.ts'
 
 type Way = 'page' | 'MetaMask' | 'Phantom'
 

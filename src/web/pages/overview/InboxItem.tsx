@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { toneClass, type Tone } from '../../ui/Badge.tsx'
-import { cx } from '../../ui/cx.ts'
+import { cx } from '../../ui/button-class.ts'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
 
 type InboxItemProps = {

@@ -1,5 +1,5 @@
 import { nativeAsset, type Network } from '#contract/network.ts'
-import type { BalanceAlert } from '#contract/balance-endpoints.ts'
+import type { BalanceAlert } from '#contract/hosted-endpoints.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { FRESH_MS, readBalances } from '../../rpc/read-balances.ts'
 

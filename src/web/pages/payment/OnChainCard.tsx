@@ -5,13 +5,16 @@ import { Badge } from '../../ui/Badge.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
-import { cx } from '../../ui/cx.ts'
+import { cx } from '../../ui/button-class.ts'
 import { Disclosure } from '../../ui/Disclosure.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Table, Td, Th } from '../../ui/Table.tsx'
-import type { OnChainVerification, VerificationRow } from './on-chain-verification.ts'
-import { useOnChainVerification } from './use-on-chain-verification.ts'
+import {
+  type OnChainVerification,
+  type VerificationRow,
+  useOnChainVerification,
+} from './on-chain-verification.ts'
 
 /** The browser asks a node itself and holds its answer against the service's record. No answer is never a match. */
 export function OnChainCard({

@@ -16,9 +16,9 @@ import { Card } from '../../ui/Card.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
-import { RateFact } from '../../payment-flow/RateFact.tsx'
+import { RateFact } from '../../payment-flow/ItemSummary.tsx'
 import { customerOf, useCustomerName } from '../../payment-view/CustomerName.tsx'
-import { directionWords } from '../../payment-view/direction-words.ts'
+import { directionWords } from '../../payment-view/Direction.tsx'
 
 const unsigned = msg`Payer’s wallet`
 const modes = {

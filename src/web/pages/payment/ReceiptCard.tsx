@@ -14,7 +14,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { useOnChainVerification } from './use-on-chain-verification.ts'
+import { useOnChainVerification } from './on-chain-verification.ts'
 
 /** What a reader takes along: a receipt once the chain bears the payment out, another verification, the same reading as a command. */
 export function ReceiptCard({

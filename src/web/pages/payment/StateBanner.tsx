@@ -12,8 +12,7 @@ import { buttonClass } from '../../ui/button-class.ts'
 import { Button } from '../../ui/Button.tsx'
 import type { JournalEntry } from '../../payment-flow/journal.ts'
 import { useUnfinished } from '../../payment-flow/use-unfinished.ts'
-import { failureWords } from './failure-words.ts'
-import { isStuck, stateWords } from './state-words.ts'
+import { failureWords, isStuck, stateWords } from './state-words.ts'
 
 export type StateBannerProps = { payment: PaymentStatusBody; network: Network | undefined }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { i18n } from '../../locales/i18n.ts'
-import { failureWords } from './failure-words.ts'
+import { failureWords } from './state-words.ts'
 
 test.each([
   [

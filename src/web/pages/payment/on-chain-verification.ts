@@ -1,14 +1,16 @@
 import { t } from '@lingui/core/macro'
 import * as v from 'valibot'
+import { useQuery } from '@tanstack/react-query'
+import type { PaymentIntent } from '#chains/match.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { familyOf, findAsset, nativeAsset, type Network } from '#contract/network.ts'
-import { isPaid } from '#contract/payment.ts'
-import type { PaymentIntent } from '#chains/intent.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { isPaid } from '#contract/payment.ts'
+import { usePreferences } from '../../local-data/preferences.ts'
 import { i18n } from '../../locales/i18n.ts'
 import { formatDecodeProblem } from '../../payment-intent/fact-values.ts'
 import { FIELD_NAMES, formatMatchFact } from '../../payment-intent/match-facts.ts'
-import { RpcError } from '../../rpc/call.ts'
+import { RpcError, rpcUrlOf } from '../../rpc/call.ts'
 import { chooseNode, type CheckedNode } from '../../rpc/check-node.ts'
 import type { Moved } from '../../rpc/read-landed.ts'
 
@@ -195,4 +197,28 @@ function outcome(succeeded: boolean): string {
 
 function row(name: string, record: string, chain: string): VerificationRow {
   return { name, record, chain, ok: record === chain }
+}
+
+const SOON_MS = 4_000
+/** A node behind many may answer from one that is late. */
+const LATER_MS = 20_000
+
+/** What the reader's own node says of a payment; asked once, for the card and for the receipt. */
+export function useOnChainVerification(payment: PaymentStatusBody, network: Network) {
+  usePreferences()
+  const query = useQuery({
+    queryKey: [
+      'truth',
+      payment.paymentId,
+      payment.signature,
+      payment.status,
+      payment.blockHeight,
+      rpcUrlOf(network),
+    ],
+    queryFn: () => verifyOnChain(payment, network),
+    staleTime: 60_000,
+    refetchInterval: ({ state: { data } }) =>
+      data?.kind === 'nothing' ? data.soon && SOON_MS : data?.kind === 'contradicted' && LATER_MS,
+  })
+  return { ...query, url: query.data?.url || rpcUrlOf(network) }
 }

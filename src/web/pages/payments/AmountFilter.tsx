@@ -7,7 +7,7 @@ import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { Popover } from '../../ui/Popover.tsx'
 import { Select } from '../../ui/Select.tsx'
-import { localDecimalOf, plainDecimalOf } from '../../payment-view/amount-text.ts'
+import { localDecimalOf, plainDecimalOf } from '../../payment-view/filter-words.ts'
 
 type Amounts = Pick<PaymentFilter, 'asset' | 'min' | 'max'>
 type AmountFilterProps = {

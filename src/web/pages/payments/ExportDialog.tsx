@@ -21,8 +21,13 @@ import { Icon } from '../../ui/Icon.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { toast } from '../../ui/Toast.tsx'
-import { extensionOf, type ExportFormat, type ExportOptions } from './export-rows.ts'
-import { pagesOf, writeExport } from './write-export.ts'
+import {
+  extensionOf,
+  type ExportFormat,
+  type ExportOptions,
+  pagesOf,
+  writeExport,
+} from './export-rows.ts'
 
 export type ExportDialogProps = {
   open: boolean

@@ -25,22 +25,25 @@ import {
   toggleColumn,
   useColumns,
 } from '../../payment-view/columns.ts'
+import { Link } from '../../router/Link.tsx'
+import { navigate } from '../../router/location.ts'
+import { pathTo } from '../../router/paths.ts'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { StaleBanner } from '../../shell/StaleBanner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
+import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Popover } from '../../ui/Popover.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Spinner } from '../../ui/Spinner.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { announce } from '../../ui/announce.tsx'
-import { FirstRun, NothingFound } from './EmptyList.tsx'
-import { ListSkeleton } from './ListSkeleton.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
 import { MOST_ROWS_SHOWN, PaymentRows } from './PaymentRows.tsx'
 import { SelectionBar } from './SelectionBar.tsx'
-import { useNotedPages, type PageReading } from './use-noted-pages.ts'
-import { usePages, type Pages } from './use-pages.ts'
+import { useNotedPages, type PageReading, usePages, type Pages } from './use-pages.ts'
 import { MOST_SELECTED, useSelection } from './use-selection.ts'
 
 // Few visits end in a file.
@@ -322,5 +325,68 @@ function ColumnsMenu() {
         </div>
       )}
     </Popover>
+  )
+}
+
+function NothingFound({ searched }: { searched: boolean }) {
+  return (
+    <EmptyState
+      action={
+        <Button onClick={() => navigate(pathTo('payments', {}), { replace: true })}>
+          <Trans>Clear filters</Trans>
+        </Button>
+      }
+      icon="search"
+      title={<Trans>No payments match</Trans>}
+    >
+      {searched ? (
+        <Trans>Try a reference, an address, amount:&gt;1 or status:failed.</Trans>
+      ) : (
+        <Trans>Change or clear the filters.</Trans>
+      )}
+    </EmptyState>
+  )
+}
+
+function FirstRun() {
+  return (
+    <EmptyState
+      action={
+        <Link className={buttonClass({ variant: 'primary' })} to={pathTo('checkout', {})}>
+          <Trans>Make a payment</Trans>
+        </Link>
+      }
+      icon="payments"
+      title={<Trans>No payments yet</Trans>}
+    >
+      <Trans>Your payments appear here.</Trans>
+    </EmptyState>
+  )
+}
+
+export function ListSkeleton() {
+  const { t } = useLingui()
+  return (
+    <div
+      aria-busy="true"
+      aria-label={t`Loading payments`}
+      className="overflow-hidden rounded-xl border border-line bg-surface"
+      role="status"
+    >
+      {Array.from({ length: 8 }, (_, index) => (
+        <div
+          className="flex h-16 items-center gap-3 border-b border-line px-5 last:border-b-0"
+          key={index}
+        >
+          <Skeleton className="size-8 rounded-full" />
+          <div className="flex-1 space-y-1.5">
+            <Skeleton className="h-3.5 w-28" />
+            <Skeleton className="h-3 w-16" />
+          </div>
+          <Skeleton className="h-3.5 w-24 max-md:hidden" />
+          <Skeleton className="h-6 w-20 rounded-full" />
+        </div>
+      ))}
+    </div>
   )
 }

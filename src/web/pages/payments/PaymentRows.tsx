@@ -16,11 +16,16 @@ import { PAGE_SIZE } from '../../api/queries.ts'
 import { useRole } from '../../api/session.ts'
 import { customerOf } from '../../payment-view/CustomerName.tsx'
 import { PaymentCard } from '../../payment-view/PaymentCard.tsx'
-import { cx } from '../../ui/cx.ts'
-import { PaymentTable } from './PaymentTable.tsx'
-import { RowCheckbox } from './RowCheckbox.tsx'
-import { type RowRange, nextDrawn } from './drawn-rows.ts'
-import { CARD_HEIGHT, rowPositionOf, ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
+import { cx } from '../../ui/button-class.ts'
+import { PaymentTable, RowCheckbox } from './PaymentTable.tsx'
+import {
+  type RowRange,
+  nextDrawn,
+  CARD_HEIGHT,
+  rowPositionOf,
+  ROW_HEIGHT,
+  type RowsInView,
+} from './drawn-rows.ts'
 import type { Pages } from './use-pages.ts'
 import { useRowKeys } from './use-row-keys.ts'
 import type { Selection } from './use-selection.ts'

@@ -1,12 +1,11 @@
 import { useLingui } from '@lingui/react/macro'
 import { memo, useLayoutEffect, useMemo, useRef, type RefObject } from 'react'
-import type { PaymentNote } from '#contract/note-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
+import type { PaymentNote } from '#contract/payment-endpoints.ts'
 import { useRole } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
-import { cx } from '../../ui/cx.ts'
-import { Th } from '../../ui/Table.tsx'
 import { asTable, Cell } from '../../payment-view/Cell.tsx'
+import { PaymentCell } from '../../payment-view/PaymentCell.tsx'
 import {
   columns,
   fitColumns,
@@ -15,9 +14,12 @@ import {
   useColumns,
   type ColumnName,
 } from '../../payment-view/columns.ts'
-import { PaymentCell } from '../../payment-view/PaymentCell.tsx'
-import { RowCheckbox } from './RowCheckbox.tsx'
-import { rowPositionOf, ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
+import { directionWords } from '../../payment-view/Direction.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Th } from '../../ui/Table.tsx'
+import { cx } from '../../ui/button-class.ts'
+import { formatAmountText } from '../../ui/format-amount.ts'
+import { rowPositionOf, ROW_HEIGHT, type RowsInView } from './drawn-rows.ts'
 import type { Selection } from './use-selection.ts'
 
 /**
@@ -188,3 +190,32 @@ const Row = memo(function Row({
     </tr>
   )
 })
+
+export type RowCheckboxProps = {
+  row: PaymentRow
+  checked: boolean
+  onToggle: (extend: boolean) => void
+}
+
+/** Picks one payment; with Shift, all from the one picked before. Its name says which, since a reader hears it without the row. */
+export function RowCheckbox({ row, checked, onToggle }: RowCheckboxProps) {
+  const { t } = useLingui()
+  const amount = `${formatAmountText(BigInt(row.amountAtomic), row.decimals).text} ${row.symbol}`
+  const direction = directionWords(row)
+  return (
+    <span className="relative z-1 inline-flex">
+      <input
+        aria-label={t`Select ${amount}, ${direction}`}
+        checked={checked}
+        className="touch-target size-5 cursor-pointer appearance-none rounded-sm border border-edge bg-surface transition-colors checked:border-accent checked:bg-accent"
+        onChange={(event) =>
+          onToggle(event.nativeEvent instanceof MouseEvent && event.nativeEvent.shiftKey)
+        }
+        type="checkbox"
+      />
+      {checked && (
+        <Icon className="pointer-events-none absolute inset-0 m-auto text-on-accent" name="check" />
+      )}
+    </span>
+  )
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { getSavedViews, isSameFilter, removeView, saveView } from './saved-views.ts'
+import { getSavedViews, isSameFilter, removeView, saveView } from './Views.tsx'
 
 const names = () => getSavedViews().map(({ name }) => name)
 

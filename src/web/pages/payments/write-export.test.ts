@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { NATIVE_ETH } from '#contract/network.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
-import type { ExportOptions } from './export-rows.ts'
-import { writeExport } from './write-export.ts'
+import { type ExportOptions, writeExport } from './export-rows.ts'
 
 const PAGES = 200
 const ROWS = 500

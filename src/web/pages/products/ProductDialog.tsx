@@ -3,6 +3,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useId, useState } from 'react'
 import { useForm, useWatch } from 'react-hook-form'
 import { formatAmount } from '#contract/amount.ts'
+import { MOST_IMAGE_BYTES } from '#contract/browser-rows.ts'
 import type { ProductBody } from '#contract/product-endpoints.ts'
 import { RATE_DECIMALS } from '#contract/quote.ts'
 import { callProxy } from '../../api/client.ts'
@@ -10,8 +11,8 @@ import { ApiError } from '../../api/errors.ts'
 import { cacheProduct } from '../../api/products.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { describeError } from '../../errors/codes.ts'
-import { localDecimal, readAmount } from '../../payment-flow/form/fields.ts'
 import { ItemImage } from '../../payment-flow/ItemSummary.tsx'
+import { localDecimal, readAmount } from '../../payment-flow/form/fields.ts'
 import { currenciesOf, payableNetworks } from '../../payment-flow/form/start-values.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -21,7 +22,40 @@ import { Input } from '../../ui/Input.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
 import { toast } from '../../ui/Toast.tsx'
-import { shrinkImage } from './shrink-image.ts'
+
+/** Pixels of each side, at most: the checkout shows a quarter of it. */
+const SIDE = 320
+const QUALITIES = [0.85, 0.6, 0.4]
+
+/**
+ * Draws a picture again, small: what a camera writes beside it, such as the place, is not sent.
+ * @returns base64, or undefined where the browser cannot read the file
+ */
+async function shrinkImage(file: Blob): Promise<string | undefined> {
+  const picture = await createImageBitmap(file).catch(() => undefined)
+  if (!picture) return undefined
+  const scale = Math.min(1, SIDE / Math.max(picture.width, picture.height))
+  const canvas = document.createElement('canvas')
+  canvas.width = Math.max(1, Math.round(picture.width * scale))
+  canvas.height = Math.max(1, Math.round(picture.height * scale))
+  canvas.getContext('2d')?.drawImage(picture, 0, 0, canvas.width, canvas.height)
+  picture.close()
+  for (const quality of QUALITIES) {
+    const blob = await encode(canvas, quality)
+    if (blob && blob.size <= MOST_IMAGE_BYTES) return base64Of(blob)
+  }
+  return undefined
+}
+
+/** WebP where the browser writes it, PNG otherwise. */
+function encode(canvas: HTMLCanvasElement, quality: number): Promise<Blob | null> {
+  return new Promise((resolve) => canvas.toBlob(resolve, 'image/webp', quality))
+}
+
+async function base64Of(blob: Blob): Promise<string> {
+  const bytes = new Uint8Array(await blob.arrayBuffer())
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+}
 
 type ProductForm = { name: string; description: string; amount: string; currency: string }
 

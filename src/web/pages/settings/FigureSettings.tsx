@@ -1,11 +1,11 @@
 import { Trans, useLingui } from '@lingui/react/macro'
+import type { ReactNode } from 'react'
 import { NUMBER_STYLES, setPreferences, usePreferences } from '../../local-data/preferences.ts'
-import { formatAmountText } from '../../ui/format-amount.ts'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { formatAmountText } from '../../ui/format-amount.ts'
 import { useNow } from '../../ui/use-now.ts'
-import { SettingRow } from './SettingRow.tsx'
 
 /** 1,234,567.89 of an asset with two decimals: shows groups and the decimal mark at once. */
 const SAMPLE = { atomic: 123_456_789n, decimals: 2 }
@@ -69,5 +69,26 @@ export function FigureSettings() {
         />
       </SettingRow>
     </>
+  )
+}
+
+/** A setting's name and what it means now at the start, its control at the end of the line. */
+export function SettingRow({
+  name,
+  note,
+  children,
+}: {
+  name: ReactNode
+  note?: ReactNode
+  children: ReactNode
+}) {
+  return (
+    <div className="flex flex-wrap items-center justify-between gap-3 py-4 first:pt-0 last:pb-0">
+      <div>
+        <p className="text-sm font-medium">{name}</p>
+        {note && <p className="text-sm text-muted">{note}</p>}
+      </div>
+      {children}
+    </div>
   )
 }

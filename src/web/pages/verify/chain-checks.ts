@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import * as v from 'valibot'
 import type { TokenMove } from '#chains/evm/erc20.ts'
-import type { PaymentIntent } from '#chains/intent.ts'
+import type { PaymentIntent } from '#chains/match.ts'
 import { addressFact, amountFact, fact, listFact, type CheckFact } from '#contract/facts.ts'
 import { familyOf, type Network } from '#contract/network.ts'
 import type { AnyCheckFact } from '../../payment-intent/check-facts.ts'

@@ -2,7 +2,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import { proveTxid } from '#testing/proofs.ts'
-import { checkRow } from './check-row.ts'
+import { checkRow } from './batch.ts'
 
 // The page learns of requests blocked by its CSP through the document.
 beforeEach(() => vi.stubGlobal('document', new EventTarget()))

@@ -3,7 +3,7 @@ import { amountFact, fact } from '#contract/facts.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import type { Check } from '../../payment-view/check.ts'
 import { refundPath } from '../../payment-view/mispaid.ts'
-import { mispaidOf } from './refund.ts'
+import { mispaidOf } from './ProofView.tsx'
 
 const network: Network = {
   network: 'eip155:31337',

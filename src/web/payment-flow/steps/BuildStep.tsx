@@ -21,7 +21,7 @@ import { Icon } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { useAccounts } from '../../wallet/state/accounts.ts'
 import { amountOf } from './words.ts'
-import { StepHeading } from './StepHeading.tsx'
+import { StepHeading } from './Steps.tsx'
 
 const SLOW_AFTER_MS = 3_000
 /** No configured RPC endpoint answered: the next is asked first. */

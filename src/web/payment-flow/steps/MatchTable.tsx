@@ -4,7 +4,7 @@ import { fact as factOf, type MatchFact } from '#contract/facts.ts'
 import { FIELD_NAMES, formatMatchFact } from '../../payment-intent/match-facts.ts'
 import { useNetwork } from '../../api/use-config.ts'
 import { Badge } from '../../ui/Badge.tsx'
-import { cx } from '../../ui/cx.ts'
+import { cx } from '../../ui/button-class.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Time } from '../../ui/Time.tsx'
 

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react'
 import { toneClass, type Tone } from '../../ui/Badge.tsx'
 import { Card } from '../../ui/Card.tsx'
-import { cx } from '../../ui/cx.ts'
+import { cx } from '../../ui/button-class.ts'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
 import { Spinner } from '../../ui/Spinner.tsx'
-import { StepHeading } from './StepHeading.tsx'
+import { StepHeading } from './Steps.tsx'
 
 /** The progress of a signed transaction or message, in words. */
 export type Progress = { title: string; body: string; tone: Tone; icon: IconName; working: boolean }

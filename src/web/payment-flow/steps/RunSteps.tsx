@@ -10,7 +10,7 @@ import { type PaymentState, canCancel } from '../machine.ts'
 import type { PaymentRun } from '../run.ts'
 import { BuildStep } from './BuildStep.tsx'
 import { ReviewStep } from './ReviewStep.tsx'
-import { StepHeading } from './StepHeading.tsx'
+import { StepHeading } from './Steps.tsx'
 
 export type RunStepsProps = {
   run: PaymentRun

@@ -4,7 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import type { WalletPaymentIntent, Simulation } from '../../payment-intent/intent.ts'
 import { Amount } from '../../ui/Amount.tsx'
 import { Badge, type Tone } from '../../ui/Badge.tsx'
-import { cx } from '../../ui/cx.ts'
+import { cx } from '../../ui/button-class.ts'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 

@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
-import { nativeAsset, type Asset, type Network } from '#contract/network.ts'
-import { balancesQuery } from './balance.ts'
+import { useQuery, queryOptions, skipToken } from '@tanstack/react-query'
+import { nativeAsset, type Asset, type Network, familyOf } from '#contract/network.ts'
+import { loadWalletAdapter } from '../../wallet/load-adapter.ts'
 
 export type PayerFunds = {
   held: (asset: string) => bigint | undefined
@@ -26,4 +26,18 @@ export function useFunds(
     loading: isLoading,
     unreadable: isError,
   }
+}
+
+/** What an account holds of each of a network's assets, read through the user's RPC. */
+export function balancesQuery(network: Network | undefined, address: string | undefined) {
+  return queryOptions({
+    queryKey: ['balances', network?.network, address],
+    queryFn:
+      network && address
+        ? async () =>
+            (await loadWalletAdapter(familyOf(network.network))).balances(network, address)
+        : skipToken,
+    refetchInterval: 10_000,
+    retry: 1,
+  })
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState, useSyncExternalStore } from 'react'
+import { useEffect, useState, useSyncExternalStore, useRef } from 'react'
 import type { PaymentState } from '../machine.ts'
 import type { PaymentRun } from '../run.ts'
 
@@ -23,4 +23,14 @@ export function useSecondsLeft(run: PaymentRun): number {
 
 function secondsOf(run: PaymentRun): number {
   return Math.max(0, Math.floor(run.remainingMs() / 1000))
+}
+
+/** Runs once, as soon as it may. */
+export function useBegin(may: boolean, begin: () => void): void {
+  const begun = useRef(false)
+  useEffect(() => {
+    if (!may || begun.current) return
+    begun.current = true
+    begin()
+  }, [may, begin])
 }

@@ -1,7 +1,7 @@
 import type { PaymentStatus } from '#contract/payment.ts'
 import { formatNumber } from '../../locales/formats.ts'
 import { toneClass } from '../Badge.tsx'
-import { cx } from '../cx.ts'
+import { cx } from '../button-class.ts'
 import { Icon } from '../Icon.tsx'
 import { statusLabel, statusWords } from '../status-words.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { axisOf, barHeight, gridlines, labelPositions, shareOf } from './scale.ts'
+import { axisOf, barHeight, gridlines, labelPositions, shareOf } from './BarChart.tsx'
 
 test('shares are right for amounts no double can hold', () => {
   const max = 3n * 10n ** 30n

@@ -5,6 +5,7 @@ import { useEffect, useMemo } from 'react'
 import type { Family } from '#contract/address.ts'
 import { familyOf } from '#contract/network.ts'
 import { configQuery } from '../../api/queries.ts'
+import { inWallet } from '../../payment-uris/uris.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
@@ -18,7 +19,6 @@ import { WALLET_CONNECT } from '../evm/wallet-connect-id.ts'
 import { loadWalletAdapter } from '../load-adapter.ts'
 import { closeConnectDialog } from '../state/accounts.ts'
 import { useFoundWallets, type FoundWallet } from '../state/discover.ts'
-import { OnPhone } from './OnPhone.tsx'
 import { useConnect, type ConnectStep } from './use-connect.ts'
 
 type WalletRowProps = {
@@ -310,6 +310,50 @@ function ScanToConnect({ uri, onCancel }: { uri: string | undefined; onCancel: (
           <Trans>Cancel</Trans>
         </Button>
       </div>
+    </div>
+  )
+}
+
+/** The same page where the person's wallet is: in the app of a wallet on this phone, or on a phone that scans the code. */
+export function OnPhone() {
+  const { t } = useLingui()
+  const page = new URL(window.location.href)
+  // Apps of wallets open only https; a phone cannot reach this machine's loopback at all.
+  if (page.protocol !== 'https:') {
+    return (
+      <p className="text-sm text-muted">
+        <Trans>Mobile wallets need HTTPS.</Trans>
+      </p>
+    )
+  }
+  if (window.matchMedia('(pointer: coarse)').matches) {
+    return (
+      <ul className="grid gap-2">
+        {(['MetaMask', 'Phantom'] as const).map((wallet) => (
+          <li key={wallet}>
+            <a
+              className={buttonClass({ wide: true })}
+              href={inWallet[wallet](page)}
+              rel="noopener noreferrer"
+            >
+              <Trans>Open this page in {wallet}</Trans>
+              <Icon name="external" size={14} />
+            </a>
+          </li>
+        ))}
+      </ul>
+    )
+  }
+  return (
+    <div className="grid justify-items-center gap-2">
+      <QrCode
+        className="w-full max-w-52 border border-line"
+        label={t`Code for ${page.host}`}
+        value={page.href}
+      />
+      <p className="text-center text-sm text-muted">
+        <Trans>Scan with a phone wallet.</Trans>
+      </p>
     </div>
   )
 }

@@ -39,9 +39,14 @@ import type {
 } from '../state/wallet-adapter.ts'
 import { evmChain } from './chain.ts'
 import { readingOf } from './operations.ts'
-import { declaresExactNonce, payWithProvider, prepareProvider, readAccounts } from './pay.ts'
+import {
+  declaresExactNonce,
+  payWithProvider,
+  prepareProvider,
+  readAccounts,
+  signTypedData,
+} from './pay.ts'
 import { requestOf } from './rpc-transport.ts'
-import { signTypedData } from './sign-typed-data.ts'
 import { WALLET_CONNECT } from './wallet-connect-id.ts'
 import { walletConnect, type RelaySettings, type WalletConnect } from './walletconnect.ts'
 

@@ -14,8 +14,7 @@ import type {
 import type { PaymentChain } from '../../payment-intent/ports.ts'
 import { firstDifference, intentOf } from '../state/intent.ts'
 import type { Rpc } from './connections.ts'
-import { describeFailure } from './failure.ts'
-import { readingOf } from './operations.ts'
+import { describeFailure, readingOf } from './operations.ts'
 import { simulate } from './simulate.ts'
 
 /** The user's own view of one Solana cluster. Everything is polled: a proxy that drops WebSockets must not look like an expiry. */

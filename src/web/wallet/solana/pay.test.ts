@@ -17,9 +17,8 @@ import {
   solanaStranger,
 } from '#testing/chain-payments.ts'
 import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-intent/intent.ts'
-import { signWithWallet } from './pay.ts'
+import { signWithWallet, standardSigner } from './pay.ts'
 import { solanaReader } from './start-solana.ts'
-import { standardSigner } from './standard.ts'
 
 afterEach(() => void vi.useRealTimers())
 

@@ -1,12 +1,12 @@
 import { t } from '@lingui/core/macro'
 import { PublicKey, VersionedTransaction, type Connection } from '@solana/web3.js'
 import { decodeTransaction } from '#chains/solana/decode.ts'
-import { readTokenAccount, type TokenAccount } from '#chains/solana/token-state.ts'
+import { readTokenAccount, type TokenAccount } from '#chains/solana/token-account.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
 import type { BalanceChange, WalletPaymentIntent, Simulation } from '../../payment-intent/intent.ts'
 import type { Rpc } from './connections.ts'
-import { describeFailure } from './failure.ts'
+import { describeFailure } from './operations.ts'
 
 /** Simulates a payment on the payer's own node, which returns the accounts' balances afterwards. */
 export async function simulate(

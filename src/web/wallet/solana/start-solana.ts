@@ -3,8 +3,7 @@ import { PublicKey, type Connection } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { decodeTransaction } from '#chains/solana/decode.ts'
 import { TOKEN_PROGRAMS } from '#chains/solana/programs.ts'
-import { associatedTokenAccount } from '#chains/solana/token-account.ts'
-import { readTokenAccount } from '#chains/solana/token-state.ts'
+import { associatedTokenAccount, readTokenAccount } from '#chains/solana/token-account.ts'
 import type { Network } from '#contract/network.ts'
 import type { TransactionReader } from '../../payment-intent/ports.ts'
 import { setAccount } from '../state/accounts.ts'
@@ -19,8 +18,7 @@ import { adapterNamed, mountAdapterRoot, selectAdapter } from './adapter-root.ts
 import { solanaChain } from './chain.ts'
 import { connectRpc, type Rpc } from './connections.ts'
 import { readingOf } from './operations.ts'
-import { signWithWallet } from './pay.ts'
-import { standardSigner } from './standard.ts'
+import { signWithWallet, standardSigner } from './pay.ts'
 
 /** The most accounts a node tells of in one answer. */
 const ACCOUNTS = 100

@@ -1,4 +1,4 @@
-import { joinMessage } from '../../errors/join-message.ts'
+import { joinMessage } from '../../errors/row.ts'
 import { describeUserError, type WalletSignal } from '../../errors/error-messages.ts'
 import { WalletTimeoutError } from './bounded.ts'
 

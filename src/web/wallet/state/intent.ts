@@ -1,6 +1,5 @@
 import { t } from '@lingui/core/macro'
-import type { PaymentIntent } from '#chains/intent.ts'
-import type { MatchRow } from '#chains/match.ts'
+import type { PaymentIntent, MatchRow } from '#chains/match.ts'
 import type { Asset } from '#contract/network.ts'
 import { i18n } from '../../locales/i18n.ts'
 import { FIELD_NAMES, formatMatchFact } from '../../payment-intent/match-facts.ts'

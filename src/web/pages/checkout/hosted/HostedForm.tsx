@@ -38,7 +38,7 @@ import { HostedCaps, leftOf } from '../../../payment-flow/form/HostedCaps.tsx'
 import { RecipientField } from '../../../payment-flow/form/RecipientField.tsx'
 import { useFunds, type PayerFunds } from '../../../payment-flow/steps/use-funds.ts'
 import { ReasonField, reasonRule } from '../../../payment-flow/form/ReasonField.tsx'
-import { useBegin } from '../../../payment-flow/steps/use-begin.ts'
+import { useBegin } from '../../../payment-flow/steps/use-run.ts'
 import type { RefusedField } from './machine.ts'
 import type { HostedOrder } from './send.ts'
 

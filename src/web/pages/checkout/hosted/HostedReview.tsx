@@ -18,7 +18,7 @@ import { useNow } from '../../../ui/use-now.ts'
 import { useAccounts, type ConnectedAccount } from '../../../wallet/state/accounts.ts'
 import { feeCapOf, localDecimal } from '../../../payment-flow/form/fields.ts'
 import { useFunds } from '../../../payment-flow/steps/use-funds.ts'
-import { StepHeading } from '../../../payment-flow/steps/StepHeading.tsx'
+import { StepHeading } from '../../../payment-flow/steps/Steps.tsx'
 import { Disclosure } from '../../../ui/Disclosure.tsx'
 
 export type HostedReviewProps = {

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { canRebuild, isPaid } from '../../../payment-flow/machine.ts'
-import { joinMessage } from '../../../errors/join-message.ts'
+import { joinMessage } from '../../../errors/row.ts'
 import { readReason, proofReasons } from '../../../errors/proof-reasons.ts'
 import { Amount } from '../../../ui/Amount.tsx'
 import { Banner } from '../../../ui/Banner.tsx'

@@ -17,8 +17,7 @@ import {
   permitSignerOf,
   permitTypedData,
 } from '#chains/evm/token-permit.ts'
-import type { PaymentIntent } from '#chains/intent.ts'
-import type { Match, Step } from '#chains/match.ts'
+import type { PaymentIntent, Match, Step } from '#chains/match.ts'
 import { chainIdOf, type Asset, type Network } from '#contract/network.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import type { ClientPayment as Terms } from '#x402/client/order.ts'

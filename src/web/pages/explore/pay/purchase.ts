@@ -1,7 +1,9 @@
+import { openDB, type DBSchema, type IDBPDatabase } from 'idb'
 import type { ResourceInfo } from '#x402/requirements.ts'
-import type { PaymentHeader } from '../request/send-request.ts'
+import { noteOpenPurchase } from '../../../local-data/open-purchases.ts'
 import type { Version } from '../request/challenge.ts'
 import type { ResourceRequest } from '../request/request.ts'
+import type { PaymentHeader } from '../request/send-request.ts'
 import type { Way } from '../request/usable.ts'
 
 /** What a server said to a request that carried the payment. */
@@ -38,4 +40,67 @@ export type Purchase = {
 /** The server has given what was paid for. */
 export function isServed(visit: Purchase): boolean {
   return visit.deliveries.some(({ outcome }) => outcome === 'served')
+}
+
+/** The paid requests of this browser. A header in here is as good as money until it is used: it leaves for its server alone. */
+
+interface Schema extends DBSchema {
+  visits: { key: string; value: Purchase; indexes: { updatedAt: number } }
+}
+
+/** Served visits that are kept to be looked at. */
+const KEPT_SERVED = 20
+
+let opened: Promise<IDBPDatabase<Schema>> | undefined
+
+/** @throws an error when another tab wrote this visit first, or the browser keeps nothing */
+export async function writePurchase(visit: Purchase): Promise<Purchase> {
+  const database = await open()
+  const next = { ...visit, revision: visit.revision + 1, updatedAt: Date.now() }
+  const transaction = database.transaction('visits', 'readwrite', { durability: 'strict' })
+  const stored = await transaction.store.get(visit.id)
+  if ((stored?.revision ?? 0) !== visit.revision) {
+    transaction.abort()
+    await transaction.done.catch(() => undefined)
+    throw new Error('Another tab went on with this visit.')
+  }
+  await transaction.store.put(next)
+  if (!stored) await prune(transaction.store)
+  await transaction.done
+  noteOpenPurchase(next.id, !isServed(next))
+  return next
+}
+
+export async function readPurchase(id: string): Promise<Purchase | undefined> {
+  return (await open()).get('visits', id)
+}
+
+/** Newest first. */
+export async function listPurchases(): Promise<Purchase[]> {
+  return (await (await open()).getAllFromIndex('visits', 'updatedAt')).toReversed()
+}
+
+function open(): Promise<IDBPDatabase<Schema>> {
+  return (opened ??= openDB<Schema>('paydesk-visits', 1, {
+    upgrade(database) {
+      database.createObjectStore('visits', { keyPath: 'id' }).createIndex('updatedAt', 'updatedAt')
+    },
+    // A newer tab wants to upgrade: step aside, and open again on the next use.
+    blocking: (_current, _blocked, event) => {
+      if (event.target instanceof IDBDatabase) event.target.close()
+      opened = undefined
+    },
+    terminated: () => (opened = undefined),
+  }))
+}
+
+type Store = {
+  index(name: 'updatedAt'): { getAll(): Promise<Purchase[]> }
+  delete(key: string): Promise<void>
+}
+
+async function prune(store: Store): Promise<void> {
+  const served = (await store.index('updatedAt').getAll()).filter(isServed)
+  for (const { id } of served.slice(0, Math.max(0, served.length - KEPT_SERVED)))
+    await store.delete(id)
 }

@@ -16,8 +16,7 @@ import {
   type ResourceResult,
 } from '../request/send-request.ts'
 import { headerOfProof, nextHeader } from './header.ts'
-import { isServed, type Purchase, type Delivery } from './purchase.ts'
-import { writePurchase } from './purchases.ts'
+import { isServed, type Purchase, type Delivery, writePurchase } from './purchase.ts'
 import { signProof, termsOf } from './runs.ts'
 
 /** So often a server that says “on its way” is asked by itself; after that the reader decides. */

@@ -8,9 +8,15 @@ import { decodeTransaction as decodeEvm, type EvmFacts } from '#chains/evm/decod
 import { decodeTransaction, type SolanaFacts } from '#chains/solana/decode.ts'
 import { Eip3009Payload, Permit2Payload } from '#x402/authorization.ts'
 import { TOKEN_TRANSFER_METHOD } from '#x402/methods.ts'
-import { NativeTransferPayload, SignedTransactionPayload } from '#x402/native-transfer.ts'
+import {
+  NativeTransferPayload,
+  SignedTransactionPayload,
+  methodOf,
+  networkNameOf,
+  schemeOf,
+  type PaymentPayload,
+} from '#x402/payload.ts'
 import { readNetwork } from '#x402/networks.ts'
-import { methodOf, networkNameOf, schemeOf, type PaymentPayload } from '#x402/payload.ts'
 import { fromV1, type Requirements } from '#x402/requirements.ts'
 import { MemoPayload, TxidPayload } from '#x402/txid.ts'
 

@@ -11,7 +11,7 @@ import { Button } from '../../../ui/Button.tsx'
 import { ProgressCard } from '../../../payment-flow/steps/ProgressCard.tsx'
 import { RunSteps } from '../../../payment-flow/steps/RunSteps.tsx'
 import { useRunState } from '../../../payment-flow/steps/use-run.ts'
-import { useStepFocus } from '../../../payment-flow/steps/use-step-focus.ts'
+import { useStepFocus } from '../../../payment-flow/steps/Steps.tsx'
 import { settleProgress } from './words.ts'
 
 export type SettleFlowProps = { run: PaymentRun; onLeave: () => void; onDone: () => void }

@@ -5,7 +5,7 @@ import { buildPayment } from '#chains/solana/build.ts'
 import { decodeTransaction } from '#chains/solana/decode.ts'
 import { compareLanded } from '#chains/solana/compare.ts'
 import { decodeLanded } from '#chains/solana/landed.ts'
-import type { PaymentIntent } from '#chains/intent.ts'
+import type { PaymentIntent } from '#chains/match.ts'
 import { moneyOf } from '#contract/facts.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
 import {

@@ -2,8 +2,7 @@ import { decodeTransaction, type SolanaFacts } from '#chains/solana/decode.ts'
 import { MAX_UNIT_PRICE } from '#chains/solana/fee.ts'
 import { atMostSol, matchTransaction, type MatchOptions } from '#chains/solana/match.ts'
 import { verifySignature } from '#chains/solana/signature.ts'
-import type { PaymentIntent } from '#chains/intent.ts'
-import type { Match, MatchRow } from '#chains/match.ts'
+import type { PaymentIntent, Match, MatchRow } from '#chains/match.ts'
 import { fact } from '#contract/facts.ts'
 
 /**
