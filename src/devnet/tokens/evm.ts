@@ -55,7 +55,10 @@ export const exactPermit2Proxy = read('ExactPermit2Proxy', Canonical)
 export const multicall3 = read('Multicall3', Canonical)
 
 function read<S extends v.GenericSchema>(name: string, schema: S): v.InferOutput<S> {
-  return v.parse(schema, JSON.parse(readFileSync(new URL(`${name}.json`, import.meta.url), 'utf8')))
+  return v.parse(
+    schema,
+    JSON.parse(readFileSync(new URL(`../artifacts/${name}.json`, import.meta.url), 'utf8')),
+  )
 }
 
 const owner = deployer().evm
