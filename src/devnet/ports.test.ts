@@ -21,7 +21,7 @@ test('a port that was given out is given to nobody else, in whatever process', a
   const range = { from: 31_000, to: 31_019 }
   const mine = [await freePort(range), await freePort(range), await freePort(range)]
   const script = `
-    import { freePort } from '${new URL('ports.ts', import.meta.url).href}'
+    import { freePort } from '${new URL('options.ts', import.meta.url).href}'
     try {
       for (let i = 0; i < 100; i++) console.log(await freePort(${JSON.stringify(range)}))
     } catch (error) {
