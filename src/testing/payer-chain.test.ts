@@ -1,4 +1,5 @@
 import { VersionedTransaction } from '@solana/web3.js'
+import bs58 from 'bs58'
 import { createPublicClient, http, type Hex, type PrivateKeyAccount } from 'viem'
 import { expect, test } from 'vitest'
 import { buildPayment as buildEvm } from '#chains/evm/build.ts'
@@ -157,6 +158,11 @@ test('on EVM a payment that was sped up is the same payment under another hash, 
     const { account, order, built, chain } = await openEvm(evm)
     const nonce = built.nonce ?? 0
     const first = await send(evm, account, { nonce, to: RECIPIENT, value: order.amountAtomic })
+    expect(await chain.read(order, built, { bytes: null, signature: first })).toMatchObject({
+      kind: 'pending',
+      nonce,
+    })
+    const sent = { bytes: null, signature: first, nonce }
     const second = await send(evm, account, {
       nonce,
       to: to ?? account.address,
@@ -164,7 +170,7 @@ test('on EVM a payment that was sped up is the same payment under another hash, 
       maxFeePerGas: 20_000_000_000n,
     })
     await evm.mine()
-    const reading = await chain.read(order, built, { bytes: null, signature: first })
+    const reading = await chain.read(order, built, sent)
     expect(reading).toMatchObject(expected)
     expect(
       reading.kind === 'landed'
@@ -173,11 +179,42 @@ test('on EVM a payment that was sped up is the same payment under another hash, 
     ).toBe(second)
     await evm.mine(6)
     if (expected.kind === 'superseded')
-      expect(await chain.read(order, built, { bytes: null, signature: first })).toMatchObject({
+      expect(await chain.read(order, built, sent)).toMatchObject({
         kind: 'superseded',
         finalized: true,
       })
   }
+})
+
+test('on EVM a payment that the wallet gave another nonce is not replaced by who took the built one', async () => {
+  await using evm = await startEvm({ slotsInEpoch: 2 })
+  const { account, order, built, chain } = await openEvm(evm)
+  const nonce = built.nonce ?? 0
+  const pay = { nonce: nonce + 1, to: RECIPIENT, value: order.amountAtomic }
+  await send(evm, account, { nonce, to: account.address, value: 1n })
+  await evm.mine(8)
+  const first = await send(evm, account, pay)
+  const unseen = { bytes: null, signature: first }
+  expect(await chain.read(order, built, unseen)).toMatchObject({
+    kind: 'pending',
+    signature: first,
+    nonce: nonce + 1,
+  })
+  // Without its answer: it waits for a block, so nothing can be said.
+  expect(await chain.read(order, built, { bytes: null, signature: null })).toMatchObject({
+    kind: 'absent',
+  })
+  // The payer speeds it up, and no node holds the first one any more.
+  const second = await send(evm, account, { ...pay, maxFeePerGas: 20_000_000_000n })
+  await evm.mine(8)
+  expect(await chain.read(order, built, { ...unseen, nonce: nonce + 1 })).toMatchObject({
+    kind: 'landed',
+    outcome: 'paid',
+    commitment: 'finalized',
+    landed: { signature: second },
+  })
+  // A page that never saw its nonce does not know what became of it.
+  expect(await chain.read(order, built, unseen)).toMatchObject({ kind: 'absent' })
 })
 
 test('on EVM a wallet that sent another amount did not pay', async () => {
@@ -263,3 +300,46 @@ test('on Solana the signed bytes land once however often they are sent, and are 
     .toMatchObject({ kind: 'landed', outcome: 'paid', commitment: 'finalized' })
   expect(await solana.connection.getBalance(recipient.publicKey, 'confirmed')).toBe(2 * 10 ** 7)
 })
+
+test('on Solana a payment is only absent from a node that knows the chain since it was built, and past its end only where its blockhash is', async () => {
+  await using solana = await startSolana({ slotTimeMs: 50 })
+  await using gate = await startGate(solana.network.rpcUrls[0] ?? '')
+  const [payer, recipient] = [await solana.wallet(10n ** 9n), await solana.wallet(10n ** 7n)]
+  const order = orderFor(solana.network, payer.publicKey.toBase58(), recipient.publicKey.toBase58())
+  const chain = solanaChain([{ ...solana.network, rpcUrls: [gate.url] }], connectRpc)
+  const { blockhash } = await solana.connection.getLatestBlockhash()
+  const { height, slot } = await chain.head(order)
+  const bytes = buildSolana({
+    ...order,
+    paymentId: createPaymentId(),
+    blockhash,
+    unitLimit: 40_000,
+    unitPriceMicroLamports: 1000n,
+  })
+  // An end that the service names too early: the bytes are valid for 150 blocks.
+  const end = { lastValidBlockHeight: height + 1, builtHeight: height, builtSlot: slot ?? 0 }
+  const built = builtOf(bytes, end)
+  const transaction = VersionedTransaction.deserialize(bytes)
+  transaction.sign([payer])
+  const sent = { bytes, signature: bs58.encode(transaction.signatures[0] ?? bytes) }
+  const look = () => chain.read(order, built, sent)
+  const finalized = () => solana.connection.getBlockHeight('finalized')
+  await expect.poll(finalized, { timeout: 20_000 }).toBeGreaterThan(height + 20)
+  expect(await look()).toMatchObject({ kind: 'absent', finalizedHeight: height + 1 })
+
+  await expect.poll(finalized, { timeout: 30_000 }).toBeGreaterThan(height + 160)
+  const reading = await look()
+  expect(reading).toMatchObject({ kind: 'absent' })
+  expect(reading.kind === 'absent' && reading.finalizedHeight).toBeGreaterThan(height + 150)
+
+  gate.lie = (asked, answer) =>
+    asked.includes('"getFirstAvailableBlock"')
+      ? answer.replace(/"result":\s*\d+/, `"result":${(slot ?? 0) + 1}`)
+      : answer
+  expect(await look()).toMatchObject({ kind: 'unavailable' })
+  gate.lie = (asked, answer) =>
+    asked.includes('"getSignatureStatuses"')
+      ? answer.replace(/"slot":\s*\d+/, `"slot":${slot ?? 0}`)
+      : answer
+  expect(await look()).toMatchObject({ kind: 'unavailable' })
+}, 90_000)

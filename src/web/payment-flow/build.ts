@@ -27,6 +27,7 @@ export async function buildPayment(
       lastValidBlockHeight: reply.lastValidBlockHeight,
       deadlineAt: Math.min(reply.expiresAt, byHeight),
       builtHeight: head.height,
+      ...(head.slot !== undefined && { builtSlot: head.slot }),
       nonce: match.ok ? reader.nonce(order, reply.bytes) : null,
       maxFeeAtomic,
       fingerprint: reply.evidence?.fingerprint ?? false,

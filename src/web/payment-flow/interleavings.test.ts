@@ -15,6 +15,7 @@ const MOVES = [
   'land',
   'reorganize',
   'spendNonce',
+  'chooseNonce',
   'rpcDown',
   'rpcUp',
   'rpcLies',
@@ -132,11 +133,12 @@ for (const family of ['solana', 'evm'] as const) {
   test(`whatever happens in whatever order, one ${family} order lands at most once and is never told wrongly`, async () => {
     await fc.assert(
       fc.asyncProperty(
+        fc.constantFrom<readonly Move[]>(['build'], ['chooseNonce', 'build']),
         fc.array(move, { minLength: 8, maxLength: 24, size: 'max' }),
-        async (moves) => {
+        async (begin, moves) => {
           const story = new Story(family)
           try {
-            for (const move of ['build', 'sign', 'approve', ...moves] as const) {
+            for (const move of [...begin, 'sign', 'approve', ...moves] as const) {
               await story.play(move)
               expect(story.outside.landed.length, 'landed transfers').toBeLessThanOrEqual(1)
               const state = story.tabs.at(-1)?.state()

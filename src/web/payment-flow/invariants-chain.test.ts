@@ -125,6 +125,24 @@ test('what the browser cannot keep for a while is kept later: the payment is fol
   run.close()
 })
 
+test('a hash that the browser cannot keep at once is kept when it can: the payment is followed', async () => {
+  const { outside, browser } = open('evm')
+  const run = await browser.reviewed()
+  void run.sign([])
+  await browser.still()
+  const { write } = browser.journal
+  browser.journal.write = () =>
+    Promise.reject(new DOMException('The disk is full.', 'QuotaExceededError'))
+  outside.approve()
+  await browser.still()
+  expect(stepOf(run)).toBe('awaiting_wallet')
+  browser.journal.write = write
+  outside.land()
+  await browser.pass(40)
+  expect(stepOf(run)).toBe('finalized')
+  run.close()
+})
+
 test('what a tab that is gone wrote last is where the payment stands', async () => {
   const { outside, browser } = open('solana')
   const run = await browser.reviewed()

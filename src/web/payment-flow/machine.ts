@@ -340,7 +340,8 @@ function loseWallet(state: PaymentState): PaymentState {
 
 function read(state: OutgoingState, reading: Reading): PaymentState {
   if (isTerminal(state)) return state
-  const out = { ...base(state), built: state.built, sent: state.sent }
+  const sent = withNonce(state.sent, reading)
+  const out = { ...base(state), built: state.built, sent }
   switch (reading.kind) {
     case 'unavailable':
       // An outage says nothing about the payment; after a while the person is told that we are
@@ -351,13 +352,19 @@ function read(state: OutgoingState, reading: Reading): PaymentState {
     case 'pending':
       if (state.step === 'confirmed')
         return { ...out, step: 'rolled_back', landed: state.landed, absentSince: null }
-      if (state.step === 'rolled_back') return seenAgain(state, null)
-      if (state.step === 'submitted' && !state.landed && state.sent.signature === reading.signature)
+      if (state.step === 'rolled_back')
+        return sent === state.sent ? seenAgain(state, null) : { ...state, sent, absentSince: null }
+      if (
+        state.step === 'submitted' &&
+        !state.landed &&
+        sent === state.sent &&
+        sent.signature === reading.signature
+      )
         return state
       return {
         ...out,
         step: 'submitted',
-        sent: { ...state.sent, signature: reading.signature },
+        sent: { ...sent, signature: reading.signature },
         landed: null,
         outcome: null,
       }
@@ -372,6 +379,13 @@ function read(state: OutgoingState, reading: Reading): PaymentState {
     case 'absent':
       return miss(state, reading)
   }
+}
+
+/** With the nonce that a node has shown; the same object where nothing is new. */
+function withNonce(sent: Sent, reading: Reading): Sent {
+  return reading.kind === 'pending' && reading.nonce !== undefined && reading.nonce !== sent.nonce
+    ? { ...sent, nonce: reading.nonce }
+    : sent
 }
 
 function land(state: OutgoingState, reading: Extract<Reading, { kind: 'landed' }>): PaymentState {

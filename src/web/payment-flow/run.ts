@@ -1,7 +1,12 @@
 import { t } from '@lingui/core/macro'
 import { familyOf } from '#contract/network.ts'
 import { describeUserError } from '../errors/error-messages.ts'
-import { needsWallet, type WalletPaymentIntent } from '../payment-intent/intent.ts'
+import {
+  needsWallet,
+  type CheckedTransaction,
+  type Sent,
+  type WalletPaymentIntent,
+} from '../payment-intent/intent.ts'
 import type { PaymentChain, Clock } from '../payment-intent/ports.ts'
 import { buildPayment, simulatePayment } from './build.ts'
 import type { Ports } from './dependencies.ts'
@@ -74,6 +79,7 @@ async function sendAgain(
 
 /** With less time than this left, signing is not offered: a person could not finish in time. */
 export const SIGN_MARGIN_MS = 10_000
+const KEEP_TRIES = 5
 const REPORT_GAPS_MS = [0, 5_000, 15_000, 45_000, 120_000]
 
 /**
@@ -254,13 +260,22 @@ export class PaymentRun {
     if (answer.kind === 'signer_changed') return this.#dispatch({ type: 'signer_changed' })
     if (answer.kind === 'signed') return this.#signed(waiting, answer.bytes)
     if (answer.kind === 'lost') await this.#dispatch({ type: 'wallet_lost' })
-    else
-      await this.#dispatch({
-        type: 'wallet_sent',
-        at: clock.now(),
-        sent: { bytes: null, signature: answer.signature },
-      })
+    else await this.#keepSent(waiting, sentBy(waiting, answer.signature))
     this.#follow()
+  }
+
+  /** The hash is in the wallet's answer alone: a write that fails is tried again. */
+  async #keepSent(waiting: PaymentState, sent: Sent): Promise<void> {
+    const { clock } = this.#ports
+    const event = { type: 'wallet_sent', at: clock.now(), sent } as const
+    for (let tries = 1; ; tries++)
+      try {
+        return await this.#dispatch(event)
+      } catch (error) {
+        if (tries === KEEP_TRIES || this.#state !== waiting || this.#stop.signal.aborted)
+          throw error
+        await clock.sleep(1_000, this.#stop.signal)
+      }
   }
 
   async #repeatRequest(): Promise<boolean> {
@@ -276,7 +291,7 @@ export class PaymentRun {
     if (reading.kind !== 'absent' || !canRepeatRequest(this.#state)) return false
     const answer = await wallet.pay(order, built)
     if (answer.kind !== 'sent' || this.#stop.signal.aborted) return false
-    const sent = { bytes: null, signature: answer.signature }
+    const sent = sentBy(asked, answer.signature)
     await this.#dispatch({ type: 'wallet_sent', at: clock.now(), sent })
     return true
   }
@@ -423,6 +438,14 @@ export class PaymentRun {
     this.#state = state
     for (const on of this.#listeners) on()
   }
+}
+
+/** What a wallet says it sent; with its nonce, where the wallet declared that it keeps the one it is asked with. */
+function sentBy(
+  { built: { nonce }, keepsNonce }: { built: CheckedTransaction; keepsNonce: boolean },
+  signature: string,
+): Sent {
+  return { bytes: null, signature, ...(keepsNonce && nonce !== null && { nonce }) }
 }
 
 /**

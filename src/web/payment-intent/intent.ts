@@ -101,6 +101,8 @@ export type CheckedTransaction = {
   deadlineAt: number
   /** Our own RPC's height when the transaction arrived, at or below the block it can land in. */
   builtHeight: number
+  /** Solana: the slot of that block. */
+  builtSlot?: number
   /** EVM only, decoded from the bytes. */
   nonce: number | null
   /** The fee cap that the transaction was checked against. */
@@ -124,9 +126,10 @@ export type CheckedTransaction = {
 
 /**
  * What left the wallet. On EVM the wallet sends by itself, so there are no bytes; no signature
- * means that the wallet's answer was lost.
+ * means that the wallet's answer was lost. `nonce`, EVM: the one it certainly has, because a node
+ * showed it or the wallet keeps nonces. A wallet may choose another than the one that was built.
  */
-export type Sent = { bytes: Uint8Array | null; signature: string | null }
+export type Sent = { bytes: Uint8Array | null; signature: string | null; nonce?: number }
 
 export type Severity = 'info' | 'warn' | 'critical'
 
@@ -179,7 +182,8 @@ export type Reading =
    * height).
    */
   | { kind: 'absent'; at: number; finalizedHeight: number }
-  | { kind: 'pending'; at: number; signature: string }
+  /** `nonce`, EVM: the one that the wallet gave it. */
+  | { kind: 'pending'; at: number; signature: string; nonce?: number }
   | {
       kind: 'landed'
       at: number
@@ -188,7 +192,7 @@ export type Reading =
       failure: string | null
       commitment: 'processed' | 'confirmed' | 'finalized'
     }
-  /** EVM: another transaction took the nonce. */
+  /** EVM: another transaction took the nonce that the payment certainly had. */
   | { kind: 'superseded'; at: number; by: string | null; finalized: boolean }
 
 /** A problem that blocks the person, in words for them; `fields` names the inputs it is about. */

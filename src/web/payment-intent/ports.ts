@@ -55,7 +55,10 @@ export interface PaymentWallet {
 export interface PaymentChain {
   /** Mean time between blocks, for estimates only. */
   blockTimeMs(order: WalletPaymentIntent): number
-  head(order: WalletPaymentIntent): Promise<{ height: number; finalizedHeight: number }>
+  /** `slot`, Solana: that of the block at `height`. */
+  head(
+    order: WalletPaymentIntent,
+  ): Promise<{ height: number; finalizedHeight: number; slot?: number }>
   feeCap(order: WalletPaymentIntent): Promise<bigint>
   /** Whether the chain that `bytes` are bound to (chain id, blockhash) is the one this RPC reads; null when it could not be asked. */
   knows(order: WalletPaymentIntent, bytes: Uint8Array): Promise<boolean | null>

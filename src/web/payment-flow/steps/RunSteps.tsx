@@ -27,7 +27,10 @@ export type RunStepsProps = {
 
 /** Prepare, review, wallet, chain: the same steps wherever this browser has somebody sign. */
 export function RunSteps({ run, state, onLeave, onOther, summary, children }: RunStepsProps) {
-  const leave = () => void run.cancel().then(onLeave)
+  // A signature that arrived meanwhile is not cancelled: its payment stays in view.
+  const cancelled = (then: () => void) => () =>
+    void run.cancel().then(() => run.state().step === 'cancelled' && then())
+  const leave = cancelled(onLeave)
   switch (state.step) {
     case 'draft':
     case 'building':
@@ -36,7 +39,7 @@ export function RunSteps({ run, state, onLeave, onOther, summary, children }: Ru
       return (
         <BuildStep
           onChange={leave}
-          onStart={(order) => void run.cancel().then(() => onOther(order))}
+          onStart={(order) => cancelled(() => onOther(order))()}
           run={run}
           state={state}
         />

@@ -42,13 +42,15 @@ export class TestDependencies {
   walletSigner: string | null
   signedDiffers = false
   keepsNonce = true
+  /** The nonce that a wallet chooses which does not keep the one it is asked with. */
+  chosenNonce: number | undefined
   readonly transactions = new Map<string, Transaction>()
   readonly keys: string[] = []
   readonly reports: string[] = []
   readonly broadcasts: string[] = []
   walletRequests = 0
   /** Open wallet requests; the promise may be gone with its tab. */
-  readonly asked: { plan: Plan; answer: (answer: WalletResponse) => void }[] = []
+  readonly asked: { plan: Plan; keeps: boolean; answer: (answer: WalletResponse) => void }[] = []
   readonly #sleepers = new Set<{ until: number; wake: () => void }>()
 
   constructor(family: Family) {
@@ -130,11 +132,12 @@ export class TestDependencies {
   approve(): void {
     const request = this.asked.shift()
     if (!request) return
-    const { plan, answer } = request
+    const { plan, keeps, answer } = request
     if (this.family === 'solana') return answer({ kind: 'signed', bytes: encode(plan) })
     const signature = `0x${plan.paymentId}`
-    if (plan.nonce >= this.nonce)
-      this.transactions.set(signature, { ...plan, signature, landedAt: null })
+    const nonce = keeps ? plan.nonce : (this.chosenNonce ?? plan.nonce)
+    if (nonce >= this.nonce)
+      this.transactions.set(signature, { ...plan, nonce, signature, landedAt: null })
     answer({ kind: 'sent', signature })
   }
 
@@ -145,10 +148,20 @@ export class TestDependencies {
     })
   }
 
-  /** The wallet never settles the promise; its window stays open. */
+  /**
+   * The wallet never settles the promise; its window stays open. Not one that chooses nonces: its
+   * payer is told to reject the request, which nothing here can do for them.
+   */
   lose(): void {
     const [request] = this.asked
-    request?.answer({ kind: 'lost' })
+    if (request?.keeps || this.chosenNonce === undefined) request?.answer({ kind: 'lost' })
+  }
+
+  /** A wallet that knows of another transaction of the account, which waits where no node shows it. */
+  chooseNonce(): void {
+    if (this.family === 'solana' || this.asked.length > 0) return
+    this.keepsNonce = false
+    this.chosenNonce = this.nonce + 1
   }
 
   readonly clock: Clock = {
@@ -193,7 +206,9 @@ export class TestDependencies {
     keepsNonce: async () => this.keepsNonce,
     pay: (_order, built) => {
       this.walletRequests++
-      return new Promise((answer) => this.asked.push({ plan: decode(built.bytes), answer }))
+      return new Promise((answer) =>
+        this.asked.push({ plan: decode(built.bytes), keeps: this.keepsNonce, answer }),
+      )
     },
   }
 
@@ -249,18 +264,21 @@ export class TestDependencies {
       return this.#landed(mine, mine.landedAt)
     if (familyOf(order.network) === 'solana')
       return { kind: 'absent', at, finalizedHeight: this.finalizedHeight }
+    if (mine && sent.signature !== null && mine.nonce >= this.nonce)
+      return { kind: 'pending', at, signature: mine.signature, nonce: mine.nonce }
+    const nonce = sent.nonce ?? plan.nonce
     const taken = [...this.transactions.values()].find(
-      (one) => one.nonce === plan.nonce && one.landedAt !== null,
+      (one) => one.nonce === nonce && one.landedAt !== null,
     )
-    if (taken)
+    if (taken && (sent.signature === null || sent.nonce !== undefined))
       return {
         kind: 'superseded',
         at,
         by: taken.signature,
         finalized: (taken.landedAt ?? Infinity) <= this.finalizedHeight,
       }
-    return mine
-      ? { kind: 'pending', at, signature: mine.signature }
+    return mine && mine.nonce >= this.nonce
+      ? { kind: 'pending', at, signature: mine.signature, nonce: mine.nonce }
       : { kind: 'absent', at, finalizedHeight: this.finalizedHeight }
   }
 

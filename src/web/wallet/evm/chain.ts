@@ -82,44 +82,43 @@ async function readHead(
 }
 
 async function read(look: Look, sent: Sent): Promise<Reading> {
-  const head = await readHead(look.client)
-  if (sent.signature) {
-    const known = await readLanded(look, sent.signature as Hash, head)
+  const { client } = look
+  const head = await readHead(client)
+  const hash = sent.signature as Hash | null
+  if (hash) {
+    const known = await readLanded(look, hash, head)
     if (known) return known
+    // Wallets may choose another nonce than the one that was built: while a node holds it, it can land, although that one is taken.
+    const held = await absentIs(client.getTransaction({ hash }), TransactionNotFoundError)
+    if (held) return { kind: 'pending', at: serverNow(), signature: hash, nonce: held.nonce }
   }
   const taken = await findMine(look, sent)
   // A wallet may speed a payment up: another hash, the same meaning. Only a different meaning is a replacement.
   const other = taken.mine ? await readLanded(look, taken.mine.hash, head) : undefined
   if (other) return other
-  if (taken.other)
+  if (taken.other && taken.certain)
     return {
       kind: 'superseded',
       at: serverNow(),
       by: taken.other.hash,
       finalized: taken.other.blockHeight <= head.finalizedHeight,
     }
-  const waiting = sent.signature
-    ? await absentIs(
-        look.client.getTransaction({ hash: sent.signature as Hash }),
-        TransactionNotFoundError,
-      )
-    : undefined
-  if (waiting && sent.signature)
-    return { kind: 'pending', at: serverNow(), signature: sent.signature }
   return { kind: 'absent', at: serverNow(), finalizedHeight: head.finalizedHeight }
 }
 
-/** Who took the nonce, and whether that or a later transaction of the sender is the payment. */
+/**
+ * Who took the nonce, and whether that or a later transaction of the sender is the payment.
+ * `certain`: whatever the wallet sent, it had this nonce, or every nonce it can have had was looked at
+ * and none of the sender's transactions waits for a block.
+ */
 async function findMine(
   { client, network, order, built }: Look,
   sent: Sent,
-): Promise<{ mine?: FoundTransaction; other?: FoundTransaction }> {
-  if (built.nonce === null) return {}
-  const first = await findByNonce(
-    client,
-    { sender: order.sender, nonce: built.nonce },
-    built.builtHeight,
-  )
+): Promise<{ mine?: FoundTransaction; other?: FoundTransaction; certain?: boolean }> {
+  const nonce = sent.nonce ?? built.nonce
+  if (nonce === null) return {}
+  const { sender } = order
+  const first = await findByNonce(client, { sender, nonce }, built.builtHeight)
   if (!first) return {}
   const intent = intentOf(order, built, nativeAsset(network))
   let found: FoundTransaction | undefined = first
@@ -132,14 +131,20 @@ async function findMine(
     }
     if (call && readingOf(order).isMine(intent, call)) return { mine: found }
     // With a hash in hand only a replacement at the same nonce concerns this payment.
-    if (sent.signature) break
-    found = await findByNonce(
-      client,
-      { sender: order.sender, nonce: found.nonce + 1 },
-      built.builtHeight,
-    )
+    if (sent.signature) return { other: first, certain: sent.nonce !== undefined }
+    found = await findByNonce(client, { sender, nonce: found.nonce + 1 }, built.builtHeight)
   }
-  return { other: first }
+  return { other: first, certain: found === undefined && !(await isWaiting(client, sender)) }
+}
+
+/** Whether the node holds a transaction of an account that is in no block yet. */
+async function isWaiting(client: PublicClient, sender: string): Promise<boolean> {
+  const address = sender as Address
+  const [taken, latest] = await Promise.all([
+    client.getTransactionCount({ address, blockTag: 'pending' }),
+    client.getTransactionCount({ address, blockTag: 'latest' }),
+  ])
+  return taken > latest
 }
 
 async function readLanded(

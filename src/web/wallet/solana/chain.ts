@@ -31,11 +31,13 @@ export function solanaChain(
   return {
     blockTimeMs: (order) => networkOf(order).blockTimeMs,
     head: async (order) => {
-      const [height, finalizedHeight] = await Promise.all([
-        rpc(order)((connection) => connection.getBlockHeight('confirmed')),
+      // Height and slot of one block: on a network that skips slots they differ.
+      const [{ blockHeight, absoluteSlot }, finalizedHeight] = await Promise.all([
+        rpc(order)((connection) => connection.getEpochInfo('confirmed')),
         rpc(order)((connection) => connection.getBlockHeight('finalized')),
       ])
-      return { height, finalizedHeight }
+      if (blockHeight === undefined) throw new Error('The node does not tell its block height.')
+      return { height: blockHeight, finalizedHeight, slot: absoluteSlot }
     },
     feeCap: async (order) =>
       order.feePayer === undefined ? maxFeeAtomic(order.priorityFeeAtomic) : 0n,
@@ -73,17 +75,30 @@ async function read(
 ): Promise<Reading> {
   if (!sent.signature) return { kind: 'unavailable', at: serverNow() }
   const known = sent.signature
-  // The height is read before the status: what lands between the two is then seen, never missed. One node answers both.
+  const from = built.builtSlot ?? built.builtHeight
   const { finalizedHeight, signature, status } = await rpc(async (connection) => {
+    // The height is read before the status: what lands between the two is then seen, never missed. One node answers both.
     const height = await connection.getBlockHeight('finalized')
-    const statusOf = async (name: string) =>
-      (await connection.getSignatureStatuses([name], { searchTransactionHistory: true })).value[0]
+    const over = height > built.lastValidBlockHeight
+    const end = over ? await readEnd(connection, { bytes: built.bytes, from }) : undefined
+    const statusOf = async (name: string) => {
+      const { context, value } = await connection.getSignatureStatuses([name], {
+        searchTransactionHistory: true,
+      })
+      if (!value[0] && end && context.slot < end.slot) throw new Error(BEHIND)
+      return value[0]
+    }
     const direct = await statusOf(known)
-    if (direct || order.feePayer === undefined)
-      return { finalizedHeight: height, signature: known, status: direct }
+    if (direct) return { finalizedHeight: height, signature: known, status: direct }
     // What a fee payer sends is named by the fee payer's signature, which nobody here has seen.
-    const found = await findByMessage(connection, { order, sent })
-    return { finalizedHeight: height, signature: found, status: found && (await statusOf(found)) }
+    const found =
+      order.feePayer === undefined
+        ? undefined
+        : await findByMessage(connection, { order, sent, from, knownTo: end?.slot })
+    if (found) return { finalizedHeight: height, signature: found, status: await statusOf(found) }
+    // The service may have named too early an end.
+    const past = end?.past ? height : Math.min(height, built.lastValidBlockHeight)
+    return { finalizedHeight: past, signature: undefined, status: undefined }
   })
   if (!status || !signature) return { kind: 'absent', at: serverNow(), finalizedHeight }
   const commitment = status.confirmationStatus ?? 'processed'
@@ -124,11 +139,36 @@ async function read(
   }
 }
 
+/** Blocks in which a transaction can land after its blockhash. */
+const LIFETIME = 150
+const BEHIND = 'The node is behind another one that answers at the same address.'
+
+/**
+ * Whether the bytes can land in no block any more, by the node's own view of their blockhash, and
+ * the finalized slot of that view.
+ * @throws when the node cannot show that they are in no block: one that has forgotten the slots
+ * since they were built, or is behind, answers as one that knows
+ */
+async function readEnd(
+  connection: Connection,
+  { bytes, from }: { bytes: Uint8Array; from: number },
+): Promise<{ past: boolean; slot: number }> {
+  const decoded = decodeTransaction(bytes)
+  if (!decoded.ok) throw new Error(decoded.problem.code)
+  const { context, value } = await connection.isBlockhashValid(decoded.blockhash, {
+    commitment: 'finalized',
+  })
+  if (value) return { past: false, slot: context.slot }
+  // A node that has not come to the blockhash does not know it either.
+  if (context.slot < from + LIFETIME) throw new Error(BEHIND)
+  if ((await connection.getFirstAvailableBlock()) > from)
+    throw new Error('The node no longer has the blocks since the transaction was built.')
+  return { past: true, slot: context.slot }
+}
+
 /** The most a node returns at once. */
 const PAGE = 1_000
 const MAX_PAGES = 5
-/** Clocks differ, and a block's time is an estimate. */
-const EARLIER_S = 600
 
 /** Transactions already compared with these bytes that did not match: none is fetched twice. */
 const others = new WeakMap<Uint8Array, Set<string>>()
@@ -136,13 +176,18 @@ const others = new WeakMap<Uint8Array, Set<string>>()
 /**
  * The on-chain signature of a transaction that another account completes and sends; undefined while
  * it is not on the chain. It is identified by its message, which is what the payer signed, among
- * the transactions of the account it debits.
+ * the transactions of the account it debits since the slot `from`.
  * @throws when the node does not show everything needed: absence is reported only after a complete
  * search
  */
 async function findByMessage(
   connection: Connection,
-  { order, sent }: { order: WalletPaymentIntent; sent: Sent },
+  {
+    order,
+    sent,
+    from,
+    knownTo,
+  }: { order: WalletPaymentIntent; sent: Sent; from: number; knownTo?: number | undefined },
 ): Promise<string | undefined> {
   // Bytes are dropped only once it is final; its own signature is known by then.
   if (!sent.bytes) return undefined
@@ -152,17 +197,20 @@ async function findByMessage(
   others.set(sent.bytes, looked)
   const transfer = decoded.operations.find((operation) => operation.kind === 'token_transfer')
   const account = new PublicKey(transfer?.source ?? order.sender)
-  const earliest = Math.floor(order.createdAt / 1000) - EARLIER_S
   let before: string | undefined
   for (let page = 0; page < MAX_PAGES; page++) {
     const found = await connection.getSignaturesForAddress(
       account,
-      { limit: PAGE, ...(before && { before }) },
+      {
+        limit: PAGE,
+        ...(before && { before }),
+        // Not finding it counts only from a node that knows the chain so far.
+        ...(knownTo !== undefined && { minContextSlot: knownTo }),
+      },
       'confirmed',
     )
-    const recent = found.filter(
-      ({ blockTime }) => blockTime === null || blockTime === undefined || blockTime >= earliest,
-    )
+    // By slot, not by time: the clocks of this page and of the blocks may differ.
+    const recent = found.filter(({ slot }) => slot >= from)
     for (const { signature } of recent) {
       if (looked.has(signature)) continue
       if (await hasMessage(connection, signature, decoded.message)) return signature

@@ -140,6 +140,14 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>, bySeller: 
       title: t`Rejected by the network`,
       body: t`Failed. The seller got nothing.`,
     }
+  if (state.reason === 'superseded' && state.sent.signature === null) {
+    const { walletName } = state.order
+    return {
+      ...failed,
+      title: t`Replaced by another transaction`,
+      body: t`Reject any open request in ${walletName} before you pay again.`,
+    }
+  }
   return bySeller
     ? {
         ...failed,
