@@ -86,6 +86,27 @@ test('the method is named for native currency, and the fee payer for tokens of S
   ).not.toHaveProperty('feePayer')
 })
 
+test('a payment is for what the route announced to this request, and not for the requested URL', async () => {
+  const server = new ExactServer(evm)
+  const asked = { request: { adapter: { getUrl: () => 'http://10.0.0.7/a' } } }
+  const announced = 'https://shop.example/a'
+  await server.enrichPaymentRequiredResponse({
+    resourceInfo: { url: announced },
+    transportContext: asked,
+  } as Parameters<typeof server.enrichPaymentRequiredResponse>[0])
+  const { onBeforeVerify } = server.schemeHooks
+  const verify = (url: string, transportContext: unknown) =>
+    onBeforeVerify?.({
+      paymentPayload: { resource: { url } },
+      transportContext,
+    } as Parameters<NonNullable<typeof onBeforeVerify>>[0])
+  expect(await verify(announced, asked)).toBeUndefined()
+  const mismatch = { abort: true, reason: 'resource_mismatch' }
+  expect(await verify('http://10.0.0.7/a', asked)).toEqual(mismatch)
+  const other = { request: { adapter: { getUrl: () => 'http://10.0.0.7/b' } } }
+  expect(await verify(announced, other)).toEqual(mismatch)
+})
+
 test('a payment for another resource, or for none that is named, is aborted', async () => {
   const { onBeforeSettle } = new ExactServer(evm).schemeHooks
   const settle = (paid: string | undefined, asked: unknown) =>
