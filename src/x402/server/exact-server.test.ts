@@ -63,12 +63,17 @@ test('prices are amounts of a configured asset, or numbers of the native currenc
   ).rejects.toThrow(/no asset/)
 })
 
-test('the method is named for native currency, and the fee payer for tokens of Solana', async () => {
+test('the method and the confirmations are named for native currency, and the fee payer for tokens of Solana', async () => {
   const native = await new ExactServer(evm).enhancePaymentRequirements(
     requirements(evm, NATIVE_ETH.address),
     { network: 'eip155:31337' },
   )
   expect(native.extra).toEqual({ assetTransferMethod: 'txid', decimals: 18, symbol: 'ETH' })
+  const told = await new ExactServer(evm).enhancePaymentRequirements(
+    requirements(evm, NATIVE_ETH.address),
+    { network: 'eip155:31337', extra: { confirmations: 10 } },
+  )
+  expect(told.extra).toMatchObject({ confirmations: 10 })
   const mint: Asset = {
     address: 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
     symbol: 'USDT',

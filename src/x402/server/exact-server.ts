@@ -45,7 +45,7 @@ export class ExactServer implements SchemeNetworkServer {
     onBeforeVerify: async (context) => this.#checkResource(context),
     onBeforeSettle: async (context) => this.#checkResource(context),
   }
-  readonly dynamicExtraFields = ['recentBlockhash', 'lastValidBlockHeight']
+  readonly dynamicExtraFields = ['recentBlockhash', 'lastValidBlockHeight', 'confirmations']
   readonly #network: NetworkAssets
   /** What the core announced to each request: the route's `resource`, or else the requested URL. */
   readonly #announced = new WeakMap<object, string>()
@@ -83,7 +83,8 @@ export class ExactServer implements SchemeNetworkServer {
   }
 
   /**
-   * Names the method, and on Solana the account that pays the network fee, as the facilitator says.
+   * Names the method, and as the facilitator says, on Solana the account that pays the network fee,
+   * and on EVM how many blocks must hold what the payer broadcasts.
    */
   async enhancePaymentRequirements(
     requirements: PaymentRequirements,
@@ -92,15 +93,19 @@ export class ExactServer implements SchemeNetworkServer {
     const asset = findAsset(this.#network, requirements.asset)
     if (!asset) throw new Error(`${requirements.asset} is no asset of ${this.#network.network}.`)
     const [method] = methodsOf(this.#network.network, asset)
-    const feePayer =
-      asset.native || familyOf(this.#network.network) === 'evm'
-        ? undefined
-        : supportedKind.extra?.feePayer
+    const onEvm = familyOf(this.#network.network) === 'evm'
+    const feePayer = asset.native || onEvm ? undefined : supportedKind.extra?.feePayer
+    const confirmations = asset.native && onEvm ? supportedKind.extra?.confirmations : undefined
     const { decimals, symbol } = asset
     const named = asset.native ? { assetTransferMethod: method, decimals, symbol } : {}
     return {
       ...requirements,
-      extra: { ...named, ...(feePayer !== undefined && { feePayer }), ...requirements.extra },
+      extra: {
+        ...named,
+        ...(feePayer !== undefined && { feePayer }),
+        ...(confirmations !== undefined && { confirmations }),
+        ...requirements.extra,
+      },
     }
   }
 
