@@ -387,6 +387,42 @@ describe('a program that pays from a managed wallet', () => {
   })
 })
 
+test('the print of the pay button is delivered for a payment, and no more once a refund of it is built', async () => {
+  const ask = async (path: string, body?: object) => {
+    const response = await fetch(`${net.urls.service}${path}`, {
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+      headers: {
+        authorization: `Bearer ${net.apiKeys.operator}`,
+        'content-type': 'application/json',
+      },
+    })
+    expect(response.ok).toBe(true)
+    return response.json()
+  }
+  const { buyer, seller } = net.wallets
+  const { paymentId, decoded } = await ask('/transaction/send', {
+    walletAddress: buyer.evm.address,
+    recipientAddress: seller.evm.address,
+    amount: 0.01,
+    senderVerified: true,
+    metadata: { paymentLink: 'lnk_print', referenceId: 'PRINT-1' },
+  })
+  const thanks = () => visit(`/thanks?payment=${paymentId}`)
+  await sendEther({ payTo: seller.evm.address, amount: String(decoded.value) })
+  const delivered = await eventually(
+    async () => (await thanks()).text(),
+    (page) => !page.includes('Payment on its way'),
+  )
+  expect(delivered).toContain('Thank you')
+  await ask('/transaction/refund', { paymentId })
+  expect(await ask(`/payment/status/${paymentId}`)).toMatchObject({
+    status: expect.stringMatching(/confirmed|finalized/),
+    refund: { state: 'none' },
+  })
+  const refunded = await thanks()
+  expect([refunded.status, (await refunded.text()).includes('Thank you')]).toEqual([410, false])
+})
+
 describe('what goes wrong', () => {
   test('a payment that is no x402 is told as such, not billed again', async () => {
     expect((await visit(ETH, { 'x-payment': 'nonsense' })).status).toBe(400)
