@@ -315,9 +315,60 @@ describe('SOL', () => {
         response.status,
         (await response.text()).includes('It only moves the moment'),
       ]).toEqual([200, true])
-      expect((await pay(SOL, header)).status).toBe(200)
+      expect((await pay(SOL, header)).status).toBe(version === 2 ? 200 : 402)
     },
   )
+
+  test('of version 1 is served once, also where it is rebuilt from the chain, and to its buyer where an answer was lost', async () => {
+    const accepted = entry((await bill(SOL)).accepts, 'native-transfer')
+    const { network } = accepted
+    const present = (transaction: string) =>
+      paid(
+        SOL,
+        encodeHeader({ x402Version: 1, scheme: 'exact', network, payload: { transaction } }),
+      )
+    const signed = encodeBase64(await signSol(accepted, String(accepted.extra.memo)))
+    // The shop dies while it waits for the service.
+    const lost = pay(
+      SOL,
+      encodeHeader({ x402Version: 1, scheme: 'exact', network, payload: { transaction: signed } }),
+    ).catch(() => undefined)
+    await net.seller.kill()
+    await lost
+    const served = await present(signed)
+    expect(served.status).toBe(200)
+    const { transaction } = read(served.headers.get('payment-response'))
+    const landed = await fetch(net.solana.rpcUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'getTransaction',
+        params: [
+          transaction,
+          { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 },
+        ],
+      }),
+    })
+    const rebuilt = await present((await landed.json()).result.transaction[0])
+    expect([rebuilt.status, read(rebuilt.headers.get('payment-response'))]).toMatchObject([
+      402,
+      { success: false, errorReason: 'already_used' },
+    ])
+  })
+
+  test('of version 1 that the demo fails after the payment is served once all the same', async () => {
+    const path = `${SOL}?demo=error-after-payment`
+    const accepted = entry((await bill(path)).accepts, 'native-transfer')
+    const signed = encodeBase64(await signSol(accepted, String(accepted.extra.memo)))
+    const { network } = accepted
+    const payload = { transaction: signed }
+    const header = encodeHeader({ x402Version: 1, scheme: 'exact', network, payload })
+    expect((await paid(path, header)).status).toBe(500)
+    expect((await pay(path, header)).status).toBe(200)
+    expect((await pay(path, header)).status).toBe(402)
+  })
 
   test('sent by the buyer through a payment of this service buys what it was made for', async () => {
     const { resource, accepts } = await bill(SOL)
