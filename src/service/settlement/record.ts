@@ -246,7 +246,7 @@ async function insertReceived(
   recorded: Known,
   { statuses, row, transaction }: Received,
 ): Promise<PaymentRecord> {
-  const { accountId, terms, examined, transfer } = recorded
+  const { accountId, terms, transfer } = recorded
   const at = context.now()
   const inserted = await insertPayment(context.db, {
     ...row,
