@@ -56,6 +56,9 @@ afterAll(async () => {
 })
 
 const [EVM, SOLANA] = [0, 1]
+/** The public address of a route behind a proxy that ends TLS: the server itself is asked for another. */
+const ANNOUNCED = 'https://shop.example/announced'
+const DOLLARS = { name: 'USD Coin', version: '2', assetTransferMethod: 'eip3009' }
 
 function networkAt(index: number) {
   const network = net.networks[index]
@@ -97,17 +100,13 @@ async function openShop(): Promise<typeof shop> {
       {
         'GET /eth': onEvm('ETH', '10000000000000000'),
         'GET /eth/other': onEvm('ETH', '10000000000000000'),
-        'GET /usdc': onEvm('USDC', '1500000', {
-          name: 'USD Coin',
-          version: '2',
-          assetTransferMethod: 'eip3009',
-        }),
-        'GET /usdc/after': onEvm('USDC', '1500000', {
-          name: 'USD Coin',
-          version: '2',
-          assetTransferMethod: 'eip3009',
-          paymentFlow: 'authorization',
-        }),
+        'GET /eth/announced': { ...onEvm('ETH', '10000000000000000'), resource: ANNOUNCED },
+        'GET /usdc/announced': {
+          ...onEvm('USDC', '1500000', { ...DOLLARS, paymentFlow: 'authorization' }),
+          resource: ANNOUNCED,
+        },
+        'GET /usdc': onEvm('USDC', '1500000', DOLLARS),
+        'GET /usdc/after': onEvm('USDC', '1500000', { ...DOLLARS, paymentFlow: 'authorization' }),
         'GET /weth': onEvm('WETH', '1000000000000000', { assetTransferMethod: 'permit2' }),
         'GET /sol': onSolana('SOL', '10000000', { memo: 'article-sol' }),
         'GET /spl': onSolana('USDC', '1500000'),
@@ -226,6 +225,8 @@ describe('@x402/fetch pays @x402/hono, which has this service settle', () => {
     ['WETH by Permit2', '/weth'],
     ['native SOL', '/sol'],
     ['an SPL token', '/spl'],
+    ['native ETH, for the resource that the route announces', '/eth/announced'],
+    ['USDC, for the resource that the route announces', '/usdc/announced'],
   ])('in %s', async (_, path) => {
     const response = await buyer().fetch(`${shop.url}${path}`)
     expect([response.status, await response.text(), refusalOf(response)]).toEqual([
@@ -251,10 +252,18 @@ describe('@x402/fetch pays @x402/hono, which has this service settle', () => {
         void seen.push(Buffer.from(JSON.stringify(paymentPayload)).toString('base64')),
     )
     expect((await pay(`${shop.url}/eth`)).status).toBe(200)
-    const [proof = ''] = seen
-    const other = await fetch(`${shop.url}/eth/other`, { headers: { 'payment-signature': proof } })
-    expect(other.status).toBe(402)
-    expect(served).not.toContain('/eth/other')
+    expect((await pay(`${shop.url}/eth/announced`)).status).toBe(200)
+    const [plain = '', announced = ''] = seen
+    const before = served.length
+    for (const [path, proof] of [
+      ['/eth/other', plain],
+      ['/eth/announced', plain],
+      ['/eth/other', announced],
+    ] as const) {
+      const other = await fetch(`${shop.url}${path}`, { headers: { 'payment-signature': proof } })
+      expect([other.status, refusalOf(other)]).toEqual([402, 'resource_mismatch'])
+    }
+    expect(served).toHaveLength(before)
   })
 
   test('a payment is served once, however often it is presented', async () => {

@@ -1,5 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -98,11 +100,11 @@ async function install(): Promise<void> {
     await writeFile(join(folder, name), code)
 }
 
-async function openShop(): Promise<string> {
+async function openShop(service = net.urls.service): Promise<string> {
   const port = String(await freePort())
   const child = spawn(process.execPath, ['sell.ts'], {
     cwd: folder,
-    env: { ...env, PORT: port },
+    env: { ...env, PAYDESK_URL: service, PORT: port },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   stack.defer(async () => {
@@ -114,8 +116,27 @@ async function openShop(): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-const buy = (url: string, program = 'buy.ts') =>
-  run(process.execPath, [program], { cwd: folder, env: { ...env, URL_TO_BUY: url } })
+const buy = (url: string, program = 'buy.ts', paid = '') =>
+  run(process.execPath, [program], { cwd: folder, env: { ...env, PAID: paid, URL_TO_BUY: url } })
+
+/** The connection of a shop to the service. The first `breaks` settlements get no answer. */
+async function openLink(breaks: number): Promise<string> {
+  const link = createServer((incoming, outgoing) => {
+    const { url, method, headers } = incoming
+    if (url === '/facilitator/settle' && breaks-- > 0) return void outgoing.destroy()
+    const asked = request(`${net.urls.service}${url}`, { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(outgoing)
+    })
+    asked.on('error', () => outgoing.destroy())
+    incoming.pipe(asked)
+  })
+  const port = await freePort()
+  link.listen(port, '127.0.0.1')
+  await once(link, 'listening')
+  stack.defer(() => void link.close())
+  return `http://127.0.0.1:${port}`
+}
 
 describe('the packed package in an empty folder', () => {
   test.each(['/eth', '/sol'])(
@@ -160,6 +181,22 @@ describe('the packed package in an empty folder', () => {
     expect(names).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json']))
     const others = names.filter((name) => !/^dist\/([\w-]+\.js|types\/.*\.d\.ts)$/.test(name))
     expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'package.json'])
+  })
+
+  test('a payment that the server refuses once is presented again, and nothing is paid twice', async () => {
+    const reader = createPublicClient({ transport: http(net.evm.rpcUrl) })
+    const sent = () => reader.getTransactionCount({ address: net.wallets.buyer.evm.address })
+    const before = await sent()
+    const refusing = await openShop(await openLink(1))
+    const { stdout, stderr } = await buy(`${refusing}/eth`)
+    expect(stdout).toBe('200 Served /eth.\n')
+    expect(await sent()).toBe(before + 1)
+    // Run again with what it printed, it pays nothing, and the payment buys nothing else.
+    const [, paid] = /^PAID='(.*)'$/m.exec(stderr) ?? []
+    const used = (await readFile(join(folder, 'buy.ts'), 'utf8')).replace('again < 20', 'again < 1')
+    await writeFile(join(folder, 'again.ts'), used)
+    expect((await buy(`${refusing}/eth`, 'again.ts', paid)).stdout).toMatch(/^402 /)
+    expect(await sent()).toBe(before + 1)
   })
 
   test('more than the buyer allows for one payment is refused, and nothing is paid', async () => {

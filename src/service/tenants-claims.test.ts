@@ -174,13 +174,22 @@ describe.each(doors(PROOF_DOORS))('a payment that bought a resource at %s', (_, 
 
 test.each([
   ['the very resource of the order', FIRST, FIRST],
-  ['an order without a resource and a proof without one', undefined, undefined],
+  ['its resource, where the question names none', FIRST, undefined],
 ])('a proof for %s is that order', async (_, resource, asked) => {
   const sent = await payFor(resource)
   await untilPaid(t, t.a, sent.order)
-  const proof = await sent.proofFor(asked ?? SECOND)
+  const proof = await sent.proofFor(FIRST)
   const reply = await receive(t.a, proof, { resource: asked })
   expect(reply.body).toMatchObject({ verified: true, paymentId: sent.order.paymentId })
+  expect(await paidRows(sent.hash)).toBe(1)
+})
+
+test('a payment of an order without a resource buys none, where the question names none', async () => {
+  const sent = await payFor(undefined)
+  await untilPaid(t, t.a, sent.order)
+  expect(classOf(await receive(t.a, await sent.proofFor(SECOND), { resource: undefined }))).toBe(
+    'INVALID_PAYMENT_PROOF already_used',
+  )
   expect(await paidRows(sent.hash)).toBe(1)
 })
 

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { NATIVE_ETH } from '#contract/network.ts'
 import type { ClientPayment } from '#x402/client/order.ts'
 import { createViemPayer, type ViemPayerOptions } from '../../packages/x402/src/evm.ts'
@@ -26,7 +26,7 @@ beforeEach(async () => {
 const payer = (options: Partial<ViemPayerOptions> = {}) =>
   createViemPayer({ account, rpcUrl: evm.rpcUrl, ...options })
 
-const order = (amountAtomic = 1n): ClientPayment => ({
+const order = (amountAtomic = 1n, extra: ClientPayment['extra'] = {}): ClientPayment => ({
   network: evm.network.network,
   networkName: evm.network.network,
   asset: NATIVE_ETH.address,
@@ -38,7 +38,7 @@ const order = (amountAtomic = 1n): ClientPayment => ({
   resource: { url: 'https://shop.example/a' },
   memo: null,
   feePayer: null,
-  extra: {},
+  extra,
 })
 
 const received = () => evm.client.getBalance({ address: payTo })
@@ -104,4 +104,25 @@ test('a payment that no block holds in time is told by its hash, as one that may
   expect(String(error)).toContain(`The payment ${signed[0]} was sent and is not in a block yet.`)
   await evm.mine()
   expect(await received()).toBe(2n)
+})
+
+test('a payment is presented when as many blocks hold it as the seller asks for', async () => {
+  const paid = payer().sendPayment(order(5n, { confirmations: 12 }))
+  await eventually(inPool, (count) => count === 1)
+  const blocks = setInterval(() => void evm.mine().catch(() => undefined), 500)
+  onTestFinished(() => clearInterval(blocks))
+  const hash = await paid
+  const held = await evm.client.getTransactionConfirmations({ hash })
+  expect(Number(held)).toBeGreaterThanOrEqual(12)
+  expect(await received()).toBe(5n)
+})
+
+test('a seller that asks for more blocks than there is time for gets the payment all the same', async () => {
+  const paid = payer({ confirmedWithinMs: 6_000 }).sendPayment(
+    order(5n, { confirmations: Number.MAX_SAFE_INTEGER }),
+  )
+  await eventually(inPool, (count) => count === 1)
+  await evm.mine()
+  expect(await paid).toMatch(/^0x/)
+  expect(await received()).toBe(5n)
 })

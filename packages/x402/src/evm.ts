@@ -22,7 +22,7 @@ export type ViemPayerOptions = {
   account: LocalAccount
   /** The RPC endpoint of the network that payments are sent on. */
   rpcUrl: string
-  /** How many blocks must hold a payment before it is presented to the seller; 1 without it. */
+  /** How many blocks must hold a payment before it is presented to the seller; 1 without it. Where the seller asks for more, those are waited for while there is time. */
   confirmations?: number
   /** How long to wait for them, in milliseconds; 120,000 without it. */
   confirmedWithinMs?: number
@@ -107,24 +107,38 @@ export function createViemPayer({
       try {
         const sent = last.then(() => broadcast(order))
         last = sent.catch(() => undefined)
-        return await confirmed(await sent)
+        return await confirmed(await sent, wantedBy(order))
       } finally {
         if (--open === 0) nextNonce = 0
       }
     },
   }
 
-  async function confirmed({ hash, raw }: Signed): Promise<Hex> {
+  async function confirmed(signed: Signed, wanted: number): Promise<Hex> {
     const until = performance.now() + confirmedWithinMs
+    if (!(await isHeld(signed, { blocks: confirmations, until })))
+      throw new ClientPaymentError(
+        `The payment ${signed.hash} was sent and is not in a block yet. It may still be executed: look it up before you pay again.`,
+      )
+    // A seller who is asked too early refuses. One that asks for too much is not waited for longer.
+    if (wanted > confirmations) await isHeld(signed, { blocks: wanted, until })
+    return signed.hash
+  }
+
+  /** Whether so many blocks hold the payment before the time is over. */
+  async function isHeld(
+    { hash, raw }: Signed,
+    { blocks, until }: { blocks: number; until: number },
+  ): Promise<boolean> {
     while (performance.now() < until) {
       try {
         const { status } = await reader.waitForTransactionReceipt({
           hash,
-          confirmations,
+          confirmations: blocks,
           checkReplacement: false,
           timeout: Math.min(REPEAT_MS, until - performance.now()),
         })
-        if (status === 'success') return hash
+        if (status === 'success') return true
         throw new ClientPaymentError(
           `The payment ${hash} was reverted. It moved no money; its network fee is spent.`,
         )
@@ -138,10 +152,15 @@ export function createViemPayer({
         await reader.sendRawTransaction({ serializedTransaction: raw }).catch(() => undefined)
       }
     }
-    throw new ClientPaymentError(
-      `The payment ${hash} was sent and is not in a block yet. It may still be executed: look it up before you pay again.`,
-    )
+    return false
   }
+}
+
+/** How many blocks the seller wants to hold a payment: untrusted, 0 where it says none. */
+function wantedBy({ extra: { confirmations } }: ClientPayment): number {
+  return typeof confirmations === 'number' && Number.isSafeInteger(confirmations)
+    ? confirmations
+    : 0
 }
 
 function chainOf(id: number, rpcUrl: string) {

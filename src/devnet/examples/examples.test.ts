@@ -48,27 +48,37 @@ function environment(more: Record<string, string> = {}): Record<string, string> 
   }
 }
 
-/** Starts an example as its reader would. @returns the lines that it prints, while it prints them */
-function start(name: string, env: Record<string, string>): string[] {
+type Running = { lines: string[]; stop: () => Promise<void> }
+
+/** Starts an example as its reader would. `lines`: what it prints, while it prints it. */
+function start(name: string, env: Record<string, string>): Running {
   const child = spawn(
     process.execPath,
     [fileURLToPath(new URL(`${name}/main.ts`, import.meta.url))],
     { env, stdio: ['ignore', 'pipe', 'inherit'] },
   )
-  stack.defer(async () => {
-    const gone = new Promise((resolve) => child.once('exit', resolve))
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const stop = async () => {
     child.kill()
     await gone
-  })
+  }
+  stack.defer(stop)
   const lines: string[] = []
   createInterface(child.stdout).on('line', (line) => lines.push(line))
-  return lines
+  return { lines, stop }
 }
 
 /** Starts a server among the examples, and tells where it serves. */
 async function run(name: string, env: Record<string, string> = {}): Promise<string> {
-  const port = await freePort()
-  start(name, environment({ ...env, PORT: String(port) }))
+  return (await runAt(await freePort(), name, env)).url
+}
+
+async function runAt(
+  port: number,
+  name: string,
+  env: Record<string, string> = {},
+): Promise<Running & { url: string }> {
+  const running = start(name, environment({ ...env, PORT: String(port) }))
   const url = `http://127.0.0.1:${port}/article`
   await eventually(
     () =>
@@ -78,10 +88,10 @@ async function run(name: string, env: Record<string, string> = {}): Promise<stri
       ),
     (status) => status === 402,
   )
-  return url
+  return { ...running, url }
 }
 
-function buyer() {
+function buyer(visit: typeof fetch = fetch) {
   const account = privateKeyToAccount(net.wallets.buyer.evm.privateKey)
   const scheme = createEvmClient({
     address: account.address,
@@ -103,13 +113,35 @@ function buyer() {
     },
   })
   return wrapFetchWithPayment(
-    fetch,
+    visit,
     new x402Client().register('eip155:31337', scheme).setSpendControls(false),
   )
 }
 
+const OURS = 'PAYMENT-SIGNATURE'
+type PayingFetch = ReturnType<typeof buyer>
+
+/** Pays, and loses the connection before anything is presented. @returns what to present */
+async function payOnly(url: string, openBuyer: (visit: typeof fetch) => PayingFetch) {
+  let header = ''
+  const visit: typeof fetch = async (input, init) => {
+    const request = new Request(input, init)
+    header = request.headers.get(OURS) ?? ''
+    return header === '' ? fetch(request) : new Response(null, { status: 503 })
+  }
+  expect((await openBuyer(visit)(url)).status).toBe(503)
+  return { [OURS]: header }
+}
+
+/** Presented until it is decided. */
+const present = (url: string, headers: Record<string, string>) =>
+  eventually(
+    () => fetch(url, { headers }),
+    ({ status }) => status !== 202,
+  )
+
 /** @param send pays an order, and resolves with the first signature */
-function solanaBuyer(send: (order: ClientPayment) => Promise<string>) {
+function solanaBuyer(send: (order: ClientPayment) => Promise<string>, visit: typeof fetch = fetch) {
   const scheme = createSolanaClient({
     address: net.wallets.buyer.solana.address,
     rpcUrl: net.solana.rpcUrl,
@@ -118,7 +150,7 @@ function solanaBuyer(send: (order: ClientPayment) => Promise<string>) {
     sendPayment: send,
   })
   return wrapFetchWithPayment(
-    fetch,
+    visit,
     new x402Client()
       .register('solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', scheme)
       .setSpendControls(false),
@@ -151,6 +183,61 @@ test('a separate server hands proofs to the service', { timeout: 120_000 }, asyn
   const url = await run('receive')
   const response = await buyer()(url)
   expect([response.status, await response.text()]).toEqual([200, 'The article.'])
+})
+
+test.each([
+  ['ETH', 'receive', (visit: typeof fetch) => buyer(visit)],
+  ['SOL', 'receive-solana', (visit: typeof fetch) => solanaBuyer(sendSol, visit)],
+] as const)(
+  'an order that was paid in %s is served once, also by a server that was started again in between',
+  { timeout: 120_000 },
+  async (_, name, openBuyer) => {
+    const { seller } = net.wallets
+    const env = { PAY_TO: name === 'receive' ? seller.evm.address : seller.solana.address }
+    const port = await freePort()
+    const first = await runAt(port, name, env)
+    const headers = await payOnly(first.url, openBuyer)
+    await first.stop()
+    const { url } = await runAt(port, name, env)
+    const served = await present(url, headers)
+    expect([served.status, await served.text()]).toEqual([200, 'The article.'])
+    const again = await present(url, headers)
+    expect([again.status, await again.text()]).toEqual([
+      409,
+      '{"error":"This payment was served or refunded before."}',
+    ])
+  },
+)
+
+test('a payment that was refunded is not served', { timeout: 120_000 }, async () => {
+  const url = await run('receive')
+  const headers = await payOnly(url, buyer)
+  const call = async (path: string, body: object) => {
+    const answer = await fetch(`${net.urls.service}${path}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${net.apiKeys.operator}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(body),
+    })
+    return answer.json()
+  }
+  // The service was asked, and the server that asked is gone before it serves.
+  const received = await eventually(
+    () =>
+      call('/payment/receive', {
+        network: 'eip155:31337',
+        walletAddress: net.wallets.seller.evm.address,
+        paymentProof: headers[OURS],
+        expectedAmount: 0.01,
+        resource: JSON.parse(atob(headers[OURS])).resource.url,
+      }),
+    ({ verified }) => verified,
+  )
+  const { decoded } = await call('/transaction/refund', { paymentId: received.paymentId })
+  expect(decoded.to).toBe(net.wallets.buyer.evm.address)
+  expect((await present(url, headers)).status).toBe(409)
 })
 
 test(
@@ -196,7 +283,7 @@ test(
   'a program hears of a payment as it happens, and the commands of the document work on it',
   { timeout: 120_000 },
   async () => {
-    const lines = start('events', environment())
+    const { lines } = start('events', environment())
     await eventually(
       () => Promise.resolve(lines),
       (printed) => printed.includes('subscribed'),
@@ -253,7 +340,7 @@ test(
       return await answer.json()
     }
     const { id, secret } = await call('/webhooks', { url: `http://127.0.0.1:${port}/` })
-    const lines = start('webhooks', environment({ PORT: String(port), WEBHOOK_SECRET: secret }))
+    const { lines } = start('webhooks', environment({ PORT: String(port), WEBHOOK_SECRET: secret }))
     const untilPrinted = (line: RegExp) =>
       eventually(
         () => Promise.resolve(lines.filter((printed) => line.test(printed))),

@@ -53,6 +53,11 @@ export function createButtonShop({ webUrl, service, networks }: ButtonShopOption
     const payment = await readPayment(service, id)
     if (!payment || !networks.includes(payment.network) || !isForThePrint(payment))
       return c.html(shopPage('Not paid', html`<p>We know no payment of this print here.</p>`), 404)
+    if (wentBack(payment))
+      return c.html(
+        shopPage('Refunded', html`<p>This payment was refunded: nothing is delivered for it.</p>`),
+        410,
+      )
     if (payment.status === 'confirmed' || payment.status === 'finalized')
       return c.html(
         shopPage('Thank you', html`<p>We received ${payment.amount} ${payment.symbol}.</p>`),
@@ -77,6 +82,11 @@ function isForThePrint({ direction, amount, symbol, metadata }: PaymentStatusBod
     amount === PRINT.amount &&
     symbol === PRINT.symbol
   )
+}
+
+/** A refund does not change the status of what it returns. One that is built or sent counts too. */
+function wentBack({ refund }: PaymentStatusBody): boolean {
+  return refund.state !== 'none' || refund.pendingAtomic !== '0'
 }
 
 async function readPayment(

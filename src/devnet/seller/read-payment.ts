@@ -10,9 +10,12 @@ import { fromV1, RequirementsV1, type Requirements } from '#x402/requirements.ts
 import type { ReceiveRequest } from './service-client.ts'
 import { ORDER, type QuotedOption, type Quotes } from './quote.ts'
 
-/** `readable: false`: the input is no x402 payment at all. */
+/**
+ * `readable: false`: the input is no x402 payment at all. `once`: it names nothing that only its
+ * buyer knows. Who reads the chain can make it again, so it is served to the first who presents it.
+ */
 export type PaymentReading =
-  | { ok: true; question: ReceiveRequest }
+  | { ok: true; question: ReceiveRequest; once: boolean }
   | { ok: false; readable: boolean; reason: string; message: string }
 
 type Visit = { header: string; url: URL; offers: readonly QuotedOption[] }
@@ -59,6 +62,7 @@ export function readPayment(
   const { memo, notBefore, expiresAt } = requirements.extra
   return {
     ok: true,
+    once: false,
     question: {
       walletAddress: requirements.payTo,
       paymentProof: header,
@@ -113,6 +117,7 @@ function fromOrder(
   const { amount: expectedAmount, payTo: walletAddress } = offer
   return {
     ok: true,
+    once: false,
     question: {
       walletAddress,
       paymentProof: header,
@@ -145,6 +150,7 @@ function fromOffers(
     : undefined
   return {
     ok: true,
+    once: true,
     question: {
       walletAddress: offer.payTo,
       paymentProof: header,

@@ -315,9 +315,60 @@ describe('SOL', () => {
         response.status,
         (await response.text()).includes('It only moves the moment'),
       ]).toEqual([200, true])
-      expect((await pay(SOL, header)).status).toBe(200)
+      expect((await pay(SOL, header)).status).toBe(version === 2 ? 200 : 402)
     },
   )
+
+  test('of version 1 is served once, also where it is rebuilt from the chain, and to its buyer where an answer was lost', async () => {
+    const accepted = entry((await bill(SOL)).accepts, 'native-transfer')
+    const { network } = accepted
+    const present = (transaction: string) =>
+      paid(
+        SOL,
+        encodeHeader({ x402Version: 1, scheme: 'exact', network, payload: { transaction } }),
+      )
+    const signed = encodeBase64(await signSol(accepted, String(accepted.extra.memo)))
+    // The shop dies while it waits for the service.
+    const lost = pay(
+      SOL,
+      encodeHeader({ x402Version: 1, scheme: 'exact', network, payload: { transaction: signed } }),
+    ).catch(() => undefined)
+    await net.seller.kill()
+    await lost
+    const served = await present(signed)
+    expect(served.status).toBe(200)
+    const { transaction } = read(served.headers.get('payment-response'))
+    const landed = await fetch(net.solana.rpcUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'getTransaction',
+        params: [
+          transaction,
+          { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 },
+        ],
+      }),
+    })
+    const rebuilt = await present((await landed.json()).result.transaction[0])
+    expect([rebuilt.status, read(rebuilt.headers.get('payment-response'))]).toMatchObject([
+      402,
+      { success: false, errorReason: 'already_used' },
+    ])
+  })
+
+  test('of version 1 that the demo fails after the payment is served once all the same', async () => {
+    const path = `${SOL}?demo=error-after-payment`
+    const accepted = entry((await bill(path)).accepts, 'native-transfer')
+    const signed = encodeBase64(await signSol(accepted, String(accepted.extra.memo)))
+    const { network } = accepted
+    const payload = { transaction: signed }
+    const header = encodeHeader({ x402Version: 1, scheme: 'exact', network, payload })
+    expect((await paid(path, header)).status).toBe(500)
+    expect((await pay(path, header)).status).toBe(200)
+    expect((await pay(path, header)).status).toBe(402)
+  })
 
   test('sent by the buyer through a payment of this service buys what it was made for', async () => {
     const { resource, accepts } = await bill(SOL)
@@ -385,6 +436,42 @@ describe('a program that pays from a managed wallet', () => {
     expect((await paid(path, sent.paymentProof)).status).toBe(200)
     expect((await pay('/issues/1', sent.paymentProof)).status).toBe(402)
   })
+})
+
+test('the print of the pay button is delivered for a payment, and no more once a refund of it is built', async () => {
+  const ask = async (path: string, body?: object) => {
+    const response = await fetch(`${net.urls.service}${path}`, {
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+      headers: {
+        authorization: `Bearer ${net.apiKeys.operator}`,
+        'content-type': 'application/json',
+      },
+    })
+    expect(response.ok).toBe(true)
+    return response.json()
+  }
+  const { buyer, seller } = net.wallets
+  const { paymentId, decoded } = await ask('/transaction/send', {
+    walletAddress: buyer.evm.address,
+    recipientAddress: seller.evm.address,
+    amount: 0.01,
+    senderVerified: true,
+    metadata: { paymentLink: 'lnk_print', referenceId: 'PRINT-1' },
+  })
+  const thanks = () => visit(`/thanks?payment=${paymentId}`)
+  await sendEther({ payTo: seller.evm.address, amount: String(decoded.value) })
+  const delivered = await eventually(
+    async () => (await thanks()).text(),
+    (page) => !page.includes('Payment on its way'),
+  )
+  expect(delivered).toContain('Thank you')
+  await ask('/transaction/refund', { paymentId })
+  expect(await ask(`/payment/status/${paymentId}`)).toMatchObject({
+    status: expect.stringMatching(/confirmed|finalized/),
+    refund: { state: 'none' },
+  })
+  const refunded = await thanks()
+  expect([refunded.status, (await refunded.text()).includes('Thank you')]).toEqual([410, false])
 })
 
 describe('what goes wrong', () => {

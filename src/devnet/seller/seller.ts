@@ -34,7 +34,8 @@ export type SellerOptions = {
 
 /**
  * A shop that is paid by x402, versions 1 and 2: it asks 402, has the service check the payment that comes back (`POST /payment/receive`), and
- * serves. It keeps nothing: repeating a request with the same payment gets the same page and is never charged twice.
+ * serves. It keeps nothing: repeating a request with the same payment gets the same page and is never charged twice. A payment of version 1 that names
+ * no page is served once.
  */
 export function createSeller(options: SellerOptions): Hono {
   const app = new Hono()
@@ -102,10 +103,22 @@ async function visit(c: Context, shop: Shop): Promise<Response> {
   ) {
     return ask('The price has risen since it was told. This payment was not used.', raise(offers))
   }
-  const verdict = await receivePayment(options.service, read.question)
-  if (verdict.state === 'paid') return serve(c, shop, { payment: verdict.payment, demo, header })
+  const { once } = read
+  const verdict = await receivePayment(options.service, read.question, { once })
+  if (verdict.state === 'paid') {
+    const { payment } = verdict
+    if (once && payment.alreadyProcessed && !shop.failedOnce.has(header))
+      return refuse(c, SERVED_BEFORE, ask)
+    return serve(c, shop, { payment, demo, header, once })
+  }
   return verdict.state === 'refused' ? refuse(c, verdict, ask) : wait(c, verdict)
 }
+
+const SERVED_BEFORE = {
+  state: 'refused',
+  reason: 'already_used',
+  message: 'This payment was served before, and it does not say for whom.',
+} as const
 
 type Bill = {
   error: string
@@ -126,10 +139,12 @@ function challenge(c: Context, { error, url, offers, product, quotes, demo }: Bi
   return c.json(demo.has('hidden-headers') ? {} : write(accepts.filter(versionOne)).body, 402)
 }
 
+type Served = { payment: ReceivedPayment; demo: Demo; header: string; once: boolean }
+
 function serve(
   c: Context,
   { product, failedOnce }: Shop,
-  { payment, demo, header }: { payment: ReceivedPayment; demo: Demo; header: string },
+  { payment, demo, header, once }: Served,
 ): Response {
   tellSettlement(c, { success: true }, payment)
   if (demo.has('error-after-payment') && !failedOnce.has(header)) {
@@ -142,6 +157,7 @@ function serve(
       500,
     )
   }
+  if (once) failedOnce.delete(header)
   return c.body(product.content, 200, { 'Content-Type': product.mimeType })
 }
 

@@ -17,7 +17,7 @@ export type ReceiveRequest = {
 
 export type ReceivedPayment = Pick<
   v.InferOutput<typeof ReceiveBody>,
-  'paymentId' | 'signature' | 'network' | 'sender'
+  'paymentId' | 'signature' | 'network' | 'sender' | 'alreadyProcessed'
 >
 export type ReceiveVerdict =
   | { state: 'paid'; payment: ReceivedPayment }
@@ -42,10 +42,15 @@ const RETRY_AFTER_S = 2
 
 export type Service = { url: string; apiKey: string }
 
-/** Has the service check a payment and use it up. The same question gets the same answer, however often the buyer repeats its request. */
+/**
+ * Has the service check a payment and use it up. The same question gets the same answer, however
+ * often the buyer repeats its request; with `once`, `alreadyProcessed` tells the later ones apart.
+ * An answer that this shop did not get is then told again.
+ */
 export async function receivePayment(
   { url, apiKey }: Service,
   question: ReceiveRequest,
+  { once }: { once: boolean },
 ): Promise<ReceiveVerdict> {
   // The amount goes as its digits: a number of JSON, read without a double.
   const { expectedAmount, ...rest } = question
@@ -56,7 +61,7 @@ export async function receivePayment(
       headers: {
         'content-type': 'application/json',
         authorization: `Bearer ${apiKey}`,
-        'idempotency-key': createHash('sha256').update(body).digest('hex'),
+        ...(!once && { 'idempotency-key': createHash('sha256').update(body).digest('hex') }),
       },
       body,
       signal: AbortSignal.timeout((TIMEOUT_S + 10) * 1000),

@@ -15,6 +15,7 @@ import { KEYLESS_SCOPE, type Claimant } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { attempt, payment } from '../db/schema/payment.ts'
 import { findOwner } from '../db/wallet-owners.ts'
+import { readMetadata } from './describe-money.ts'
 
 /**
  * Decides which order a transfer pays. The parties and the amount of an EVM transfer are public and
@@ -175,8 +176,23 @@ function meetsTerms(
 }
 
 /**
+ * Whether a proof for a resource may adopt an order. One that names no resource, or that belongs to
+ * a payment link, is paid by its transfer alone: a proof would buy a second thing with it.
+ */
+export function isAdoptable(
+  order: Pick<PaymentRecord, 'resource' | 'metadata'>,
+  resource: string | null,
+): boolean {
+  return (
+    resource !== null &&
+    order.resource === resource &&
+    readMetadata(order.metadata)?.paymentLink === undefined
+  )
+}
+
+/**
  * The order that a proof of this transfer may adopt: with evidence, and built for exactly this
- * resource; null equals only null.
+ * resource.
  */
 export async function findAdoptable(
   tx: Database,
@@ -186,7 +202,7 @@ export async function findAdoptable(
   const hosted = await findHosted(tx, network, signature)
   if (hosted)
     return hosted.accountId === accountId &&
-      hosted.resource === resource &&
+      isAdoptable(hosted, resource) &&
       matchesPayment(hosted, transfer, height)
       ? hosted
       : undefined
@@ -194,7 +210,7 @@ export async function findAdoptable(
     const named = transfer.memo === null ? undefined : await findPayment(tx, transfer.memo)
     if (
       named?.accountId !== accountId ||
-      named.resource !== resource ||
+      !isAdoptable(named, resource) ||
       named.mode !== 'local' ||
       !matchesPayment(named, transfer, height)
     )
@@ -209,7 +225,7 @@ export async function findAdoptable(
     { transfer, signature, height, senderOwned },
   )
   const choice = chooseOrder(
-    rivals.filter((row) => row.resource === resource),
+    rivals.filter((row) => isAdoptable(row, resource)),
     { transfer, signature, senderOwned },
   )
   return choice?.orders[0]

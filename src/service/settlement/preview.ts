@@ -9,6 +9,7 @@ import { confirmsOrder, findClaim, wasGranted, type Claimant } from '../db/claim
 import { findPayment } from '../db/payments.ts'
 import { isReturned } from '../db/refunds.ts'
 import { requireBudget } from '../db/settlement-fees.ts'
+import { isAdoptable } from '../payments/attribution.ts'
 import { GRANTED_OR_NOT, mayHaveBeenGranted, requireGranting } from '../reconciliation/affirm.ts'
 import {
   checkFunds,
@@ -21,6 +22,7 @@ import { verifyTokenOfficially } from '../verification/official-solana.ts'
 import { verifyOfficially } from '../verification/official.ts'
 import { DeadlineExceededError, type Deadline, readProofTime } from '../verification/proof-time.ts'
 import { messageKey } from '../verification/read-signed.ts'
+import { resourceOf } from '../verification/terms.ts'
 import { refuseBroadcast, refuseUnbound, simulateSigned } from '../verification/simulate-signed.ts'
 import {
   validatePayment,
@@ -159,7 +161,7 @@ async function previewSigned(
  */
 async function findSettling(
   context: Context,
-  { terms, claimant, fingerprint, report }: Preview,
+  { terms, examined, claimant, fingerprint, report }: Preview,
   key: string,
 ): Promise<Previewed | null> {
   const affirmedHeight = await requireGranting(context, terms.network.network)
@@ -177,7 +179,12 @@ async function findSettling(
     (payment ? await isReturned(context.db, payment) : false)
   const own = claim.scope === claimant.scope
   // An order that was confirmed without a proof, and that a proof for the same resource can adopt.
-  if (own && confirmsOrder(claim) && payment?.resource === terms.resource)
+  if (
+    own &&
+    confirmsOrder(claim) &&
+    payment &&
+    isAdoptable(payment, resourceOf({ terms, examined }))
+  )
     return accept(fact('confirmed_order'))
   const ok = own && !granted && claim.fingerprint === fingerprint && payment !== undefined
   const expected = fact('unused_or_in_settlement')

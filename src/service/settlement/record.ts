@@ -17,7 +17,8 @@ import { isUniqueViolation } from '../db/unique-violation.ts'
 import { markMatched } from '../db/unmatched.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
-import { findAdoptable } from '../payments/attribution.ts'
+import { findAdoptable, isAdoptable } from '../payments/attribution.ts'
+import { resourceOf } from '../verification/terms.ts'
 import { undecided } from '../verification/verification-report.ts'
 import type { ProofUnderCheck, LandedObservation } from '../verification/validate-transfer.ts'
 
@@ -167,8 +168,8 @@ function endOf({ examined }: Recorded): Date | null {
 
 /**
  * The order of this account that the proof's transfer pays, updated to what the chain shows: one
- * with evidence, and for exactly the resource that is asked for. Undefined where there is none;
- * then the proof makes a separate received payment.
+ * with evidence, and for exactly the resource that the payment is for. Undefined where there is
+ * none; then the proof makes a separate received payment.
  * @throws ProofRefused `already_used` when the transfer has paid an order for something else
  */
 async function adoptOrder(
@@ -176,23 +177,25 @@ async function adoptOrder(
   known: Known,
   observation: Observation,
 ): Promise<PaymentRecord | undefined> {
-  const { held, terms, examined, report, signature } = known
+  const { held, examined, report, signature } = known
   const own = await findOrder(
     context.db,
     known,
     observation.state === 'landed' ? observation.height : null,
   )
   const paid = held.order !== undefined || (own !== undefined && own.signature === signature)
-  const same = own !== undefined && own.resource === terms.resource
+  const resource = resourceOf(known)
+  const same = own !== undefined && isAdoptable(own, resource)
   if (paid)
     report.check('already_used', {
       name: 'paid_order',
       source: 'record',
       ok: same,
-      expected: { code: 'order_for', params: { resource: terms.resource } },
-      got: own
-        ? { code: 'order', params: { order: own.id, resource: own.resource } }
-        : fact('another_order'),
+      expected: { code: 'order_for', params: { resource } },
+      got:
+        own && own.resource !== resource
+          ? { code: 'order', params: { order: own.id, resource: own.resource } }
+          : fact('another_order'),
     })
   if (!own || !same) return undefined
   // What others submit for the payer is identified by its authorization, not by a transaction.
@@ -211,16 +214,24 @@ async function adoptOrder(
 /** What the transfer has already paid, or the best of the open orders that it could pay. */
 async function findOrder(
   tx: Database,
-  { accountId, held, terms, examined, transfer, signature }: Known,
+  known: Known,
   height: number | null,
 ): Promise<PaymentRecord | undefined> {
+  const { accountId, held, terms, examined, transfer, signature } = known
   if (held.order !== undefined) return findPayment(tx, held.order)
   if (examined.authorization || signature === null) return undefined
   const { network } = terms.network
   const paid = await findBySignature(tx, { accountId, network, signature })
   return (
     paid ??
-    findAdoptable(tx, { accountId, network, transfer, signature, height, resource: terms.resource })
+    findAdoptable(tx, {
+      accountId,
+      network,
+      transfer,
+      signature,
+      height,
+      resource: resourceOf(known),
+    })
   )
 }
 
@@ -235,7 +246,7 @@ async function insertReceived(
   recorded: Known,
   { statuses, row, transaction }: Received,
 ): Promise<PaymentRecord> {
-  const { accountId, terms, examined, transfer } = recorded
+  const { accountId, terms, transfer } = recorded
   const at = context.now()
   const inserted = await insertPayment(context.db, {
     ...row,
@@ -250,7 +261,7 @@ async function insertReceived(
     amount: transfer.amountAtomic,
     sender: transfer.sender,
     recipient: transfer.recipient,
-    resource: terms.resource ?? storable(examined.resource),
+    resource: storable(resourceOf(recorded)),
     createdAt: at,
     updatedAt: at,
   })

@@ -389,6 +389,33 @@ describe('a transfer that the payer broadcast', () => {
   })
 
   test.each([
+    ['a payment link', { metadata: { paymentLink: 'lnk_1' } }],
+    ['a payment link for the resource', { metadata: { paymentLink: 'lnk_1' }, resource: URL }],
+    ['an order without a resource', {}],
+  ])('for %s buys no resource, before and after it is confirmed', async (_, order) => {
+    const all = await parties('')
+    const built = await give(all, order)
+    const transaction = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
+    transaction.sign([all.payer])
+    const header = proveMemo(all.terms, await broadcast(transaction))
+    expect(await refusal(receive(all, header, { resource: undefined }))).toEqual(
+      refused('already_used', 'paid_order'),
+    )
+    const chain = context.chains.get(solana.network.network)
+    if (!chain) throw new Error('no chain')
+    await eventually(
+      async () => {
+        await pollOnce(context, chain, { expiredToo: false })
+        return readPaymentBody(context, built.paymentId)
+      },
+      ({ status }) => status === 'confirmed' || status === 'finalized',
+    )
+    expect(await refusal(receive(all, header, { resource: undefined }))).toEqual(
+      refused('already_used', 'paid_order'),
+    )
+  })
+
+  test.each([
     ['less', LAMPORTS - 1n],
     ['more', LAMPORTS + 1n],
   ])('of %s than asked is refused', async (_, lamports) => {
@@ -433,11 +460,14 @@ describe('a transfer that the payer broadcast', () => {
   })
 })
 
-async function give({ payer, payee }: Parties) {
+async function give(
+  { payer, payee }: Parties,
+  order: { resource?: string; metadata?: Record<string, unknown> } = { resource: URL },
+) {
   return buildTransaction(context, actor, {
     walletAddress: payer.publicKey.toBase58(),
     recipientAddress: payee.publicKey.toBase58(),
     amount: '0.01',
-    resource: URL,
+    ...order,
   })
 }

@@ -52,6 +52,20 @@ export type VerifiedProof = {
   authorization?: Authorization
 }
 
+/**
+ * What a payment is for: what the caller asks for, or else what the payer bound it to. The core of
+ * the official packages tells a facilitator no resource.
+ */
+export function resourceOf({
+  terms,
+  examined,
+}: {
+  terms: Pick<ExpectedTerms, 'resource'>
+  examined: Pick<VerifiedProof, 'resource'>
+}): string | null {
+  return terms.resource ?? examined.resource
+}
+
 /** Words of x402 v2 section 9. */
 type InputReason =
   | 'invalid_x402_version'

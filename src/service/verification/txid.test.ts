@@ -15,6 +15,8 @@ import { buildTransaction } from '../payments/build.ts'
 import { readHistory } from '../payments/list/history.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { pollOnce } from '../monitor/poll.ts'
+import { reportSubmitted } from '../monitor/report.ts'
+import { settlePayment, verifyPayment } from '../settlement/facilitator.ts'
 
 /** Native ETH that the payer broadcast, proven by a signature: what a proof that holds is good for, and that it is good once. */
 
@@ -294,13 +296,16 @@ describe('a transaction that has not landed', () => {
   })
 })
 
-test('a payment that this account gave out is the one that is received', async () => {
+type Built = Partial<Parameters<typeof buildTransaction>[2]>
+
+/** An order of this account that its payer has paid. */
+async function payOrder(order: Built): Promise<{ sent: SentEther; paymentId: string }> {
   const [payer, payee] = await Promise.all([fixture.evm.wallet(10n ** 18n), fixture.evm.wallet(0n)])
   const built = await buildTransaction(fixture.context, fixture.actor, {
     walletAddress: payer.address,
     recipientAddress: payee.address,
     amount: '0.01',
-    resource: ETHER_RESOURCE,
+    ...order,
   })
   const { gas, maxFeePerGas, maxPriorityFeePerGas, nonce } = built.decoded as Record<string, string>
   const fields = {
@@ -323,12 +328,75 @@ test('a payment that this account gave out is the one that is received', async (
     network: 'eip155:31337',
     amount: ETHER_AMOUNT,
   }
+  return { sent, paymentId: built.paymentId }
+}
+
+/** The monitor confirms the order of a transfer before anybody presents a proof of it. */
+async function confirmOrder({ sent, paymentId }: Awaited<ReturnType<typeof payOrder>>) {
+  await reportSubmitted(fixture.context, fixture.actor, { paymentId, signature: sent.txRef })
+  await eventually(
+    async () => {
+      await pollOnce(fixture.context, fixture.chain, { expiredToo: false })
+      return readPaymentBody(fixture.context, paymentId)
+    },
+    ({ status }) => status === 'confirmed',
+  )
+}
+
+/** What a server of the official packages asks: its core tells the facilitator no resource. */
+async function askFacilitator(sent: SentEther) {
+  const paymentPayload = JSON.parse(
+    Buffer.from(await fixture.prove(sent), 'base64').toString(),
+  ) as Record<string, unknown>
+  const paymentRequirements = paymentPayload.accepted as Record<string, unknown>
+  const input = { x402Version: 2, paymentPayload, paymentRequirements }
+  return {
+    verified: await verifyPayment(fixture.context, fixture.actor, input),
+    settled: await settlePayment(fixture.context, fixture.actor, input),
+  }
+}
+
+test.each<[string, Built]>([
+  ['a payment link', { metadata: { paymentLink: 'lnk_1' } }],
+  [
+    'a payment link that names the resource',
+    { metadata: { paymentLink: 'lnk_1' }, resource: ETHER_RESOURCE },
+  ],
+  ['an order without a resource', {}],
+])('a transfer that paid %s buys no resource', async (_, order) => {
+  const paid = await payOrder(order)
+  await confirmOrder(paid)
+  expect(await askFacilitator(paid.sent)).toMatchObject({
+    verified: { isValid: false, invalidReason: 'already_used' },
+    settled: { success: false, errorReason: 'already_used', transaction: '' },
+  })
+  for (const resource of [undefined, ETHER_RESOURCE])
+    expect(
+      await refusal(fixture.receive(paid.sent, await fixture.prove(paid.sent), { resource })),
+    ).toEqual(refused('already_used', 'paid_order'))
+})
+
+test('an order for a resource that the chain confirmed is served to the proof of that resource, though the official core names none', async () => {
+  const paid = await payOrder({ resource: ETHER_RESOURCE })
+  await confirmOrder(paid)
+  expect(await askFacilitator(paid.sent)).toMatchObject({
+    verified: { isValid: true },
+    settled: { success: true, paymentId: paid.paymentId, transaction: paid.sent.txRef },
+  })
+  expect(await askFacilitator(paid.sent)).toMatchObject({
+    verified: { isValid: false, invalidReason: 'already_used' },
+    settled: { success: false, errorReason: 'already_used' },
+  })
+})
+
+test('a payment that this account gave out is the one that is received', async () => {
+  const { sent, paymentId } = await payOrder({ resource: ETHER_RESOURCE })
   expect(await fixture.receive(sent, await fixture.prove(sent))).toMatchObject({
-    paymentId: built.paymentId,
+    paymentId,
     verified: true,
     status: 'confirmed',
   })
-  const body = await readPaymentBody(fixture.context, built.paymentId)
+  const body = await readPaymentBody(fixture.context, paymentId)
   expect(body).toMatchObject({ mode: 'local', status: 'confirmed' })
   expect(body.events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed'])
 })

@@ -5,9 +5,10 @@ import { MAX_PROOF_AGE_MS } from '#x402/methods.ts'
 import type { Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { findPayment } from '../db/payments.ts'
+import { isAdoptable } from '../payments/attribution.ts'
 import { undecided, type VerificationReport } from './verification-report.ts'
 import { checkTime, readProofTime } from './proof-time.ts'
-import type { VerifiedProof, ExpectedTerms } from './terms.ts'
+import { resourceOf, type VerifiedProof, type ExpectedTerms } from './terms.ts'
 
 export type LandedObservation = Extract<Observation, { state: 'landed' }>
 export type ProofUnderCheck = {
@@ -129,7 +130,7 @@ export function validateTransfer(
  */
 export async function validateMemo(
   context: Context,
-  { accountId, terms, report }: ProofUnderCheck,
+  { accountId, terms, examined, report }: ProofUnderCheck,
   memo: string | null,
 ): Promise<void> {
   if (familyOf(terms.network.network) === 'evm') return
@@ -158,8 +159,17 @@ export async function validateMemo(
     expected: fact('own_payment_id'),
     got: textOrNone(memo),
   })
-  if (terms.resource === null) return
   const resource = payment?.resource ?? null
+  // Anybody who reads the chain could present what a customer paid a link with.
+  if (!payment || !isAdoptable(payment, resource))
+    report.check('already_used', {
+      name: 'paid_order',
+      source: 'record',
+      ok: false,
+      expected: { code: 'order_for', params: { resource: resourceOf({ terms, examined }) } },
+      got: fact('another_order'),
+    })
+  if (terms.resource === null) return
   report.check('resource_mismatch', {
     name: 'memo_resource',
     source: 'record',

@@ -7,6 +7,7 @@ import type { VerifiedProof } from './terms.ts'
 
 /** A transfer of SOL that the payer broadcast: its memo binds it, and is read from the chain. */
 export async function verifyMemo(examination: Examination): Promise<VerifiedProof> {
+  const { payment } = examination
   const proof = readMethodPayload(examination, MemoPayload)
   const ok = bs58.decodeUnsafe(proof.txRef)?.length === 64
   examination.report.check('malformed', {
@@ -21,7 +22,7 @@ export async function verifyMemo(examination: Examination): Promise<VerifiedProo
     key: null,
     payer: proof.from ?? null,
     signature: proof.txRef,
-    resource: null,
+    resource: payment.x402Version === 2 ? (payment.resource?.url ?? null) : null,
     bytes: null,
     memo: null,
   }

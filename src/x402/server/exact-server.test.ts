@@ -63,12 +63,17 @@ test('prices are amounts of a configured asset, or numbers of the native currenc
   ).rejects.toThrow(/no asset/)
 })
 
-test('the method is named for native currency, and the fee payer for tokens of Solana', async () => {
+test('the method and the confirmations are named for native currency, and the fee payer for tokens of Solana', async () => {
   const native = await new ExactServer(evm).enhancePaymentRequirements(
     requirements(evm, NATIVE_ETH.address),
     { network: 'eip155:31337' },
   )
   expect(native.extra).toEqual({ assetTransferMethod: 'txid', decimals: 18, symbol: 'ETH' })
+  const told = await new ExactServer(evm).enhancePaymentRequirements(
+    requirements(evm, NATIVE_ETH.address),
+    { network: 'eip155:31337', extra: { confirmations: 10 } },
+  )
+  expect(told.extra).toMatchObject({ confirmations: 10 })
   const mint: Asset = {
     address: 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
     symbol: 'USDT',
@@ -84,6 +89,27 @@ test('the method is named for native currency, and the fee payer for tokens of S
   expect(
     (await server.enhancePaymentRequirements(requirements(solana, NATIVE_SOL.address), kind)).extra,
   ).not.toHaveProperty('feePayer')
+})
+
+test('a payment is for what the route announced to this request, and not for the requested URL', async () => {
+  const server = new ExactServer(evm)
+  const asked = { request: { adapter: { getUrl: () => 'http://10.0.0.7/a' } } }
+  const announced = 'https://shop.example/a'
+  await server.enrichPaymentRequiredResponse({
+    resourceInfo: { url: announced },
+    transportContext: asked,
+  } as Parameters<typeof server.enrichPaymentRequiredResponse>[0])
+  const { onBeforeVerify } = server.schemeHooks
+  const verify = (url: string, transportContext: unknown) =>
+    onBeforeVerify?.({
+      paymentPayload: { resource: { url } },
+      transportContext,
+    } as Parameters<NonNullable<typeof onBeforeVerify>>[0])
+  expect(await verify(announced, asked)).toBeUndefined()
+  const mismatch = { abort: true, reason: 'resource_mismatch' }
+  expect(await verify('http://10.0.0.7/a', asked)).toEqual(mismatch)
+  const other = { request: { adapter: { getUrl: () => 'http://10.0.0.7/b' } } }
+  expect(await verify(announced, other)).toEqual(mismatch)
 })
 
 test('a payment for another resource, or for none that is named, is aborted', async () => {

@@ -5,6 +5,7 @@ import type {
   PaymentRequirements,
   Price,
   SchemeNetworkServer,
+  SchemePaymentRequiredContext,
   SchemeServerHooks,
   SettleContext,
   VerifyContext,
@@ -34,18 +35,20 @@ const EITHER: PaymentFlowConfig = {
 /**
  * The scheme `exact` of one network for `x402ResourceServer`: native currency and the network's
  * configured tokens. Where the core of the packages does not, it checks a payment against the
- * requested resource: a payment for one resource buys no other.
+ * resource that the route announces: a payment for one resource buys no other.
  */
 export class ExactServer implements SchemeNetworkServer {
   readonly scheme = EXACT_SCHEME
   readonly defaultAssetTransferMethod: string
   readonly paymentFlows: Readonly<Record<string, PaymentFlowConfig>>
   readonly schemeHooks: SchemeServerHooks = {
-    onBeforeVerify: checkResource,
-    onBeforeSettle: checkResource,
+    onBeforeVerify: async (context) => this.#checkResource(context),
+    onBeforeSettle: async (context) => this.#checkResource(context),
   }
-  readonly dynamicExtraFields = ['recentBlockhash', 'lastValidBlockHeight']
+  readonly dynamicExtraFields = ['recentBlockhash', 'lastValidBlockHeight', 'confirmations']
   readonly #network: NetworkAssets
+  /** What the core announced to each request: the route's `resource`, or else the requested URL. */
+  readonly #announced = new WeakMap<object, string>()
 
   constructor(network: NetworkAssets) {
     this.#network = network
@@ -80,7 +83,8 @@ export class ExactServer implements SchemeNetworkServer {
   }
 
   /**
-   * Names the method, and on Solana the account that pays the network fee, as the facilitator says.
+   * Names the method, and as the facilitator says, on Solana the account that pays the network fee,
+   * and on EVM how many blocks must hold what the payer broadcasts.
    */
   async enhancePaymentRequirements(
     requirements: PaymentRequirements,
@@ -89,39 +93,61 @@ export class ExactServer implements SchemeNetworkServer {
     const asset = findAsset(this.#network, requirements.asset)
     if (!asset) throw new Error(`${requirements.asset} is no asset of ${this.#network.network}.`)
     const [method] = methodsOf(this.#network.network, asset)
-    const feePayer =
-      asset.native || familyOf(this.#network.network) === 'evm'
-        ? undefined
-        : supportedKind.extra?.feePayer
+    const onEvm = familyOf(this.#network.network) === 'evm'
+    const feePayer = asset.native || onEvm ? undefined : supportedKind.extra?.feePayer
+    const confirmations = asset.native && onEvm ? supportedKind.extra?.confirmations : undefined
     const { decimals, symbol } = asset
     const named = asset.native ? { assetTransferMethod: method, decimals, symbol } : {}
     return {
       ...requirements,
-      extra: { ...named, ...(feePayer !== undefined && { feePayer }), ...requirements.extra },
+      extra: {
+        ...named,
+        ...(feePayer !== undefined && { feePayer }),
+        ...(confirmations !== undefined && { confirmations }),
+        ...requirements.extra,
+      },
     }
+  }
+
+  /** The core calls it for each request, before it verifies what the request presents. */
+  async enrichPaymentRequiredResponse({
+    resourceInfo,
+    transportContext,
+  }: SchemePaymentRequiredContext): Promise<void> {
+    const adapter = adapterOf(transportContext)
+    if (adapter) this.#announced.set(adapter, resourceInfo.url)
+  }
+
+  /**
+   * The core compares a payment's terms with the request, but not what they are for. It must not
+   * throw: the core takes that for consent.
+   */
+  #checkResource({
+    paymentPayload,
+    transportContext,
+  }: VerifyContext | SettleContext): { abort: true; reason: string } | undefined {
+    const adapter = adapterOf(transportContext)
+    const asked = adapter && (this.#announced.get(adapter) ?? requestedUrl(adapter))
+    return asked !== undefined && paymentPayload.resource?.url === asked
+      ? undefined
+      : { abort: true, reason: 'resource_mismatch' }
   }
 }
 
-/**
- * The core compares a payment's terms with the request, but not what they are for. It must not
- * throw: the core takes that for consent.
- *
- */
-async function checkResource({
-  paymentPayload,
-  transportContext,
-}: VerifyContext | SettleContext): Promise<{ abort: true; reason: string } | undefined> {
-  const asked = requestedUrl(transportContext)
-  const paid = paymentPayload.resource?.url
-  return asked !== undefined && paid === asked
-    ? undefined
-    : { abort: true, reason: 'resource_mismatch' }
+/** The request, as the framework's middleware hands it to the core: one object for each. */
+function adapterOf(context: unknown): object | undefined {
+  const request = field(context, 'request')
+  const adapter = field(request, 'adapter')
+  return typeof adapter === 'object' && adapter !== null ? adapter : undefined
 }
 
-function requestedUrl(context: unknown): string | undefined {
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}
+
+function requestedUrl(adapter: object): string | undefined {
   try {
-    const { request } = context as { request: { adapter: { getUrl: () => string } } }
-    return request.adapter.getUrl()
+    return (adapter as { getUrl: () => string }).getUrl()
   } catch {
     return undefined
   }

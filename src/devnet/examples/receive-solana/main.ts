@@ -1,3 +1,4 @@
+import { createHmac, randomUUID } from 'node:crypto'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 
@@ -12,18 +13,20 @@ const price = {
   maxTimeoutSeconds: 300,
 }
 const extra = { assetTransferMethod: 'txid', paymentFlow: 'upfront' }
-// The memo of each order. Everybody reads memos on the chain, so none may reveal its order.
-const orders = new Map<string, string>()
+// An order carries a code over itself: it needs no memory, and is known after a restart.
+const codeOf = (text: string) => createHmac('sha256', PAYDESK_KEY).update(text).digest('base64url')
+// Everybody reads memos on the chain, so the memo of an order must not reveal it.
+const memoOf = (order: string) => codeOf(`memo ${order}`)
 
 const app = new Hono().get('/article', async (c) => {
   const paymentProof = c.req.header('PAYMENT-SIGNATURE')
   const paid = paymentProof === undefined ? {} : JSON.parse(atob(paymentProof))
   const order = paid.resource?.url
-  if (!orders.has(order)) {
-    const resource = { url: `${c.req.url}?order=${crypto.randomUUID()}` }
-    const memo = crypto.randomUUID()
-    const accepts = [{ ...price, extra: { ...extra, memo } }]
-    orders.set(resource.url, memo)
+  const [named, code] = String(order).split('&code=')
+  if (code !== codeOf(`${c.req.path} ${named}`)) {
+    const url = new URL(`?order=${randomUUID()}`, c.req.url).href
+    const resource = { url: `${url}&code=${codeOf(`${c.req.path} ${url}`)}` }
+    const accepts = [{ ...price, extra: { ...extra, memo: memoOf(resource.url) } }]
     c.header(
       'PAYMENT-REQUIRED',
       btoa(JSON.stringify({ x402Version: 2, error: 'Payment required', resource, accepts })),
@@ -37,15 +40,15 @@ const app = new Hono().get('/article', async (c) => {
     paymentProof,
     expectedAmount: 0.01,
     resource: order,
-    memo: orders.get(order),
+    memo: memoOf(order),
   })
   const answer = await fetch(`${PAYDESK_URL}/payment/receive`, { method: 'POST', headers, body })
-  const { verified, status, error } = await answer.json()
+  const { verified, alreadyProcessed, status, error } = await answer.json()
   // 202: on its way, 502: nobody knows yet. Either way the buyer sends the same header again, and is never charged twice.
-  // Of all who present a payment, one is served: an order is removed when it is.
-  return verified && orders.delete(order)
-    ? c.text('The article.', 200, { 'cache-control': 'private, no-store' })
-    : new Response(JSON.stringify({ status, error }), { status: answer.status })
+  if (!verified) return new Response(JSON.stringify({ status, error }), { status: answer.status })
+  // Of all who present a payment one is served, and nobody after a refund.
+  if (alreadyProcessed) return c.json({ error: 'This payment was served or refunded before.' }, 409)
+  return c.text('The article.', 200, { 'cache-control': 'private, no-store' })
 })
 
 serve({ fetch: app.fetch, port: Number(PORT), hostname: '127.0.0.1' })

@@ -1,3 +1,4 @@
+import { createHmac, randomUUID } from 'node:crypto'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 
@@ -12,15 +13,17 @@ const price = {
   maxTimeoutSeconds: 300,
 }
 const accepts = [{ ...price, extra: { assetTransferMethod: 'txid', paymentFlow: 'upfront' } }]
-const orders = new Set<string>()
+// An order carries a code over itself: it needs no memory, and is known after a restart.
+const codeOf = (text: string) => createHmac('sha256', PAYDESK_KEY).update(text).digest('base64url')
 
 const app = new Hono().get('/article', async (c) => {
   const paymentProof = c.req.header('PAYMENT-SIGNATURE')
   const paid = paymentProof === undefined ? {} : JSON.parse(atob(paymentProof))
   const order = paid.resource?.url
-  if (!orders.has(order)) {
-    const resource = { url: `${c.req.url}?order=${crypto.randomUUID()}` }
-    orders.add(resource.url)
+  const [named, code] = String(order).split('&code=')
+  if (code !== codeOf(`${c.req.path} ${named}`)) {
+    const url = new URL(`?order=${randomUUID()}`, c.req.url).href
+    const resource = { url: `${url}&code=${codeOf(`${c.req.path} ${url}`)}` }
     c.header(
       'PAYMENT-REQUIRED',
       btoa(JSON.stringify({ x402Version: 2, error: 'Payment required', resource, accepts })),
@@ -36,12 +39,12 @@ const app = new Hono().get('/article', async (c) => {
     resource: order,
   })
   const answer = await fetch(`${PAYDESK_URL}/payment/receive`, { method: 'POST', headers, body })
-  const { verified, status, error } = await answer.json()
+  const { verified, alreadyProcessed, status, error } = await answer.json()
   // 202: on its way, 502: nobody knows yet. Either way the buyer sends the same header again, and is never charged twice.
-  // Of all who present a payment, one is served: an order is removed when it is.
-  return verified && orders.delete(order)
-    ? c.text('The article.', 200, { 'cache-control': 'private, no-store' })
-    : new Response(JSON.stringify({ status, error }), { status: answer.status })
+  if (!verified) return new Response(JSON.stringify({ status, error }), { status: answer.status })
+  // Of all who present a payment one is served, and nobody after a refund.
+  if (alreadyProcessed) return c.json({ error: 'This payment was served or refunded before.' }, 409)
+  return c.text('The article.', 200, { 'cache-control': 'private, no-store' })
 })
 
 serve({ fetch: app.fetch, port: Number(PORT), hostname: '127.0.0.1' })

@@ -16,6 +16,7 @@ import type { Job } from '../outcome.ts'
 import { transferOf } from '../settle.ts'
 import { notifyMonitor } from '../../chains/chain.ts'
 import type { Prepared } from './prepare.ts'
+import { resourceOf } from '../../verification/terms.ts'
 import { reply } from './reply.ts'
 
 /**
@@ -57,7 +58,7 @@ async function findOwn(
     transfer,
     signature: signature ?? '',
     height: null,
-    resource: terms.resource,
+    resource: resourceOf({ terms, examined }),
   })
   return row?.mode === 'local' && (row.status === 'created' || row.status === 'pending')
     ? row

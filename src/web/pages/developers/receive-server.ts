@@ -43,22 +43,22 @@ const METHOD = "{ assetTransferMethod: 'txid', paymentFlow: 'upfront' }"
 
 /** What a payer signs after an EVM payment names the order. */
 const EVM = {
-  orders: `const accepts = [{ ...price, extra: ${METHOD} }]
-const orders = new Set<string>()`,
-  newOrder: `    orders.add(resource.url)`,
+  offer: `const accepts = [{ ...price, extra: ${METHOD} }]`,
+  memo: '',
+  newOrder: '',
   received: '',
 }
 
 /** Nobody signs for an order on Solana: the memo is all that ties a transfer to it. */
 const SOLANA = {
-  orders: `const extra = ${METHOD}
-// The memo of each order. Everybody reads memos on the chain, so none may reveal its order.
-const orders = new Map<string, string>()`,
-  newOrder: `    const memo = crypto.randomUUID()
-    const accepts = [{ ...price, extra: { ...extra, memo } }]
-    orders.set(resource.url, memo)`,
+  offer: `const extra = ${METHOD}`,
+  memo: `
+// Everybody reads memos on the chain, so the memo of an order must not reveal it.
+const memoOf = (order: string) => codeOf(\`memo \${order}\`)`,
+  newOrder: `
+    const accepts = [{ ...price, extra: { ...extra, memo: memoOf(resource.url) } }]`,
   received: `
-    memo: orders.get(order),`,
+    memo: memoOf(order),`,
 }
 
 /**
@@ -66,8 +66,9 @@ const orders = new Map<string, string>()`,
  * `receive-solana` with the network and the asset of the reader. A test compares them.
  */
 export function receiveServer({ network, assets: [asset] }: Pick<Network, 'network' | 'assets'>) {
-  const { orders, newOrder, received } = familyOf(network) === 'evm' ? EVM : SOLANA
-  return `import { serve } from '@hono/node-server'
+  const { offer, memo, newOrder, received } = familyOf(network) === 'evm' ? EVM : SOLANA
+  return `import { createHmac, randomUUID } from 'node:crypto'
+import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 
 const { PAYDESK_URL = '', PAYDESK_KEY = '', PAY_TO = '', PORT } = process.env
@@ -80,15 +81,18 @@ const price = {
   payTo: PAY_TO,
   maxTimeoutSeconds: 300,
 }
-${orders}
+${offer}
+// An order carries a code over itself: it needs no memory, and is known after a restart.
+const codeOf = (text: string) => createHmac('sha256', PAYDESK_KEY).update(text).digest('base64url')${memo}
 
 const app = new Hono().get('/article', async (c) => {
   const paymentProof = c.req.header('PAYMENT-SIGNATURE')
   const paid = paymentProof === undefined ? {} : JSON.parse(atob(paymentProof))
   const order = paid.resource?.url
-  if (!orders.has(order)) {
-    const resource = { url: \`\${c.req.url}?order=\${crypto.randomUUID()}\` }
-${newOrder}
+  const [named, code] = String(order).split('&code=')
+  if (code !== codeOf(\`\${c.req.path} \${named}\`)) {
+    const url = new URL(\`?order=\${randomUUID()}\`, c.req.url).href
+    const resource = { url: \`\${url}&code=\${codeOf(\`\${c.req.path} \${url}\`)}\` }${newOrder}
     c.header(
       'PAYMENT-REQUIRED',
       btoa(JSON.stringify({ x402Version: 2, error: 'Payment required', resource, accepts })),
@@ -104,12 +108,12 @@ ${newOrder}
     resource: order,${received}
   })
   const answer = await fetch(\`\${PAYDESK_URL}/payment/receive\`, { method: 'POST', headers, body })
-  const { verified, status, error } = await answer.json()
+  const { verified, alreadyProcessed, status, error } = await answer.json()
   // 202: on its way, 502: nobody knows yet. Either way the buyer sends the same header again, and is never charged twice.
-  // Of all who present a payment, one is served: an order is removed when it is.
-  return verified && orders.delete(order)
-    ? c.text('The article.', 200, { 'cache-control': 'private, no-store' })
-    : new Response(JSON.stringify({ status, error }), { status: answer.status })
+  if (!verified) return new Response(JSON.stringify({ status, error }), { status: answer.status })
+  // Of all who present a payment one is served, and nobody after a refund.
+  if (alreadyProcessed) return c.json({ error: 'This payment was served or refunded before.' }, 409)
+  return c.text('The article.', 200, { 'cache-control': 'private, no-store' })
 })
 
 serve({ fetch: app.fetch, port: Number(PORT), hostname: '127.0.0.1' })
