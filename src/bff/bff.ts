@@ -2,6 +2,7 @@ import { type DestinationStream, pino, type Logger } from 'pino'
 import * as v from 'valibot'
 import { PLANS, type Plan } from '#contract/api-key-body.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
+import { describeForLog } from '#contract/redact.ts'
 import { startInternalServer, createProgramMetrics } from '#http/internal-server.ts'
 import { startHttpServer, type HttpServer } from '#http/server.ts'
 import { openDatabase } from '#postgres/open.ts'
@@ -268,6 +269,7 @@ function createLog(
       ],
       censor: '[redacted]',
     },
+    serializers: { err: describeForLog },
     hooks: { streamWrite: (line: string) => line.replaceAll(config.serviceApiKey, '[redacted]') },
   }
   return destination ? pino(options, destination) : pino(options)
