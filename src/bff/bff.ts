@@ -28,7 +28,7 @@ import { EventHub } from './events/hub.ts'
 import { Streams } from './events/streams.ts'
 import { settleLostDeliveries } from './files/deliver.ts'
 import { createReadiness } from './health.ts'
-import { refreshOldContacts } from './links/refresh.ts'
+import { refreshOldContacts, refreshRolledBack } from './links/refresh.ts'
 import { Mailer } from './mail/mailer.ts'
 import { Rates } from './rates/rates.ts'
 import { toOpenSession } from './session/open-session.ts'
@@ -144,7 +144,10 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
     log,
     findMakers: (paymentIds) => findMakers(db, paymentIds),
     noteStatus: (paymentId, status) =>
-      noteStatusEvent(db, paymentId, status).catch((error: unknown) =>
+      (status === 'rolled_back'
+        ? refreshRolledBack(context, paymentId)
+        : noteStatusEvent(db, paymentId, status)
+      ).catch((error: unknown) =>
         // It is asked about when somebody reads its link.
         log.warn({ err: error, paymentId }, 'the status of a payment was not written'),
       ),
