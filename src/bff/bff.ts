@@ -2,6 +2,7 @@ import { type DestinationStream, pino, type Logger } from 'pino'
 import * as v from 'valibot'
 import { PLANS, type Plan } from '#contract/api-key-body.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
+import { describeForLog } from '#contract/redact.ts'
 import { startInternalServer, createProgramMetrics } from '#http/internal-server.ts'
 import { startHttpServer, type HttpServer } from '#http/server.ts'
 import { openDatabase } from '#postgres/open.ts'
@@ -27,7 +28,7 @@ import { EventHub } from './events/hub.ts'
 import { Streams } from './events/streams.ts'
 import { settleLostDeliveries } from './files/deliver.ts'
 import { createReadiness } from './health.ts'
-import { refreshOldContacts } from './links/refresh.ts'
+import { refreshOldContacts, refreshRolledBack } from './links/refresh.ts'
 import { Mailer } from './mail/mailer.ts'
 import { Rates } from './rates/rates.ts'
 import { toOpenSession } from './session/open-session.ts'
@@ -143,7 +144,10 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
     log,
     findMakers: (paymentIds) => findMakers(db, paymentIds),
     noteStatus: (paymentId, status) =>
-      noteStatusEvent(db, paymentId, status).catch((error: unknown) =>
+      (status === 'rolled_back'
+        ? refreshRolledBack(context, paymentId)
+        : noteStatusEvent(db, paymentId, status)
+      ).catch((error: unknown) =>
         // It is asked about when somebody reads its link.
         log.warn({ err: error, paymentId }, 'the status of a payment was not written'),
       ),
@@ -268,6 +272,7 @@ function createLog(
       ],
       censor: '[redacted]',
     },
+    serializers: { err: describeForLog },
     hooks: { streamWrite: (line: string) => line.replaceAll(config.serviceApiKey, '[redacted]') },
   }
   return destination ? pino(options, destination) : pino(options)

@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
+import { sql } from 'drizzle-orm'
+import { HttpRequestError } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { apiKeyHint, createApiKey } from '#contract/api-key-body.ts'
 import { createPaymentId } from '#contract/payment.ts'
@@ -155,6 +157,36 @@ test('no byte of a working key leaves the proxy: in no answer, no event, no log 
   expect(await bff.stop()).toBe(0)
   expectNoKey(received, fixture.key)
   expectNoKey(bff.output(), fixture.key)
+})
+
+test('the log has no value of a query that failed, and no key of an RPC endpoint', async () => {
+  const { db, log } = fixture.bff.context
+  const mail = 'customer@shop.example'
+  const failed = db.execute(sql`select * from no_such_table where mail = ${mail}`)
+  const error = await failed.then(
+    () => {},
+    (reason: unknown) => reason,
+  )
+  expect(error).toMatchObject({ params: [mail] })
+  const { length } = fixture.log
+  log.warn({ err: new Error('not read', { cause: error }) }, 'm')
+  const url = 'https://mainnet.example/v3/k3y-0f-th3-pr0v1d3r'
+  log.warn({ err: new HttpRequestError({ url, details: `no answer of ${url}` }) }, 'm')
+  const lines = fixture.log.slice(length)
+  expect(lines).toHaveLength(2)
+  expect(lines.join('')).not.toMatch(/customer@|k3y-/)
+  const [query, call] = lines.map((line): unknown => JSON.parse(line))
+  expect(query).toMatchObject({
+    err: {
+      cause: {
+        message: 'Failed query: select * from no_such_table where mail = $1',
+        cause: { code: '42P01', message: 'relation "no_such_table" does not exist' },
+      },
+    },
+  })
+  expect(call).toMatchObject({
+    err: { message: expect.stringContaining('https://mainnet.example/…') },
+  })
 })
 
 test.each([

@@ -1,3 +1,4 @@
+import { describeForLog } from '#contract/redact.ts'
 import { DataFolderError, FolderLockedError } from '#postgres/folder-lock.ts'
 import { openDatabase } from '#postgres/open.ts'
 import { NotMigratedError } from '#postgres/runtime-role.ts'
@@ -31,13 +32,13 @@ async function migrate(): Promise<void> {
 }
 
 function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
+  const { message, stack } = describeForLog(error)
   return error instanceof ProxyConfigError ||
     error instanceof NotMigratedError ||
     error instanceof DataFolderError ||
     error instanceof FolderLockedError
     ? error.message
-    : (error.stack ?? error.message)
+    : (stack ?? message)
 }
 
 try {

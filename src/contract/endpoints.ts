@@ -357,7 +357,7 @@ const rows = {
   },
   /** A key grants no scope that the asking key lacks, and no plan above the account's. */
   apiKeyCreate: {
-    summary: `Make an API key; the key itself is shown in this answer and never again. An account has at most ${MOST_KEYS} valid keys (\`FORBIDDEN\` beyond)`,
+    summary: `Make an API key; the key itself is shown in this answer and never again. An account has at most ${MOST_KEYS} valid keys (\`FORBIDDEN\` beyond). A key that ends makes none that ends later`,
     scope: 'keys:manage',
     audience: 'browser',
     body: ApiKeyInput,

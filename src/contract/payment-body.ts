@@ -72,6 +72,8 @@ export const PaymentStatuses = v.object({
       paymentId: publicText,
       status: v.picklist(PAYMENT_STATUSES),
       refund: RefundState,
+      /** All of it went back, and no reorganization can undo that. */
+      refundFinal: v.boolean(),
       /** Its block was made after its quoted price had ended, so it counts at an old rate. */
       late: v.boolean(),
     }),

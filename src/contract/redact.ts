@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { LosslessNumber, stringifyJson } from './json.ts'
 
 /**
- * What the request log shows of a request or a response. The schema of the endpoint decides: figures,
+ * What logs show: errors, and in the request log of a request or a response. There the schema of the endpoint decides: figures,
  * choices of a closed list and text marked as `logged` are shown, everything else is hidden. A value
  * that does not fit its schema is hidden too, so text in the place of a figure is never shown.
  */
@@ -163,4 +163,40 @@ export function cutText(text: string): string {
   if (bytes.length <= MOST_EXCERPT_BYTES) return text
   const room = bytes.subarray(0, MOST_EXCERPT_BYTES - 3)
   return new TextDecoder().decode(room, { stream: true }) + ELLIPSIS
+}
+
+/** Of a URL all but scheme and host may be a secret: RPC endpoints have their key in the path, the query or the user name. */
+const USER_OF_URL = /\b([a-z][a-z\d+.-]{0,19}:\/\/)[^\s/?#"'`<>]*@/gi
+const REST_OF_URL =
+  /\b([a-z][a-z\d+.-]{0,19}:\/\/[^\s/?#"'`<>]+)[/?#][^\s"'`<>]*[^\s"'`<>).,;:\]]/gi
+
+function cutUrls(text: string): string {
+  return text.replace(USER_OF_URL, '$1').replace(REST_OF_URL, `$1/${ELLIPSIS}`)
+}
+
+export type LoggedError = {
+  type: string
+  message: string
+  code?: unknown
+  stack?: string
+  cause?: LoggedError
+}
+
+/**
+ * An error for the log of a program, with its causes: of URLs scheme and host alone, and of a failed query of Drizzle not the values, which are a
+ * caller's data.
+ */
+export function describeForLog(error: unknown, depth = 0): LoggedError {
+  if (!(error instanceof Error)) return { type: typeof error, message: cutUrls(String(error)) }
+  const message =
+    'params' in error && 'query' in error ? `Failed query: ${String(error.query)}` : error.message
+  const stack = error.stack?.replace(error.message, () => message)
+  return {
+    type: error.name,
+    message: cutUrls(message),
+    ...('code' in error && { code: error.code }),
+    ...(stack !== undefined && { stack: cutUrls(stack) }),
+    ...(error.cause !== undefined &&
+      depth < 4 && { cause: describeForLog(error.cause, depth + 1) }),
+  }
 }

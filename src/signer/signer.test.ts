@@ -637,6 +637,46 @@ describe('what was spent', () => {
     expect(await sign(second, 1)).toBe('signed')
   })
 
+  test('is not forgotten when a machine starts with a clock that is days behind, and that is set later', async () => {
+    signer.setPolicy({ rules: [{ wallet: '*', maxPerDay: '2.5' }] })
+    await pay()
+    let uptime = 0
+    const open = () => openAnother({ now: () => now, uptime: () => uptime })
+    const sign = (by: ReturnType<typeof open>, nonce: number) =>
+      reasonOf(by.sign({ wallet: evm, transaction: evmBytes({ nonce }) }))
+    const pass = (ms: number) => [(now += ms), (uptime += ms)]
+    pass(DAY_MS / 2)
+    now -= 3 * DAY_MS
+    const behind = open()
+    pass(DAY_MS / 4)
+    expect([await sign(behind, 1), await sign(behind, 2)]).toEqual(['signed', 'over_day'])
+    pass(DAY_MS / 4)
+    now += 3 * DAY_MS
+    // The log knows that the second payment came a quarter of a day after the first one, or later: a millisecond of its day is left.
+    pass(DAY_MS / 4 - 1)
+    const right = open()
+    expect([await sign(right, 2), await sign(right, 3)]).toEqual(['signed', 'over_day'])
+    expect(await sign(open(), 3)).toBe('over_day')
+  })
+
+  test('of days after a clock was ahead is not counted again at each start', async () => {
+    signer.setPolicy({ rules: [{ wallet: '*', maxPerDay: '2.5' }] })
+    let uptime = 0
+    const open = () => openAnother({ now: () => now, uptime: () => uptime })
+    const sign = (by: ReturnType<typeof open>, nonce: number) =>
+      reasonOf(by.sign({ wallet: evm, transaction: evmBytes({ nonce }) }))
+    now += 1_000 * DAY_MS
+    expect(await sign(open(), 0)).toBe('signed')
+    now -= 1_000 * DAY_MS
+    for (const nonce of [1, 2, 3]) {
+      expect(await sign(open(), nonce)).toBe('signed')
+      now += DAY_MS
+      uptime += DAY_MS
+    }
+    expect(await sign(open(), 4)).toBe('signed')
+    expect(await sign(open(), 5)).toBe('over_day')
+  })
+
   test('is read from a log of any length, to its last whole line', async () => {
     signer.setPolicy({ rules: [{ wallet: '*', maxPerDay: '1.5' }] })
     await pay()

@@ -34,6 +34,7 @@ const atomic = v.pipe(
 )
 const Line = v.object({
   at: v.number(),
+  atLeast: v.optional(v.number()),
   wallet: v.string(),
   network: v.string(),
   identity: v.string(),
@@ -56,11 +57,16 @@ export type SignerClock = { now: () => number; uptime: () => number }
  *
  * The 24 hours of a signature are measured by `uptime`: a clock that is set forward gives no wallet its day back. Only at the start is the machine's clock
  * believed, and a line of the future counts for 24 hours more.
+ *
+ * A machine may start with a clock that is behind, until it is set. A line that is written then has in `atLeast` the time of the newest line and what has
+ * passed since, and is in the file of that day: once the clock is right, the line counts from there.
  */
 export class SpendLog {
   readonly #folder: string
   readonly #clock: SignerClock
   readonly #windows = new Map<string, Window>()
+  /** The latest time of a line, and the `uptime` from which it is continued. */
+  #newest: { at: number; uptime: number }
   #file: { day: string; handle: FileHandle } | undefined
   #waiting: { line: string; written: () => void; failed: (error: unknown) => void }[] = []
   #writing = false
@@ -72,11 +78,17 @@ export class SpendLog {
     this.#clock = clock
     const since = dayOf(clock.now() - DAY_MS)
     const entries: Entry[] = []
+    let newest = -Infinity
     for (const name of readdirSync(folder).toSorted()) {
       const day = FILE.exec(name)?.[1]
       if (day !== undefined && day >= since)
-        readLog(join(folder, name), clock, (entry) => entries.push(entry))
+        for (const line of readLog(join(folder, name))) {
+          newest = Math.max(newest, line.at, line.atLeast ?? -Infinity)
+          const entry = toEntry(line, clock)
+          if (entry) entries.push(entry)
+        }
     }
+    this.#newest = { at: newest, uptime: clock.uptime() }
     for (const entry of entries.toSorted((one, other) => one.until - other.until))
       this.#count(entry)
   }
@@ -104,7 +116,11 @@ export class SpendLog {
     const totalAtomic = amountAtomic + feeAtomic
     this.#count({ wallet, network, identity, until: uptime() + DAY_MS, totalAtomic })
     const amounts = { amount: amountAtomic.toString(), fee: feeAtomic.toString() }
-    const facts = { at: now(), wallet, network, kind, recipient, ...amounts, identity }
+    const at = now()
+    const atLeast = this.#time(at)
+    if (atLeast === at) this.#newest = { at, uptime: uptime() }
+    const times = { at, ...(atLeast > at && { atLeast }) }
+    const facts = { ...times, wallet, network, kind, recipient, ...amounts, identity }
     await this.#enqueue(`${JSON.stringify(facts)}\n`)
   }
 
@@ -147,7 +163,7 @@ export class SpendLog {
   }
 
   async #today(): Promise<FileHandle> {
-    const day = dayOf(this.#clock.now())
+    const day = dayOf(this.#time(this.#clock.now()))
     if (this.#file?.day === day) return this.#file.handle
     await this.close()
     const path = join(this.#folder, `spend-${day}.jsonl`)
@@ -155,6 +171,12 @@ export class SpendLog {
     const handle = await open(path, APPEND_SYNCED, 0o600)
     this.#file = { day, handle }
     return handle
+  }
+
+  /** The machine's clock; where it is behind the newest line, the time of that line and what has passed since. */
+  #time(now: number): number {
+    const { at, uptime } = this.#newest
+    return now >= at ? now : at + this.#clock.uptime() - uptime
   }
 
   #count({ wallet, network, identity, until, totalAtomic }: Entry): void {
@@ -174,11 +196,7 @@ function nameOf(wallet: string, network: string): string {
 }
 
 /** @throws SignerConfigError with the number of a line that is not of this program */
-function readLog(
-  path: string,
-  { now, uptime }: SignerClock,
-  onEntry: (entry: Entry) => void,
-): void {
+function* readLog(path: string): Generator<v.InferOutput<typeof Line>> {
   dropTornLine(path)
   let number = 0
   for (const text of linesOf(path)) {
@@ -189,11 +207,20 @@ function readLog(
       throw new SignerConfigError(
         `${path}: line ${number} is not of the signer. What was spent is not known, so nothing is signed. Repair the line, or move the file away to begin at zero.`,
       )
-    const { at, wallet, network, identity, amount, fee } = line.output
-    const left = Math.min(at + DAY_MS - now(), DAY_MS)
-    if (left > 0)
-      onEntry({ wallet, network, identity, until: uptime() + left, totalAtomic: amount + fee })
+    yield line.output
   }
+}
+
+/** Undefined for a line that no longer counts. An `atLeast` of the future is that of a clock that was ahead. */
+function toEntry(
+  { at, atLeast, wallet, network, identity, amount, fee }: v.InferOutput<typeof Line>,
+  clock: SignerClock,
+): Entry | undefined {
+  const now = clock.now()
+  const from = atLeast !== undefined && atLeast <= now ? Math.max(at, atLeast) : at
+  const left = Math.min(from + DAY_MS - now, DAY_MS)
+  if (left <= 0) return undefined
+  return { wallet, network, identity, until: clock.uptime() + left, totalAtomic: amount + fee }
 }
 
 function* linesOf(path: string): Generator<string> {

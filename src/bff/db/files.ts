@@ -292,7 +292,7 @@ export async function noteFailed(db: Database, paymentId: string, failedAt: Date
     .where(and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.deliveredAt)))
 }
 
-/** Failures whose payments were refunded in full: they are none any more. */
+/** Failures whose payments were refunded in full, in final blocks: they are none any more. */
 export async function closeFailures(db: Database, paymentIds: readonly string[]): Promise<void> {
   if (paymentIds.length === 0) return
   await db

@@ -282,7 +282,8 @@ const PROGRESS = [
 
 /**
  * Writes the status that an event tells, where it is further than what is known: events may come
- * late, and again after a lost connection. A payment that goes back is found by asking the service.
+ * late, and again after a lost connection. For a payment that goes back the service is asked, since
+ * the event may be an old one: see `refreshRolledBack`.
  */
 export async function noteStatusEvent(
   db: Database,
@@ -290,9 +291,18 @@ export async function noteStatusEvent(
   status: string,
 ): Promise<void> {
   if (status === 'created' || status === 'rolled_back') return
-  const [row] = await db.select().from(linkPayment).where(eq(linkPayment.paymentId, paymentId))
+  const row = await findLinkPayment(db, paymentId)
   if (row && PROGRESS.indexOf(status) > PROGRESS.indexOf(row.status))
     await setPaymentStatus(db, row, status)
+}
+
+/** Undefined for a payment that no link has. */
+export async function findLinkPayment(
+  db: Database,
+  paymentId: string,
+): Promise<LinkPaymentRow | undefined> {
+  const [row] = await db.select().from(linkPayment).where(eq(linkPayment.paymentId, paymentId))
+  return row
 }
 
 /** The payments of each link that arrived after as many as it takes, in the order of arrival. */

@@ -5,6 +5,7 @@ import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
 import { unpaidBefore } from '../db/contacts.ts'
 import {
+  findLinkPayment,
   setPaymentStatus,
   takeUnsettledContacts,
   takeUnsettledPayments,
@@ -54,6 +55,22 @@ export async function refreshOldContacts(context: ProxyContext): Promise<void> {
     requestId: createId('req'),
   })
   await noteStatuses(context, rows, byId(payments))
+}
+
+/**
+ * Asks what became of a payment of a link when an event tells that a reorganization dropped it. The
+ * event may be an old one that comes again, after which the payment landed in another block; and
+ * without it an old confirmation that comes again would stand until somebody reads the link.
+ * @throws OperatorError where the service cannot be asked
+ */
+export async function refreshRolledBack(context: ProxyContext, paymentId: string): Promise<void> {
+  const row = await findLinkPayment(context.db, paymentId)
+  if (!row) return
+  const { payments } = await context.upstream.ask(endpoints.paymentStatuses, {
+    query: { paymentIds: paymentId },
+    requestId: createId('req'),
+  })
+  await noteStatuses(context, [row], byId(payments))
 }
 
 /** Rows of one answer, and answers: of a merchant who refunded more payments, the newest are read. */

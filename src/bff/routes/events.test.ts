@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { desc, eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createId, type PaymentStatus } from '#contract/payment.ts'
@@ -6,7 +9,9 @@ import { Fixture } from '#testing/fixture.ts'
 import { evmWallet, type TestBrowser, type TestWallet } from '#testing/test-browser.ts'
 import type { EventReader } from '#testing/event-reader.ts'
 import { session } from '../db/schema.ts'
-import { insertSessionPayment } from '../db/sessions.ts'
+import { findSessions, insertSessionPayment } from '../db/sessions.ts'
+import { Streams } from '../events/streams.ts'
+import { toOpenSession } from '../session/open-session.ts'
 
 const operatorWallet = evmWallet()
 const RING = 40
@@ -262,6 +267,64 @@ test('a wallet that joins is heard of at once', async () => {
   const reader = await open(browser)
   await browser.signIn(sellerWallet)
   await hears(reader, await pay())
+})
+
+test('a wallet that joins outlasts a look at the sessions that began before', async () => {
+  const { hub, log, db, now, config } = fixture.bff.context
+  const browser = fixture.browser()
+  await browser.signIn(evmWallet())
+  const [{ id } = { id: '' }] = await db.select().from(session).orderBy(desc(session.createdAt))
+  const read = async () => {
+    const rows = await findSessions(db, [id], now())
+    return new Map(rows.map((row) => [row.id, toOpenSession(row, config.operatorWallets)]))
+  }
+  const [first, answered, ended] = [0, 0, 0].map(() => Promise.withResolvers<void>())
+  let looks = 0
+  const streams = new Streams({
+    hub,
+    log,
+    beatMs: 20,
+    // The first look reads at once and is answered late; no later one is answered, which would correct it.
+    standing: async () => {
+      const isFirst = looks++ === 0
+      const sessions = await read()
+      if (isFirst) first?.resolve()
+      await (isFirst ? answered : ended)?.promise
+      return sessions
+    },
+  })
+  const before = (await read()).get(id)
+  if (!before) throw new Error('There is no session.')
+  const server = createServer((_, response) =>
+    streams.open(response, { session: before, address: '', position: undefined }),
+  )
+  try {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const response = await fetch(`http://127.0.0.1:${port}`)
+    let text = ''
+    const reading = (async () => {
+      for await (const piece of response.body ?? []) text += Buffer.from(piece).toString()
+    })()
+    await first?.promise
+    await browser.signIn(sellerWallet)
+    const joined = (await read()).get(id)
+    expect(joined?.wallets).toContain(sellerWallet.address)
+    if (joined) streams.refresh(joined)
+    const beats = () => text.split('event: beat').length
+    const count = beats()
+    answered?.resolve()
+    await expect.poll(beats).toBeGreaterThan(count)
+    const [told = ''] = await pay()
+    await expect.poll(() => text, { timeout: 10_000 }).toContain(told.split(' ')[0])
+    streams.stop()
+    await reading
+  } finally {
+    streams.stop()
+    ended?.resolve()
+    server.close()
+  }
 })
 
 test('a stream ends with its session: by signing out here, or in another process', async () => {

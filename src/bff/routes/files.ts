@@ -77,17 +77,21 @@ export const fileList: OwnRule<'fileList'> = async ({ context, visitor, requestI
 
 /**
  * What the inbox of the overview says, up to 100. The service is asked only where a source has
- * failed; more than once only where many of those payments were refunded since the last time.
+ * failed; more than once only where many of those payments were refunded since the last time. A
+ * refund that is not final is looked at again: a reorganization may undo it.
  */
 export const fileFailures: OwnRule<'fileFailures'> = async (asked) => {
   const { config, db } = asked.context
   let failed = 0
+  let offset = 0
   for (let page = 0; config.files && page < MOST_FAILURE_PAGES; page++) {
-    const failures = await unreportedFailures(db, { limit: MOST_PAYMENT_IDS, offset: failed })
+    const failures = await unreportedFailures(db, { limit: MOST_PAYMENT_IDS, offset })
     const known = await readStatuses(asked, failures)
     const refunded = failures.filter((id) => known.get(id)?.refund.state === 'full')
-    await closeFailures(db, refunded)
+    const closed = refunded.filter((id) => known.get(id)?.refundFinal)
+    await closeFailures(db, closed)
     failed += failures.length - refunded.length
+    offset += failures.length - closed.length
     if (failures.length < MOST_PAYMENT_IDS || failed >= MOST_PAYMENT_IDS) break
   }
   return { value: { failed: Math.min(failed, MOST_PAYMENT_IDS) } }

@@ -7,6 +7,7 @@ import type { InvoiceBody, InvoiceCustomer } from '#contract/invoice-endpoints.t
 import type { OpenedShortLink } from '#contract/link-endpoints.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { reasonCodeOf } from '#contract/reasons.ts'
+import { recordEvent } from '#service/db/record-event.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { Fixture } from '#testing/fixture.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
@@ -291,6 +292,8 @@ describe('the payment of an invoice', () => {
     for (const [status, arrival] of [
       ['pending', null],
       ['confirmed', 1],
+      // The service is asked: an event that it was dropped may be an old one.
+      ['rolled_back', 1],
       ['finalized', 1],
     ] as const) {
       await fixture.move(paymentId, status)
@@ -298,6 +301,25 @@ describe('the payment of an invoice', () => {
     }
     const [row] = await context.db.select().from(invoice).where(eq(invoice.id, id))
     expect(row?.paid).toBe(true)
+  })
+
+  test('is what the service says now, where old events of its confirmation and of a reorganization come again', async () => {
+    await expect.poll(() => fixture.bff.context.hub.state, { timeout: 20_000 }).toBe('live')
+    const { paymentId } = (await pay((await issue()).link)).json
+    const { db } = fixture.service.context
+    const now = { draft: false, status: 'finalized' } as const
+    await db.update(payment).set(now).where(eq(payment.id, paymentId))
+    const facts = { accountId: fixture.accountId, paymentId, source: 'watcher' as const }
+    for (const status of ['confirmed', 'rolled_back'] as const)
+      await db.transaction((tx) =>
+        recordEvent(tx, { ...facts, status, blockHeight: null, at: new Date() }),
+      )
+    const known = async () => {
+      const ofPayment = eq(linkPayment.paymentId, paymentId)
+      const [row] = await fixture.bff.context.db.select().from(linkPayment).where(ofPayment)
+      return row?.status
+    }
+    await expect.poll(known, { timeout: 20_000 }).toBe('finalized')
   })
 
   test('and those of thirty others, once all have changed, leave connections to everybody else', async () => {

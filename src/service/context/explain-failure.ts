@@ -1,3 +1,4 @@
+import { describeForLog } from '#contract/redact.ts'
 import { BackupError } from '#postgres/backup.ts'
 import { DataFolderError, FolderLockedError } from '#postgres/folder-lock.ts'
 import { NotMigratedError } from '#postgres/runtime-role.ts'
@@ -7,7 +8,8 @@ import { ServiceConfigError } from './config.ts'
 
 /** Why a program could not start or go on: what the operator can correct in a sentence, everything else with its stack. */
 export function explainFailure(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
+  const { message, stack } = describeForLog(error)
+  if (!(error instanceof Error)) return message
   if (
     error instanceof ServiceConfigError ||
     error instanceof SignerConfigError ||
@@ -21,5 +23,5 @@ export function explainFailure(error: unknown): string {
     return `The address is taken by another program (${error.message}). Choose another PORT or INTERNAL_PORT, or 0 for a free one.`
   if (isDatabaseUnavailable(error))
     return `The database cannot be reached (${error.message}). Check DATABASE_URL, and that the server runs.`
-  return error.stack ?? error.message
+  return stack ?? message
 }

@@ -1,4 +1,5 @@
 import { DrizzleQueryError } from 'drizzle-orm/errors'
+import { HttpRequestError } from 'viem'
 import { expect, test } from 'vitest'
 import { createApiKey } from '#contract/api-key-body.ts'
 import { createLog } from './log.ts'
@@ -40,6 +41,29 @@ test('keys, bearer tokens and passwords are masked wherever they stand', () => {
   expect(text).not.toContain('hunter2')
   expect(text).toContain('pk_live_***')
   expect(() => JSON.parse(text)).not.toThrow()
+})
+
+test('of a URL in an error and its causes scheme and host are logged, and no key in its path, query or user name', () => {
+  const key = 'k3y-0f-th3-pr0v1d3r'
+  const url = `https://mainnet.example/v3/${key}`
+  const viem = new HttpRequestError({
+    url,
+    body: { method: 'eth_chainId' },
+    cause: new Error(`no answer of wss://${key}@sol.example?api-key=${key}, twice`),
+  })
+  const text = logged((log) => log.warn({ err: new Error('not read', { cause: viem }) }, 'm'))
+  expect(text).not.toContain(key)
+  const { err } = JSON.parse(text)
+  expect(err.cause.message).toContain('URL: https://mainnet.example/…\n')
+  expect(err.cause.stack).toContain('URL: https://mainnet.example/…\n')
+  expect(err.cause.cause.message).toBe('no answer of wss://sol.example/…, twice')
+  const ours = 'Open http://127.0.0.1:3000/ (or https://pay.example). See file:///srv/main.ts:1:2.'
+  const plain = JSON.parse(logged((log) => log.warn({ err: new Error(ours) }, 'm'))).err
+  expect(plain.message).toBe(ours)
+  expect(plain.stack).toContain('log.test.ts:')
+  expect(JSON.parse(logged((log) => log.warn({ err: `no ${url}` }, 'm'))).err.message).toBe(
+    'no https://mainnet.example/…',
+  )
 })
 
 test('the values of a failed query are not logged, its text and cause are', () => {

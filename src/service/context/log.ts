@@ -1,5 +1,5 @@
-import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { pino, type DestinationStream, type Logger } from 'pino'
+import { describeForLog } from '#contract/redact.ts'
 
 const SECRET_FIELDS = [
   'authorization',
@@ -27,33 +27,11 @@ export function createLog(level: string, destination?: DestinationStream): Logge
     level,
     base: undefined,
     redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: '***' },
-    serializers: { err: describeError },
+    serializers: { err: describeForLog },
     hooks: {
       streamWrite: (line: string) =>
         SECRETS.reduce((text, [pattern, mask]) => text.replace(pattern, mask), line),
     },
   }
   return destination ? pino(options, destination) : pino(options)
-}
-
-type ErrorFacts = {
-  type: string
-  message: string
-  code?: unknown
-  stack?: string
-  cause?: ErrorFacts
-}
-
-/** An error without the values of the query that failed: they are a caller's data. */
-function describeError(error: unknown, depth = 0): ErrorFacts {
-  if (!(error instanceof Error)) return { type: typeof error, message: String(error) }
-  const message =
-    error instanceof DrizzleQueryError ? `Failed query: ${error.query}` : error.message
-  return {
-    type: error.name,
-    message,
-    ...('code' in error && { code: error.code }),
-    stack: error.stack?.replace(error.message, message),
-    ...(error.cause !== undefined && depth < 4 && { cause: describeError(error.cause, depth + 1) }),
-  }
 }

@@ -4,8 +4,8 @@ import type { ListedStatus, PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import { payment } from './schema/payment.ts'
 
-/** What went back of a payment, and what may still go: built or sent, and not decided. Atomic units. */
-export type RefundSums = { refunded: bigint; pending: bigint }
+/** What went back of a payment, of that what is final, and what may still go: built or sent, and not decided. Atomic units. */
+export type RefundSums = { refunded: bigint; final: bigint; pending: bigint }
 
 export const REFUNDED = ['confirmed', 'finalized'] as const satisfies PaymentStatus[]
 /** An order that is built counts until it has expired. What a reorganisation undid may land again. */
@@ -28,18 +28,21 @@ export async function readRefunds(
     .select({
       refundOf: payment.refundOf,
       refunded: sumOf(REFUNDED),
+      final: sumOf(['finalized']),
       pending: sumOf(PENDING_REFUND),
     })
     .from(payment)
     .where(inArray(payment.refundOf, [...paymentIds]))
     .groupBy(payment.refundOf)
-  return new Map(
-    rows.flatMap(({ refundOf, refunded, pending }) =>
-      refundOf === null
-        ? []
-        : [[refundOf, { refunded: BigInt(refunded), pending: BigInt(pending) }]],
-    ),
-  )
+  const sums = new Map<string, RefundSums>()
+  for (const { refundOf, refunded, final, pending } of rows)
+    if (refundOf !== null)
+      sums.set(refundOf, {
+        refunded: BigInt(refunded),
+        final: BigInt(final),
+        pending: BigInt(pending),
+      })
+  return sums
 }
 
 /** Whether all of a payment went back, or may still go back. */

@@ -199,7 +199,7 @@ describe('webhooks', () => {
     const lease = await leaseWebhook(db, { holder, now, accounts: [small.accountId] })
     expect(lease?.id).toBe(endpointId)
     const held = { id: endpointId, accountId: small.accountId, holder, now }
-    while (await writeDeliveries(db, held));
+    while ((await writeDeliveries(db, held))?.more);
     let attempts = 0
     for (;;) {
       const due = await readDue(db, { ...held, limit: 100 })

@@ -7,6 +7,8 @@ import { webhookDelivery, webhookEndpoint } from './schema/webhook.ts'
 
 export type WebhookEndpoint = typeof webhookEndpoint.$inferSelect
 export type WebhookDelivery = typeof webhookDelivery.$inferSelect
+/** Where to send, and the secrets that sign. A merchant may change both at any time. */
+export type WebhookTarget = Pick<WebhookEndpoint, 'id' | 'accountId' | 'url' | 'secrets'>
 
 /** How long a delivery is attempted. */
 export const RETRY_DAYS = 3
@@ -77,7 +79,7 @@ export async function releaseWebhook(db: Database, id: string, holder: string): 
 /**
  * Writes the deliveries of events that have none yet, and moves the endpoint's cursor behind them, in one statement. The row of the endpoint is locked
  * meanwhile, so a process that lost the lease writes nothing. What waits for an earlier delivery of its payment is due with it.
- * @returns whether there may be more
+ * @returns where to send now and with which secrets, and whether there may be more; undefined when the lease is lost, or the endpoint disabled or deleted
  */
 export async function writeDeliveries(
   db: Database,
@@ -87,11 +89,13 @@ export async function writeDeliveries(
     holder,
     now,
   }: Pick<WebhookEndpoint, 'id' | 'accountId'> & { holder: string; now: Date },
-): Promise<boolean> {
+): Promise<{ target: WebhookTarget; more: boolean } | undefined> {
   const at = now.toISOString()
-  const { rows } = await db.execute<{ events: number }>(sql`
+  const { rows } = await db.execute<
+    Pick<WebhookTarget, 'url' | 'secrets'> & { events: number }
+  >(sql`
     with endpoint as (
-      select * from service.webhook_endpoint where id = ${id} and holder = ${holder} for update
+      select * from service.webhook_endpoint where id = ${id} and holder = ${holder} and enabled for update
     ), unsent as (
       select event.number, event.payment_id,
         case event.kind when 'payment' then 'payment.' || event.status else event.kind end as type
@@ -113,8 +117,11 @@ export async function writeDeliveries(
       update service.webhook_endpoint set cursor = (select max(number) from unsent)
       where id = ${id} and exists (select from unsent)
     )
-    select count(*)::int as events from unsent`)
-  return rows[0]?.events === AT_ONCE
+    select endpoint.url, endpoint.secrets, (select count(*)::int from unsent) as events from endpoint`)
+  const [row] = rows
+  if (!row) return undefined
+  const { url, secrets, events } = row
+  return { target: { id, accountId, url, secrets }, more: events === AT_ONCE }
 }
 
 /** What may be sent now: of each payment the oldest one alone. */

@@ -124,6 +124,71 @@ describe('the keys of an account', () => {
     expect(await works(owner.key)).toBe(true)
   })
 
+  test('a key that ends makes, and replaces, none that ends later, and is told its end', async () => {
+    const end = now + 60_000
+    const scopes: Scope[] = ['keys:manage', 'payment:read']
+    const { key } = await createTestKey(app.context.db)
+    const temporary = (await create({ name: 'temporary', scopes, expiresAt: end }, key)).json
+    const permanent = (await create({ name: 'permanent', scopes }, key)).json
+    const make = (more: object) => create({ name: 'x', scopes, ...more }, temporary.key)
+    for (const expiresAt of [undefined, end + 1])
+      expect(await make({ expiresAt })).toMatchObject({
+        status: 403,
+        json: {
+          error: {
+            code: 'FORBIDDEN',
+            details: {
+              expiresAt: `Expected at most ${end}, when this API key ends; received ${expiresAt ?? 'none'}.`,
+            },
+          },
+        },
+      })
+    expect((await make({ expiresAt: end })).json.expiresAt).toBe(end)
+    const refused = await rotate(permanent.id, 0, temporary.key)
+    expect([refused.status, refused.json.error.details]).toEqual([
+      403,
+      { expiresAt: expect.stringContaining(String(end)) },
+    ])
+    expect(await works(permanent.key)).toBe(true)
+    expect((await rotate(temporary.id, 0, temporary.key)).json.expiresAt).toBe(end)
+    // In its grace the key that was replaced has an end too.
+    await rotate(permanent.id, 60, permanent.key)
+    expect((await create({ name: 'x', scopes }, permanent.key)).status).toBe(403)
+  })
+
+  test('a key makes, and replaces, none with a higher quota than the operator gave it', async () => {
+    const scopes: Scope[] = ['keys:manage', 'payment:read']
+    const { key } = await createTestKey(app.context.db, { plan: 'premium' })
+    const slow = (await create({ name: 'slow', scopes }, key)).json
+    const free = (await create({ name: 'free', scopes }, key)).json
+    const target = { target: app.context.config.database, db: app.context.db }
+    const setQuota = (quota: number) =>
+      executeAsOwner(
+        target,
+        `update service.api_key set requests_per_minute = ${quota} where id = '${slow.id}'`,
+      )
+    const quotaOf = async (id: string) => {
+      const [row] = await app.context.db
+        .select({ quota: apiKey.requestsPerMinute })
+        .from(apiKey)
+        .where(eq(apiKey.id, id))
+      return row?.quota
+    }
+    await setQuota(40)
+    const made = await create({ name: 'x', scopes, plan: 'premium' }, slow.key)
+    expect(await quotaOf(made.json.id)).toBe(40)
+    const refused = await rotate(free.id, 0, slow.key)
+    expect([refused.status, refused.json.error.details]).toEqual([
+      403,
+      { id: 'Expected a key with at most 40 requests a minute; received 100.' },
+    ])
+    expect((await rotate(made.json.id, 0, slow.key)).status).toBe(200)
+    // A quota above the plan is given by the operator alone.
+    await setQuota(5_000)
+    const usual = await create({ name: 'x', scopes }, slow.key)
+    expect(await quotaOf(usual.json.id)).toBeNull()
+  })
+
   test('after a rotation both keys are valid until the grace ends, to the millisecond', async () => {
     const old = await create({
       name: 'till',

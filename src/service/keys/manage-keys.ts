@@ -1,5 +1,5 @@
 import { eq, and, isNull, asc } from 'drizzle-orm'
-import type { ApiKeyRow } from '#contract/api-key-body.ts'
+import { PLANS, type ApiKeyRow } from '#contract/api-key-body.ts'
 import type { EndpointReply, EndpointInput } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
@@ -82,8 +82,8 @@ export async function deleteKey(
 }
 
 /**
- * Rotates a key of the account on behalf of a key, which may be the same one. The answer shows a key with the scopes of the old one,
- * so it takes a key that has them all.
+ * Rotates a key of the account on behalf of a key, which may be the same one. The answer shows a key with the scopes, the end and the quota of the old one,
+ * so it takes a key that has as much.
  * @throws `NOT_FOUND`, `FORBIDDEN`, `INVALID_PARAMETERS`
  */
 export async function replaceKey(
@@ -92,7 +92,12 @@ export async function replaceKey(
   input: EndpointInput<'apiKeyRotate'>,
 ): Promise<EndpointReply<'apiKeyRotate'>> {
   const { id } = input.params
-  requireGrant(actor, (await readKey(context, actor, id)).scopes)
+  const keys = await listKeys(context.db, actor.accountId)
+  const old = pickKey(keys, id)
+  const own = pickKey(keys, actor.keyId)
+  requireGrant(actor, old.scopes)
+  requireEnd(own, old.expiresAt)
+  requireQuota(own, old)
   const rotation = { id, graceSeconds: input.body.graceSeconds, now: context.now() }
   const made = await context.db.transaction((tx) => rotateKey(tx, rotation))
   context.callers.forget(actor.accountId)
@@ -125,7 +130,7 @@ export async function revokeKey(db: Database, id: string, now: Date): Promise<vo
 
 /**
  * Makes a key on behalf of another one, which cannot give away more than it has.
- * @throws `FORBIDDEN` for a scope that the actor lacks or a plan above the account's, `INVALID_PARAMETERS` for an expiry that is past
+ * @throws `FORBIDDEN` for a scope that the actor lacks, an end after its own or a plan above the account's, `INVALID_PARAMETERS` for an expiry that is past
  */
 export async function grantKey(
   context: Context,
@@ -140,13 +145,49 @@ export async function grantKey(
     })
   }
   const expiry = expiresAt === undefined ? undefined : new Date(expiresAt)
+  const own = pickKey(await listKeys(context.db, actor.accountId), actor.keyId)
+  requireEnd(own, expiry ?? null)
   const { id, key } = await createKey(context.db, {
     accountId: actor.accountId,
     ...rest,
     expiresAt: expiry,
+    requestsPerMinute: quotaBelow(PLANS[rest.plan].requestsPerMinute, own),
     now: context.now(),
   })
   return { success: true, key, ...(await readKey(context, actor, id)) }
+}
+
+/**
+ * A key that ends makes none that ends later.
+ * @throws `FORBIDDEN` that names the field
+ */
+function requireEnd(own: KeyRow, expiresAt: Date | null): void {
+  if (!own.expiresAt || (expiresAt && expiresAt <= own.expiresAt)) return
+  const most = own.expiresAt
+  throw new ProblemError('FORBIDDEN', {
+    message: `This API key ends at ${most.toISOString()}. It cannot make a key that ends later, or never.`,
+    details: {
+      expiresAt: `Expected at most ${most.getTime()}, when this API key ends; received ${expiresAt?.getTime() ?? 'none'}.`,
+    },
+  })
+}
+
+/** The quota that the operator gave this key, where it is below the other one. */
+function quotaBelow(perMinute: number, { requestsPerMinute }: KeyRow): number | undefined {
+  return requestsPerMinute !== null && requestsPerMinute < perMinute ? requestsPerMinute : undefined
+}
+
+/** @throws `FORBIDDEN` for a key with a higher quota than the one that the operator gave the asking key */
+function requireQuota(own: KeyRow, other: KeyRow): void {
+  const perMinute = other.requestsPerMinute ?? PLANS[other.plan].requestsPerMinute
+  const most = quotaBelow(perMinute, own)
+  if (most === undefined) return
+  throw new ProblemError('FORBIDDEN', {
+    message: `This API key has ${most} requests a minute. It cannot replace a key that has ${perMinute}.`,
+    details: {
+      id: `Expected a key with at most ${most} requests a minute; received ${perMinute}.`,
+    },
+  })
 }
 
 /** The account's keys, oldest first, those that ended included. */
@@ -160,7 +201,13 @@ export async function readKeys({ db, now }: Context, actor: Actor): Promise<ApiK
  * @throws `NOT_FOUND` for an unknown key and for another account's
  */
 async function readKey(context: Context, actor: Actor, id: string): Promise<ApiKeyRow> {
-  const key = (await readKeys(context, actor)).find((own) => own.id === id)
+  const keys = await listKeys(context.db, actor.accountId)
+  return describeKey(pickKey(keys, id), keys, context.now())
+}
+
+/** @throws `NOT_FOUND` */
+function pickKey(keys: readonly KeyRow[], id: string): KeyRow {
+  const key = keys.find((own) => own.id === id)
   if (!key) throw new ProblemError('NOT_FOUND', { message: `There is no key ${id}.` })
   return key
 }

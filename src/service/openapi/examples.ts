@@ -264,7 +264,15 @@ export const examples: {
     request: { query: { paymentIds: PAYMENT } },
     reply: {
       success: true,
-      payments: [{ paymentId: PAYMENT, status: status.status, refund: status.refund, late: false }],
+      payments: [
+        {
+          paymentId: PAYMENT,
+          status: status.status,
+          refund: status.refund,
+          refundFinal: false,
+          late: false,
+        },
+      ],
     },
   },
   paymentHistory: {

@@ -59,6 +59,7 @@ export async function readStatuses(
         paymentId: id,
         status,
         refund: describeRefund(amount, refunds.get(id)),
+        refundFinal: (refunds.get(id)?.final ?? 0n) >= amount,
         late: quote !== undefined && isLate(quote, blockTime?.getTime()),
       }
     }),

@@ -20,7 +20,7 @@ import {
   writeDeliveries,
   type WebhookAttempt,
   type WebhookDelivery,
-  type WebhookEndpoint,
+  type WebhookTarget,
 } from '../db/webhooks.ts'
 import { readEvent } from '../events/read.ts'
 import { toMessage, type ReadPayment } from '../events/to-message.ts'
@@ -60,12 +60,15 @@ export function pauseAfter(attempts: number, random = Math.random()): number {
 }
 
 /**
- * Sends all that is due to an endpoint whose lease this process holds, and gives the lease back.
+ * Sends all that is due to an endpoint whose lease this process holds, and gives the lease back. A change of the URL, the secrets or `enabled` applies from
+ * the next batch on.
  * @returns when something is due again, as far as was seen here
  */
-export async function deliverTo(sender: WebhookSender, endpoint: WebhookEndpoint): Promise<number> {
+export async function deliverTo(
+  sender: WebhookSender,
+  { id, accountId }: Pick<WebhookTarget, 'id' | 'accountId'>,
+): Promise<number> {
   const { db, holder, now, signal } = sender
-  const { id, accountId } = endpoint
   let dueAt = Infinity
   // Without the lease another process sends; this one stops before the next request.
   let heldUntil = performance.now() + LEASE_S * 1_000
@@ -76,11 +79,12 @@ export async function deliverTo(sender: WebhookSender, endpoint: WebhookEndpoint
   const held = () => !signal.aborted && performance.now() < heldUntil
   await whileBeating(extend, async () => {
     for (let more = true; more && held();) {
-      more = await writeDeliveries(db, { id, accountId, holder, now: now() })
+      const batch = await writeDeliveries(db, { id, accountId, holder, now: now() })
+      if (!batch) return
       const due = await readDue(db, { id, now: now(), limit: AT_ONCE })
       const attempts = await Promise.allSettled(
         due.map(async (delivery) =>
-          held() ? await deliver(sender, endpoint, delivery) : undefined,
+          held() ? await deliver(sender, batch.target, delivery) : undefined,
         ),
       )
       for (const attempt of attempts) {
@@ -90,7 +94,7 @@ export async function deliverTo(sender: WebhookSender, endpoint: WebhookEndpoint
         if (value === undefined) heldUntil = 0
         else if (value.state === 'pending') dueAt = Math.min(dueAt, value.nextAttemptAt.getTime())
       }
-      more ||= due.length > 0
+      more = batch.more || due.length > 0
     }
   })
   await releaseWebhook(db, id, holder)
@@ -100,14 +104,14 @@ export async function deliverTo(sender: WebhookSender, endpoint: WebhookEndpoint
 /** One attempt. @returns what is due next; undefined when the lease was lost meanwhile */
 async function deliver(
   sender: WebhookSender,
-  endpoint: WebhookEndpoint,
+  target: WebhookTarget,
   delivery: WebhookDelivery,
 ): Promise<Pick<WebhookDelivery, 'state' | 'nextAttemptAt'> | undefined> {
   const { db, holder, now } = sender
   const startedAt = performance.now()
   // What was sent once is sent again as it was.
   const body = delivery.body ?? (await writeBody(sender, delivery))
-  const answer = await post(sender, endpoint, { id: delivery.id, body })
+  const answer = await post(sender, target, { id: delivery.id, body })
   const at = now()
   const ok =
     answer.responseStatus !== null && answer.responseStatus >= 200 && answer.responseStatus < 300
@@ -147,7 +151,7 @@ type Answered = Pick<WebhookAttempt, 'responseStatus' | 'responseBody' | 'failur
 
 async function post(
   { signer, config, log, now, attemptMs = ATTEMPT_MS }: WebhookSender,
-  { id, url, accountId, secrets }: WebhookEndpoint,
+  { id, url, accountId, secrets }: WebhookTarget,
   message: { id: string; body: string },
 ): Promise<Answered> {
   const at = now()

@@ -433,6 +433,38 @@ describe('webhooks', () => {
     expectWhole(ids, ['finalized'])
   })
 
+  test('a change of the URL, a rotation and a stop apply to a send that is under way', async () => {
+    const { id, secret } = await create()
+    await pass(50, ['created'])
+    const change = async (path: string, body: object) =>
+      succeed(await api.post(`/webhooks/${id}${path}`, body)).body
+    // Each change is made while the requests of a batch wait for their answers.
+    const changes = [
+      () => change('', { url: `${receiver.url}/mine` }),
+      async () => textAt(await change('/secret', { graceSeconds: 0 }), 'secret'),
+      () => change('', { enabled: false }),
+    ]
+    const batches: Promise<unknown>[] = []
+    let count = 0
+    receiver.answer = async () => {
+      if (count++ % 16 === 0) batches.push(changes[batches.length]?.() ?? Promise.resolve())
+      await batches.at(-1)
+      return 200
+    }
+    await deliver(15_000)
+    expect(receiver.received).toHaveLength(48)
+    const paths = receiver.received.map(({ path }) => path)
+    expect(paths).toEqual(paths.map((_, index) => (index < 16 ? '/webhooks' : '/webhooks/mine')))
+    const next = String(await batches[1])
+    for (const [index, { id: message, headers, body }] of receiver.received.entries())
+      expect(headers['webhook-signature']).toBe(
+        new Webhook(index < 32 ? secret : next).sign(message, new Date(now), body),
+      )
+    succeed(await api.post(`/webhooks/${id}`, { enabled: true }))
+    await deliver()
+    expect(receiver.received).toHaveLength(50)
+  })
+
   test('events after a cursor are listed as they were delivered', async () => {
     await create()
     // More than a page.
