@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, lt, ne, or, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import { canMove, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
@@ -167,6 +167,18 @@ export async function setReported(
         inArray(payment.status, ['created', 'pending', 'rolled_back', 'expired']),
       ),
     )
+}
+
+/** An order whose transaction may land later than the one it was built as stays open until then. */
+export async function extendValidity(
+  tx: Database,
+  id: string,
+  lastValidBlockHeight: number,
+): Promise<void> {
+  await tx
+    .update(payment)
+    .set({ lastValidBlockHeight })
+    .where(and(eq(payment.id, id), lt(payment.lastValidBlockHeight, lastValidBlockHeight)))
 }
 
 /** Keeps what ties an order to its payer, while nothing has paid it. */

@@ -7,6 +7,7 @@ import type { Context } from '../context/context.ts'
 import { insertAttempt } from '../db/attempts.ts'
 import { consumeClaim, type OpenClaim } from '../db/claims.ts'
 import {
+  extendValidity,
   findBySignature,
   findPayment,
   insertPayment,
@@ -102,6 +103,8 @@ export async function recordBroadcast(
       transfer: recorded.transfer,
     })
     if (own?.status === 'pending') {
+      if (own.mode === 'local' && limits.lastValidBlockHeight !== null)
+        await extendValidity(tx, own.id, limits.lastValidBlockHeight)
       await consume(tx, known, { paymentId: own.id, transaction })
       await tellProven(tx, own, context.now())
       return own
@@ -216,6 +219,8 @@ async function findOrder(
 ): Promise<PaymentRecord | undefined> {
   if (held.order !== undefined) return findPayment(tx, held.order)
   if (examined.authorization || signature === null) return undefined
+  // What our wallet signs is recorded as an attempt, and only a received payment has attempts.
+  if (examined.feePayer && height === null) return undefined
   const { network } = terms.network
   const paid = await findBySignature(tx, { accountId, network, signature })
   return (

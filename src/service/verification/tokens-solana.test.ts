@@ -13,6 +13,11 @@ import { eventually, openContext, type OpenedContext } from '#testing/service-co
 import { decodeBase64, encodeBase64 } from '#x402/header.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import type { Context } from '../context/context.ts'
+import { readAttempts } from '../db/attempts.ts'
+import { pollOnce } from '../monitor/poll.ts'
+import { buildTransaction } from '../payments/build.ts'
+import { readPaymentBody } from '../payments/status.ts'
+import { reconcile } from '../reconciliation/reconcile.ts'
 import { describeSupported, settlePayment, verifyPayment } from '../settlement/facilitator.ts'
 import { receivePayment } from '../settlement/receive.ts'
 
@@ -277,6 +282,51 @@ test('a transaction whose memo is the id of a payment pays nothing else', async 
     })
     expect(await gained(solana.connection, all.payee.publicKey)).toBe(0n)
   }
+})
+
+test('a transaction that names an open order and that the fee payer signs is recorded as its own payment, and stops no wallet', async () => {
+  const [chain] = context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const sender = sponsor.publicKey.toBase58()
+  await eventually(
+    () => reconcile(context, chain, sender),
+    (verdict) => verdict === 'equal',
+  )
+  const all = bill()
+  const { paymentId: order } = await buildTransaction(context, opened.actor, {
+    walletAddress: payer.publicKey.toBase58(),
+    recipientAddress: all.payTo,
+    amount: '2',
+    asset: 'USDC',
+    resource: URL,
+  })
+  const extra = { ...all.requirements.extra, memo: order }
+  const header = await pay({ ...all, requirements: { ...all.requirements, extra } })
+  const answer = await receive(all, header)
+  expect(answer).toMatchObject({ verified: true })
+  const paymentId = answer.paymentId ?? ''
+  expect(paymentId).not.toBe(order)
+  expect(await readAttempts(context.db, paymentId)).toMatchObject([
+    { signer: sender, signature: answer.signature },
+  ])
+  await eventually(
+    async () => {
+      await pollOnce(context, chain, { expiredToo: true })
+      return readPaymentBody(context, paymentId)
+    },
+    ({ status }) => status === 'finalized',
+  )
+  // Its money counts once.
+  expect(await readPaymentBody(context, order)).toMatchObject({
+    status: 'created',
+    signature: null,
+  })
+  expect(await receive(all, header)).toMatchObject({ paymentId, alreadyProcessed: true })
+  const verdict = await eventually(
+    () => reconcile(context, chain, sender),
+    (seen) => seen === 'equal' || seen === 'stopped',
+  )
+  expect(verdict).toBe('equal')
 })
 
 /** Claims that the requested terms were accepted, regardless of what was signed. */
