@@ -1,6 +1,7 @@
 import { fact } from '#contract/facts.ts'
 import { stringifyJson } from '#contract/json.ts'
 import { createPaymentId, isPaid, type PaymentStatus } from '#contract/payment.ts'
+import type { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
@@ -147,12 +148,14 @@ export async function recordBroadcast(
 /** Another account may be settling the same payment right now: its bytes are sent once. */
 async function insertOnce(tx: Database, row: Parameters<typeof insertAttempt>[1]): Promise<void> {
   await insertAttempt(tx, row).catch((error: unknown) => {
-    throw isUniqueViolation(error, 'attempt_signature')
-      ? undecided(
-          'This payment is being settled at this moment. Nothing is decided; send the same request again.',
-        )
-      : error
+    throw isUniqueViolation(error, 'attempt_signature') ? beingSettled() : error
   })
+}
+
+export function beingSettled(): ProblemError {
+  return undecided(
+    'This payment is being settled at this moment. Nothing is decided; send the same request again.',
+  )
 }
 
 /** The last second of the year 9999. */

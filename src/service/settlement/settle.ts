@@ -53,6 +53,7 @@ import {
 import { messageKey } from '../verification/read-signed.ts'
 import { refuseBroadcast, refuseUnbound, simulateSigned } from '../verification/simulate-signed.ts'
 import {
+  beingSettled,
   recordBroadcast,
   recordLanded,
   type ValidityLimits,
@@ -272,6 +273,8 @@ async function settleSigned(
   await validateMemo(context, job, examined.memo)
   if (known === null || known.state === 'not_found')
     await orUndecided(deadline.within(simulateSigned(job, chain, bytes)))
+  // Signed again it is the same transaction, and each signature counts against the signer's caps.
+  if (feePayer && sent !== null) throw beingSettled()
   const head = await orUndecided(deadline.within(chain.head()))
   const limits = {
     builtHeight: head.height,

@@ -9,7 +9,12 @@ import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
 import { createTokens, payInvoice, solanaPayer, withFacilitator } from '#testing/token-payers.ts'
 import { alter, refusal, refused } from '#testing/proofs.ts'
 import { insertTestPayment } from '#testing/service-app.ts'
-import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
+import {
+  eventually,
+  openAccount,
+  openContext,
+  type OpenedContext,
+} from '#testing/service-context.ts'
 import { decodeBase64, encodeBase64 } from '#x402/header.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import type { Context } from '../context/context.ts'
@@ -327,6 +332,44 @@ test('a transaction that names an open order and that the fee payer signs is rec
     (seen) => seen === 'equal' || seen === 'stopped',
   )
   expect(verdict).toBe('equal')
+})
+
+test('a transaction that is on its way for one account is not signed again for another', async () => {
+  const [chain] = context.chains.values()
+  if (!chain) throw new Error('no chain')
+  let asked = 0
+  const lost: Context = {
+    ...context,
+    // Nothing arrives at the network.
+    chains: new Map([
+      [network.network, { ...chain, broadcast: async () => ({ accepted: true as const }) }],
+    ]),
+    signer: {
+      ...context.signer,
+      sign(request) {
+        asked += 1
+        return context.signer.sign(request)
+      },
+    },
+  }
+  const all = bill()
+  const header = await pay(all)
+  const body = {
+    walletAddress: all.payTo,
+    paymentProof: header,
+    expectedAmount: '2',
+    asset: 'USDC',
+    resource: URL,
+    timeout: 1,
+  }
+  expect(await receivePayment(lost, opened.actor, body)).toMatchObject({ status: 'pending' })
+  expect(asked).toBe(1)
+  const other = await openAccount(context)
+  await expect(receivePayment(lost, other, body)).rejects.toMatchObject({
+    code: 'PAYMENT_VERIFICATION_FAILED',
+    message: expect.stringContaining('being settled'),
+  })
+  expect(asked).toBe(1)
 })
 
 /** Claims that the requested terms were accepted, regardless of what was signed. */
