@@ -100,7 +100,7 @@ test('a payment is not over because nodes have forgotten its transaction: the on
   expect(await readPaymentBody(opened.context, paymentId)).toMatchObject({ signature: hash })
 })
 
-test('a signed transaction that one of two nodes has seen is refused: whoever reads it there could present it', async () => {
+test('a signed transaction that one of two nodes has seen is refused: anyone who reads it there could present it', async () => {
   const [payer, payee] = await Promise.all([evm.wallet(ETH), evm.wallet(0n)])
   await untilTipIsKnown()
   const { context, actor } = opened

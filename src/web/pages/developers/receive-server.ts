@@ -101,6 +101,7 @@ ${newOrder}
     walletAddress: PAY_TO,
     paymentProof,
     expectedAmount: 0.01,
+    assetTransferMethod: 'txid',
     resource: order,${received}
   })
   const answer = await fetch(\`\${PAYDESK_URL}/payment/receive\`, { method: 'POST', headers, body })
