@@ -192,6 +192,8 @@ export type MonitoredTransaction = {
   open: boolean
   /** Where only known transactions can pay it: their names. On EVM only their own nonce can. */
   signed?: readonly string[]
+  /** Transactions that look like its payment, and are final as another one of the same account. */
+  taken?: readonly string[]
 }
 
 /** A payment and everything that was signed for it. */

@@ -321,11 +321,18 @@ test('a transaction that names an open order and that the fee payer signs is rec
     },
     ({ status }) => status === 'finalized',
   )
-  // Its money counts once.
+  // Its money counts once, and it is not looked for without end.
   expect(await readPaymentBody(context, order)).toMatchObject({
     status: 'created',
     signature: null,
   })
+  await eventually(
+    async () => {
+      await pollOnce(context, chain, { expiredToo: true })
+      return readPaymentBody(context, order)
+    },
+    ({ status, signature }) => status === 'expired' && signature === null,
+  )
   expect(await receive(all, header)).toMatchObject({ paymentId, alreadyProcessed: true })
   const verdict = await eventually(
     () => reconcile(context, chain, sender),
