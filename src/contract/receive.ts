@@ -38,6 +38,8 @@ export const proofFields = {
   network: v.optional(networkName),
   /** An address or a configured symbol; native otherwise. */
   asset: v.optional(assetName),
+  /** The method that the seller offered, in the words of x402; any that moves the asset otherwise. */
+  assetTransferMethod: v.optional(boundedText(64)),
   /** Solana: the memo that was asked for; without it, or beside it where a resource is named, the memo may be the id of a payment of this account for it. */
   memo: v.optional(v.pipe(boundedText(256), v.minLength(1, 'Expected a memo.'))),
   /** Unix milliseconds between which the payment must have landed, with a minute's grace: what the seller told the payer. */

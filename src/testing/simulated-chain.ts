@@ -128,6 +128,7 @@ export class SimulatedChain implements Chain {
 
   observe: Chain['observe'] = (signature, as = (seen) => seen) =>
     Promise.resolve(as(this.#observe(signature)))
+  observeTwice: Chain['observeTwice'] = (signature) => this.observe(signature)
 
   find: Chain['find'] = (wanted, from, to) => {
     const landed = this.#sent.flatMap(({ hash, transfer, height }) =>

@@ -108,6 +108,7 @@ export async function openTokenFixture(
         resource: null,
         resourceInfo: null,
         memo: null,
+        method: null,
         notBefore: null,
         expiresAt: null,
         feePayers: [],

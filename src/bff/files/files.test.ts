@@ -247,12 +247,11 @@ describe('a file on sale', () => {
           extra: { assetTransferMethod: 'eip3009', name: 'USD Coin', version: '2' },
         },
         { amount: '10000000000000000', extra: { assetTransferMethod: 'txid' } },
-        { extra: { assetTransferMethod: 'signed-transaction' } },
       ],
     })
     expect(await asked.json()).toMatchObject({
       x402Version: 1,
-      accepts: [{ network: 'base-sepolia', maxAmountRequired: PRICE.toString() }, {}, {}],
+      accepts: [{ network: 'base-sepolia', maxAmountRequired: PRICE.toString() }, {}],
     })
     const person = await fetch(addressOf(file), {
       headers: { accept: 'text/html,*/*' },

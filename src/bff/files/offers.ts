@@ -1,8 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import * as v from 'valibot'
-import { hexToBytes, type Hex } from 'viem'
 import { formatAmount, parseAmount } from '#contract/amount.ts'
-import { decodeTransaction as decodeEvm } from '#chains/evm/decode.ts'
 import { decodeTransaction } from '#chains/solana/decode.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
@@ -15,17 +13,10 @@ import {
   EXACT_SCHEME,
   methodsOf,
   PERMIT2_METHOD,
-  SIGNED_TRANSACTION_METHOD,
   TXID_METHOD,
   UPFRONT_FLOW,
 } from '#x402/methods.ts'
-import {
-  SignedTransactionPayload,
-  decodePayload,
-  methodOf,
-  networkNameOf,
-  type PaymentPayload,
-} from '#x402/payload.ts'
+import { decodePayload, methodOf, networkNameOf, type PaymentPayload } from '#x402/payload.ts'
 import { readNetwork } from '#x402/networks.ts'
 import { writeChallenge, type Requirements } from '#x402/requirements.ts'
 import { sellerNetworks } from '../config/seller-networks.ts'
@@ -81,7 +72,10 @@ export async function offersOf(
 
 type Way = ReturnType<typeof priceWays>[number]
 
-/** A Solana transaction that was sent already carries no word of its payer: anybody who reads it on the chain could present it. */
+/**
+ * A Solana transaction that was sent already, and a raw one of ETH, carry no word of their payer:
+ * anybody who reads one on the chain or in the pool could present it.
+ */
 async function offersOfWay(
   context: ProxyContext,
   way: Way,
@@ -93,7 +87,7 @@ async function offersOfWay(
   const methods = methodsOf(network.network, asset).filter(usable)
   if (asset.native)
     return methods
-      .filter((method) => familyOf(network.network) === 'evm' || method !== TXID_METHOD)
+      .filter((method) => (method === TXID_METHOD) === (familyOf(network.network) === 'evm'))
       .map((method) => ({ ...way, method, extra: {} }))
   if (familyOf(network.network) === 'solana') {
     const { feePayer } = settled ?? {}
@@ -344,12 +338,6 @@ function identify(
     const pays =
       witness.to === payTo && permitted.amount === amountAtomic && permitted.token === asset.address
     return named(pays, `permit2 ${from} ${nonce}`)
-  }
-  if (method === SIGNED_TRANSACTION_METHOD) {
-    const { success, output } = v.safeParse(SignedTransactionPayload, payload)
-    const facts = success && decodeEvm(hexToBytes(output.signedTransaction as Hex))
-    if (!facts || !facts.ok || facts.hash === null) return null
-    return named(facts.to === payTo && facts.valueAtomic === amountAtomic, facts.hash)
   }
   if (!transaction?.ok) return null
   const pays = transaction.operations.some((operation) =>

@@ -93,10 +93,10 @@ afterEach(() => {
 const mineAgain = () =>
   void (miner = setInterval(() => void evm.mine().catch(() => undefined), 100))
 
-async function create(): Promise<FileBody> {
+async function create(prices = [{ currency: 'USDC', amount: '1.5' }]): Promise<FileBody> {
   const { status, json, text } = await shop.post('/api/files', {
     name: 'The guide',
-    prices: [{ currency: 'USDC', amount: '1.5' }],
+    prices,
     source: { kind: 'text', text: CONTENT },
     page: 'http://localhost:4173/file',
   })
@@ -286,49 +286,67 @@ test('nothing is noted of a proof that pays another price or another payee', asy
   expect(await presenters()).toEqual(before)
 })
 
+test('a raw ETH transaction, which anybody can read in the pool, pays for no file', async () => {
+  const file = await create([{ currency: 'ETH', amount: '0.01' }])
+  const [native] = tokens.network.assets
+  const account = privateKeyToAccount(generatePrivateKey())
+  const value = 10n ** 16n
+  const signedTransaction = await account.signTransaction({
+    type: 'eip1559',
+    chainId: 31_337,
+    nonce: 0,
+    gas: 21_000n,
+    maxFeePerGas: 2n,
+    maxPriorityFeePerGas: 1n,
+    to: seller.address as Hex,
+    value,
+  })
+  const accepted = {
+    scheme: 'exact',
+    network: tokens.network.network,
+    asset: native?.address,
+    amount: value.toString(),
+    payTo: seller.address,
+    maxTimeoutSeconds: 60,
+    extra: { assetTransferMethod: 'signed-transaction' },
+  }
+  const resource = { url: `${PUBLIC_URL}/api/file/${file.code}` }
+  const v2 = { x402Version: 2, accepted, resource, payload: { signedTransaction } }
+  const v1 = { x402Version: 1, scheme: 'exact', network: accepted.network, payload: v2.payload }
+  for (const payment of [v2, v1]) {
+    const answer = await present(THIEF, file, encodeHeader(payment))
+    expect(answer.status).toBe(402)
+    expect(answer.text).toContain('not sold for that')
+  }
+})
+
 describe('a payment is one proof in every spelling, and none where it pays something else,', () => {
   type Change = { amount?: bigint; payTo?: string; spelled?: boolean }
   const account = privateKeyToAccount(generatePrivateKey())
-  const payloads: Record<string, (change: Change) => Promise<Record<string, unknown>>> = {
-    permit2: ({ amount = 5n, payTo = seller.address, spelled }) =>
-      Promise.resolve({
-        signature: spelled ? '0xAB' : '0xcd',
-        permit2Authorization: {
-          from: spelled ? account.address.toLowerCase() : account.address,
-          permitted: { token: tokens.weth.address, amount: amount.toString() },
-          spender: account.address,
-          nonce: '7',
-          deadline: '9',
-          witness: { to: spelled ? payTo.toLowerCase() : payTo, validAfter: '0' },
-        },
-      }),
-    'signed-transaction': async ({ amount = 5n, payTo = seller.address, spelled }) => {
-      const to = payTo as Hex
-      const fees = { gas: 21_000n, maxFeePerGas: 2n, maxPriorityFeePerGas: 1n }
-      const signedTransaction = await account.signTransaction({
-        type: 'eip1559',
-        chainId: 31_337,
-        nonce: 0,
-        to,
-        value: amount,
-        ...fees,
-      })
-      return spelled ? { more: 1, signedTransaction } : { signedTransaction }
+  const payloadOf = ({ amount = 5n, payTo = seller.address, spelled }: Change) => ({
+    signature: spelled ? '0xAB' : '0xcd',
+    permit2Authorization: {
+      from: spelled ? account.address.toLowerCase() : account.address,
+      permitted: { token: tokens.weth.address, amount: amount.toString() },
+      spender: account.address,
+      nonce: '7',
+      deadline: '9',
+      witness: { to: spelled ? payTo.toLowerCase() : payTo, validAfter: '0' },
     },
-  }
+  })
 
-  test.each(['permit2', 'signed-transaction'])('by %s', async (method) => {
+  test('by permit2', async () => {
+    const method = 'permit2'
     const { context } = fixture.bff
     await create()
     const [file] = await context.db.select().from(fileSale).limit(1)
-    const [native] = tokens.network.assets
-    const asset = method === 'permit2' ? tokens.weth : native
-    if (!file || !asset) throw new Error('There is a file and an asset.')
+    if (!file) throw new Error('There is a file.')
+    const asset = tokens.weth
     const terms = { network: tokens.network, asset, payTo: seller.address, amountAtomic: 5n }
     const accepted = { scheme: 'exact', network: tokens.network.network, asset: asset.address }
     const more = { amount: '5', payTo: seller.address, maxTimeoutSeconds: 60 }
-    const proofOf = async (change: Change) => {
-      const payload = await payloads[method]!(change)
+    const proofOf = (change: Change) => {
+      const payload = payloadOf(change)
       const header = encodeHeader({
         x402Version: 2,
         accepted: { ...accepted, ...more, extra: { assetTransferMethod: method } },
@@ -339,11 +357,11 @@ describe('a payment is one proof in every spelling, and none where it pays somet
       if (!read.ok) throw new Error(read.message)
       return read.proof
     }
-    const proof = await proofOf({})
+    const proof = proofOf({})
     expect(proof).toEqual(expect.stringContaining(tokens.network.network))
-    expect(await proofOf({ spelled: true })).toBe(proof)
-    expect(await proofOf({ amount: 4n })).toBeNull()
-    expect(await proofOf({ payTo: evmWallet().address })).toBeNull()
+    expect(proofOf({ spelled: true })).toBe(proof)
+    expect(proofOf({ amount: 4n })).toBeNull()
+    expect(proofOf({ payTo: evmWallet().address })).toBeNull()
   })
 })
 

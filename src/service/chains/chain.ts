@@ -45,6 +45,10 @@ export interface Chain {
    */
   observe(signature: string, as?: (seen: Observation) => Observation): Promise<Observation>
   /**
+   * The same, where `not_found` decides: two RPC endpoints say so, or the only one twice.
+   */
+  observeTwice(signature: string): Promise<Observation>
+  /**
    * Looks for payments nobody reported, in the blocks after `from` up to `to`. Returns candidates,
    * each to be checked with `observe`; decides nothing. `to` must be a head that was read before
    * the wanted payments: then no payment of those blocks is missing among them.
@@ -188,6 +192,8 @@ export type MonitoredTransaction = {
   open: boolean
   /** Where only known transactions can pay it: their names. On EVM only their own nonce can. */
   signed?: readonly string[]
+  /** Transactions that look like its payment, and are final as another one of the same account. */
+  taken?: readonly string[]
 }
 
 /** A payment and everything that was signed for it. */

@@ -159,6 +159,15 @@ export async function requireQuorumFinality(
   return { state: 'pending', transfer: 'transfer' in seen ? seen.transfer : undefined }
 }
 
+/** What one of two endpoints shows, the first before the second; `not_found` where neither does. */
+export async function observeAtTwo<Client>(
+  endpoints: RpcEndpoints<Client>,
+  look: (client: Client) => Promise<Observation>,
+): Promise<Observation> {
+  const [first, second] = await endpoints.askTwice(look, ({ state }) => state !== 'not_found')
+  return first.state === 'not_found' ? second : first
+}
+
 function isForEver(seen: Observation): boolean {
   return seen.state === 'landed' && !seen.succeeded && seen.finalized
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, inArray, lt, ne, or, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import { canMove, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
@@ -71,6 +71,30 @@ export async function findByIdempotencyKey(
     .from(payment)
     .where(and(eq(payment.accountId, accountId), eq(payment.idempotencyKey, key)))
   return row
+}
+
+/** The transactions of final received payments of an account that are equal to an order, since it was made. */
+export async function findFinalReceived(
+  db: Database,
+  order: PaymentRecord,
+): Promise<readonly string[]> {
+  const rows = await db
+    .select({ signature: payment.signature })
+    .from(payment)
+    .where(
+      and(
+        eq(payment.accountId, order.accountId),
+        eq(payment.sender, order.sender),
+        eq(payment.recipient, order.recipient),
+        eq(payment.network, order.network),
+        eq(payment.asset, order.asset),
+        eq(payment.amount, order.amount),
+        eq(payment.mode, 'received'),
+        eq(payment.status, 'finalized'),
+        gte(payment.createdAt, order.createdAt),
+      ),
+    )
+  return rows.flatMap(({ signature }) => signature ?? [])
 }
 
 export type SignedFacts = Pick<
@@ -167,6 +191,18 @@ export async function setReported(
         inArray(payment.status, ['created', 'pending', 'rolled_back', 'expired']),
       ),
     )
+}
+
+/** An order whose transaction may land later than the one it was built as stays open until then. */
+export async function extendValidity(
+  tx: Database,
+  id: string,
+  lastValidBlockHeight: number,
+): Promise<void> {
+  await tx
+    .update(payment)
+    .set({ lastValidBlockHeight })
+    .where(and(eq(payment.id, id), lt(payment.lastValidBlockHeight, lastValidBlockHeight)))
 }
 
 /** Keeps what ties an order to its payer, while nothing has paid it. */

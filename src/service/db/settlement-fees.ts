@@ -25,26 +25,32 @@ export type FeeSpender = {
 }
 
 type Wanted = FeeSpender & { feeAtomic: bigint; limits: DailyFees }
+type Reserved = Omit<Wanted, 'limits'> & { paymentId: string }
 
 /**
- * Reserves the most that a settlement may cost, in the transaction that signs it. Callers hold the
- * lock of the wallet's nonce queue, and this takes that of the account, so that the sums are exact
- * over all processes.
+ * Locks the budget of the account until the transaction ends, and compares as `requireBudget` does:
+ * before the wallet signs, so that a refusal costs no signature. Callers hold the lock of the
+ * wallet's nonce queue, so that the sums are exact over all processes.
  * @throws `RATE_LIMIT` when a budget of the last 24 hours does not cover it
+ */
+export async function lockBudget(tx: Database, wanted: Wanted): Promise<void> {
+  await tx.execute(
+    sql`select pg_advisory_xact_lock(hashtextextended(${`settlement fees ${wanted.network} ${scopeOf(wanted)}`}, 0))`,
+  )
+  await requireBudget(tx, wanted)
+}
+
+/**
+ * Reserves the most that a settlement may cost, in the transaction that has locked its budget and
+ * signs it.
  */
 export async function reserveFee(
   tx: Database,
-  { paymentId, ...wanted }: Wanted & { paymentId: string },
+  { paymentId, network, wallet, feeAtomic: reserved, ...spender }: Reserved,
 ): Promise<void> {
-  const { network, wallet, feeAtomic: reserved } = wanted
-  const scope = scopeOf(wanted)
-  await tx.execute(
-    sql`select pg_advisory_xact_lock(hashtextextended(${`settlement fees ${network} ${scope}`}, 0))`,
-  )
-  await requireBudget(tx, wanted)
   await tx
     .insert(settlementFee)
-    .values({ paymentId, network, wallet, scope, reserved })
+    .values({ paymentId, network, wallet, scope: scopeOf(spender), reserved })
     .onConflictDoUpdate({ target: settlementFee.paymentId, set: { reserved, paid: null } })
 }
 

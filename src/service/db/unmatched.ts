@@ -52,19 +52,16 @@ export function readUnsettled(db: Database, network: string): Promise<UnmatchedR
     .limit(500)
 }
 
-export async function finalizeUnmatched(
+/** The block that has it now, and whether that block is final. */
+export async function setUnmatchedBlock(
   db: Database,
   id: string,
-  facts: { at: Date; blockHeight: number; blockHash: string | null },
+  facts: Pick<UnmatchedRecord, 'finalizedAt' | 'blockHeight' | 'blockHash'>,
 ): Promise<void> {
-  const { at, blockHeight, blockHash } = facts
-  await db
-    .update(unmatchedTransfer)
-    .set({ finalizedAt: at, blockHeight, blockHash })
-    .where(eq(unmatchedTransfer.id, id))
+  await db.update(unmatchedTransfer).set(facts).where(eq(unmatchedTransfer.id, id))
 }
 
-/** Its block is gone: it was no money. */
+/** It is certain that it moved nothing. */
 export async function deleteUnmatched(db: Database, id: string): Promise<void> {
   await db
     .delete(unmatchedTransfer)

@@ -87,7 +87,7 @@ export async function pollOnce(
   )
   await each(round, payments.filter(isConfirmed), checkConfirmed)
   const unsettled = await readUnsettled(context.db, network)
-  await each(round, unsettled, (each, row) => checkUnmatched(each.context, each.chain, row))
+  await each(round, unsettled, (each, row) => checkUnmatched(each.context, each, row))
   // Everything in blocks up to the finalized one has been found by now; before that, nothing may be
   // called missing.
   if (readTo >= head.finalizedHeight) await each(round, others, checkLate)

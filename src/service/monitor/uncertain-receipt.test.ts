@@ -10,6 +10,10 @@ import {
 } from '#testing/local-chains.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import { SystemProgram, Transaction } from '@solana/web3.js'
+import { EVM_NATIVE } from '#contract/address.ts'
+import { encodeHeader } from '#x402/header.ts'
+import { SIGNED_TRANSACTION_METHOD } from '#x402/methods.ts'
+import { receivePayment } from '../settlement/receive.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from './report.ts'
 import { readPaymentBody } from '../payments/status.ts'
@@ -94,6 +98,40 @@ test('a payment is not over because nodes have forgotten its transaction: the on
   first.forget = second.forget = undefined
   expect(await statusOf(paymentId)).toBe('finalized')
   expect(await readPaymentBody(opened.context, paymentId)).toMatchObject({ signature: hash })
+})
+
+test('a signed transaction that one of two nodes has seen is refused: anyone who reads it there could present it', async () => {
+  const [payer, payee] = await Promise.all([evm.wallet(ETH), evm.wallet(0n)])
+  await untilTipIsKnown()
+  const { context, actor } = opened
+  const signedTransaction = await payer.signTransaction({
+    type: 'eip1559',
+    chainId: 31_337,
+    gas: 21_000n,
+    maxFeePerGas: 10n ** 10n,
+    maxPriorityFeePerGas: 10n ** 9n,
+    nonce: 0,
+    to: payee.address,
+    value: ETH / 100n,
+  })
+  const accepted = {
+    scheme: 'exact',
+    network: evm.network.network,
+    amount: (ETH / 100n).toString(),
+    asset: EVM_NATIVE,
+    payTo: payee.address,
+    maxTimeoutSeconds: 60,
+    extra: { assetTransferMethod: SIGNED_TRANSACTION_METHOD },
+  }
+  await evm.client.sendRawTransaction({ serializedTransaction: signedTransaction })
+  first.forget = 'eth_getTransactionByHash'
+  const presented = receivePayment(context, actor, {
+    walletAddress: payee.address,
+    paymentProof: encodeHeader({ x402Version: 2, accepted, payload: { signedTransaction } }),
+    expectedAmount: '0.01',
+    timeout: 5,
+  })
+  await expect(presented).rejects.toMatchObject({ reason: 'already_used' })
 })
 
 const reverted = (asked: string, answer: string) =>

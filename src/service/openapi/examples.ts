@@ -206,6 +206,7 @@ export const examples: {
         walletAddress: SELLER,
         paymentProof: 'eyJ4NDAyVmVyc2lvbiI6Mn0=',
         expectedAmount: 0.01,
+        assetTransferMethod: 'txid',
         resource: RESOURCE,
         timeout: 30,
       },

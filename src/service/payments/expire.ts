@@ -2,7 +2,13 @@ import type { Database } from '#postgres/open.ts'
 import type { Chain, Head, Observation, MonitoredTransaction } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { findClaimKey } from '../db/claims.ts'
-import { lockPayment, movePayment, NOWHERE, type PaymentRecord } from '../db/payments.ts'
+import {
+  findFinalReceived,
+  lockPayment,
+  movePayment,
+  NOWHERE,
+  type PaymentRecord,
+} from '../db/payments.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { releaseFee } from '../db/settlement-fees.ts'
 import { applyObservation } from './apply-observation.ts'
@@ -27,7 +33,8 @@ export async function expire(
   const graceIsOver =
     chain.graceBlocks !== null &&
     head.blockHeight > payment.lastValidBlockHeight + chain.graceBlocks
-  if (!(unseen && graceIsOver) && !(await chain.canNeverLand(wanted))) return false
+  if (!(unseen && graceIsOver) && !(await canNeverLand(context, { payment, wanted, chain })))
+    return false
   if (payment.mode === 'received' && (await landedOtherwise(context, payment, chain))) return false
 
   return context.db.transaction(async (tx) => {
@@ -50,6 +57,17 @@ export async function expire(
     })
     return true
   })
+}
+
+/** A transaction that names the order, and is final as another payment, keeps it open no longer. */
+async function canNeverLand(
+  { db }: Context,
+  { payment, wanted, chain }: Omit<Late, 'head'>,
+): Promise<boolean> {
+  if (await chain.canNeverLand(wanted)) return true
+  if (payment.mode !== 'local' || chain.graceBlocks !== null) return false
+  const taken = await findFinalReceived(db, payment)
+  return taken.length > 0 && chain.canNeverLand({ ...wanted, taken })
 }
 
 /** A transfer that landed and that nothing ties to this order keeps no order open: the payer's signature revives it. */

@@ -5,15 +5,15 @@ import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { familyOf } from '#contract/network.ts'
 import type { UnmatchedTransfer } from '#contract/unmatched-endpoints.ts'
-import type { Chain, Observation, ObservedTransfer } from '../chains/chain.ts'
+import type { Chain, Head, Observation, ObservedTransfer } from '../chains/chain.ts'
 import { inParallel } from '../chains/endpoints.ts'
 import type { Context, Actor } from '../context/context.ts'
 import { findClaim, releaseAssigned } from '../db/claims.ts'
 import {
   deleteUnmatched,
-  finalizeUnmatched,
   insertUnmatched,
   lockTransfer,
+  setUnmatchedBlock,
   type UnmatchedRecord,
   listUnmatched,
 } from '../db/unmatched.ts'
@@ -88,30 +88,32 @@ export function unmatchedKey(signature: string): string {
   return `txid:${signature}`
 }
 
-/** Looks again at a transfer whose block was not final yet. */
+/**
+ * Looks again at a transfer whose block was not final yet. One that a reorganization dropped may land
+ * again, and nothing would find it then: it stays until its height is final without it.
+ */
 export async function checkUnmatched(
   context: Context,
-  chain: Chain,
+  { chain, head }: { chain: Chain; head: Head },
   row: UnmatchedRecord,
 ): Promise<void> {
-  const seen: Observation = await chain.observe(row.signature)
+  const { id, signature, blockHeight, blockHash } = row
+  const seen: Observation = await chain.observe(signature)
   if (seen.state === 'landed' && seen.succeeded) {
-    if (seen.finalized)
-      await finalizeUnmatched(context.db, row.id, {
-        at: context.now(),
+    if (seen.finalized || seen.blockHash !== blockHash)
+      await setUnmatchedBlock(context.db, id, {
+        finalizedAt: seen.finalized ? context.now() : null,
         blockHeight: seen.height,
         blockHash: seen.blockHash,
       })
     return
   }
-  if (
-    !(await chain.isGone({
-      signature: row.signature,
-      height: row.blockHeight,
-      blockHash: row.blockHash,
-    }))
-  )
-    return
+  const gone =
+    seen.state === 'not_found'
+      ? head.finalizedHeight >= blockHeight &&
+        (await chain.isGone({ signature, height: blockHeight, blockHash }))
+      : seen.state === 'landed' && seen.finalized
+  if (!gone) return
   await context.db.transaction(async (tx) => {
     const { accountId: scope, network, assignedPaymentId: paymentId } = row
     if (paymentId !== null)

@@ -17,6 +17,7 @@ import {
 } from '#testing/contract-payers.ts'
 import { executeAsOwner } from '#testing/postgres.ts'
 import { refusal, refused } from '#testing/proofs.ts'
+import type { Database } from '#postgres/open.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { eventually, openContext } from '#testing/service-context.ts'
 import {
@@ -29,7 +30,7 @@ import { routes } from '../api/handlers.ts'
 import { DAILY_FEES } from '../context/config.ts'
 import type { Context } from '../context/context.ts'
 import { refusedPayer, settlementFee } from '../db/schema/proof.ts'
-import { reserveFee } from '../db/settlement-fees.ts'
+import { lockBudget, reserveFee } from '../db/settlement-fees.ts'
 import { pollOnce } from '../monitor/poll.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { settlePayment } from './facilitator.ts'
@@ -293,9 +294,19 @@ describe('the budget of network fees', () => {
   /** Less than any settlement costs. */
   const ONE_WEI = '0.000000000000000001'
 
+  /** How many signatures the processes of `budgeted` asked for. */
+  let asked = 0
+
   /** A process of the same service, with these budgets. */
   const budgeted = (context: Context, dailyFees: Budgets): Context => ({
     ...context,
+    signer: {
+      ...context.signer,
+      sign(request) {
+        asked += 1
+        return context.signer.sign(request)
+      },
+    },
     config: {
       ...context.config,
       facilitators: {
@@ -354,6 +365,7 @@ describe('the budget of network fees', () => {
       // Room for two that are under way, and not for a third.
       const limits = { [budget]: formatAmount((one * 5n) / 2n, 18) }
       const { nonce } = await spending()
+      asked = 0
       const processes = [
         budgeted(fixture.context, limits),
         budgeted(second.context, limits),
@@ -380,6 +392,8 @@ describe('the budget of network fees', () => {
         expect(facts.retryAfter).toBeLessThanOrEqual(86_400)
       }
       expect((await spending()).nonce).toBe(nonce + 2)
+      // A signature counts against the signer's cap of the day: none was asked for in vain.
+      expect(asked).toBe(2)
       // Receipts show less than was reserved: there is room again.
       await fixture.evm.mine(3)
       await eventually(
@@ -418,13 +432,15 @@ describe('the budget of network fees', () => {
     const limits = { wallet: 100n, account: 10n, keyless: 0n }
     const { accountId } = fixture.actor
     const spend = { network: 'eip155:31337', accountId, feeAtomic: 6n, limits }
+    const reserve = async (tx: Database, one: { wallet: string; paymentId: string }) => {
+      await lockBudget(tx, { ...spend, ...one })
+      await reserveFee(tx, { ...spend, ...one })
+    }
     let other: Promise<unknown> | undefined
     await db.transaction(async (tx) => {
-      await reserveFee(tx, { ...spend, wallet: 'one', paymentId: ids[0] ?? '' })
+      await reserve(tx, { wallet: 'one', paymentId: ids[0] ?? '' })
       other = second.context.db
-        .transaction((beside) =>
-          reserveFee(beside, { ...spend, wallet: 'two', paymentId: ids[1] ?? '' }),
-        )
+        .transaction((beside) => reserve(beside, { wallet: 'two', paymentId: ids[1] ?? '' }))
         .then(
           () => 'reserved',
           (error: unknown) => error,

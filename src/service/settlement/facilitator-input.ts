@@ -3,10 +3,10 @@ import { parseAddress, type Family } from '#contract/address.ts'
 import { fieldProblemOf } from '#contract/explain-issue.ts'
 import type { FacilitatorInput } from '#contract/facilitator.ts'
 import { describe } from '#contract/fields.ts'
-import { familyOf, findAsset } from '#contract/network.ts'
+import { familyOf, findAsset, type Asset, type NetworkId } from '#contract/network.ts'
 import type { ProofReason } from '#contract/proof.ts'
 import { renderDecodeProblem } from '#contract/render-en.ts'
-import { EXACT_SCHEME } from '#x402/methods.ts'
+import { EXACT_SCHEME, methodsOf } from '#x402/methods.ts'
 import { readNetwork } from '#x402/networks.ts'
 import { readPayload, type PaymentPayload } from '#x402/payload.ts'
 import { fromV1, Requirements, RequirementsV1, ResourceInfo } from '#x402/requirements.ts'
@@ -125,11 +125,24 @@ function toTerms(
     amountAtomic: BigInt(amount),
     resource: resource?.url ?? null,
     resourceInfo: resource,
+    method: publicMethod(network.network, { asset, named: extra.assetTransferMethod }),
     memo: textOf(extra.memo) ?? textOf(extra.paymentId),
     notBefore: secondsOf(extra.notBefore),
     expiresAt: secondsOf(extra.expiresAt),
     feePayers: facilitatorWallets(context, 'solana'),
   }
+}
+
+/**
+ * The method that a seller of ETH offers. Anybody can read a transaction in the pool: where the
+ * seller offers `txid`, which its payer signs for, the transaction alone pays nothing.
+ */
+function publicMethod(
+  network: NetworkId,
+  { asset, named }: { asset: Asset; named: unknown },
+): string | null {
+  const open = familyOf(network) === 'evm' && asset.native
+  return (open && methodsOf(network, asset).find((method) => method === named)) || null
 }
 
 function textOf(value: unknown): string | null {

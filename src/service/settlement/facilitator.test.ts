@@ -3,7 +3,7 @@ import type { Hex } from 'viem'
 import { NATIVE_ETH } from '#contract/network.ts'
 import { parseJson } from '#contract/json.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
-import { proveTxid, refusal } from '#testing/proofs.ts'
+import { proveTxid, refusal, refused } from '#testing/proofs.ts'
 import {
   openAccount,
   openContext,
@@ -11,6 +11,7 @@ import {
   releasePayee,
   type OpenedContext,
 } from '#testing/service-context.ts'
+import { encodeHeader } from '#x402/header.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import { describeSupported, settlePayment, verifyPayment } from './facilitator.ts'
 import { receivePayment } from './receive.ts'
@@ -115,6 +116,80 @@ test('says what it settles, in both versions, and that it sponsors nothing', () 
     confirmations: 2,
   })
   expect(signers).toEqual({})
+})
+
+test('where the seller offers txid, a raw transaction that a stranger read first pays nothing, and the payer’s proof does', async () => {
+  const { payer, payee, input, signedTransaction } = await signed()
+  await registerPayee(opened.context, opened.actor.accountId, payee.address)
+  const { paymentRequirements, paymentPayload } = input
+  const offered = { ...paymentRequirements, extra: { assetTransferMethod: 'txid' } }
+  const { extra: _, amount, ...v1 } = paymentRequirements
+  const stolen = [
+    { x402Version: 2 as const, paymentPayload, paymentRequirements: offered },
+    {
+      x402Version: 1 as const,
+      paymentPayload: {
+        x402Version: 1,
+        scheme: 'exact',
+        network: NETWORK,
+        payload: { signedTransaction },
+      },
+      paymentRequirements: {
+        ...v1,
+        maxAmountRequired: amount,
+        resource: 'https://shop.example/stranger',
+        description: '',
+        mimeType: '',
+        extra: offered.extra,
+      },
+    },
+  ]
+  // No endpoint of the service has seen the transaction yet.
+  for (const each of stolen) {
+    const errorReason = 'unsupported_asset_transfer_method'
+    expect(await settle(each)).toMatchObject({ success: false, errorReason, transaction: '' })
+    const presented = receivePayment(opened.context, opened.actor, {
+      walletAddress: payee.address,
+      paymentProof: encodeHeader(each.paymentPayload),
+      expectedAmount: '0.01',
+      assetTransferMethod: 'txid',
+      timeout: 5,
+    })
+    expect(await refusal(presented)).toEqual(refused('unsupported_method', 'method'))
+  }
+  const txRef = await evm.client.sendRawTransaction({
+    serializedTransaction: signedTransaction,
+  })
+  await evm.mine(3)
+  const proof = { payer, payTo: payee.address, txRef, network: NETWORK, amount: AMOUNT }
+  const paid = receivePayment(opened.context, opened.actor, {
+    walletAddress: payee.address,
+    paymentProof: await proveTxid(proof),
+    expectedAmount: '0.01',
+    assetTransferMethod: 'txid',
+    resource: URL,
+    timeout: 10,
+  })
+  expect(await paid).toMatchObject({ verified: true, alreadyProcessed: false })
+})
+
+test('a method that does not move the asset is a bad parameter', async () => {
+  const { payee, input } = await signed()
+  const presented = receivePayment(opened.context, opened.actor, {
+    walletAddress: payee.address,
+    paymentProof: encodeHeader(input.paymentPayload),
+    expectedAmount: '0.01',
+    assetTransferMethod: 'eip3009',
+    timeout: 5,
+  })
+  await expect(presented).rejects.toMatchObject({
+    code: 'INVALID_PARAMETERS',
+    facts: {
+      details: {
+        assetTransferMethod: 'Expected txid or signed-transaction, received "eip3009".',
+      },
+    },
+  })
 })
 
 test('a signed transaction is verified without being broadcast, settled once, and recorded', async () => {

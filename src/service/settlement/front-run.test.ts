@@ -1,8 +1,9 @@
 import { encodeFunctionData, parseAbi, type Hex } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { AUTHORIZATION_TYPES } from '#chains/evm/signed-types.ts'
 import { multicall3 } from '#devnet/tokens/evm.ts'
+import { pollOnce } from '#service/monitor/poll.ts'
 import { readUnmatched } from '#service/payments/unmatched.ts'
 import { eventually } from '#testing/service-context.ts'
 import {
@@ -152,6 +153,79 @@ test.each(['eip3009', 'permit2'] as const)(
     ])
   },
 )
+
+/** Replaces the last blocks with empty ones. */
+async function reorganize(depth: number): Promise<void> {
+  const body = { jsonrpc: '2.0', id: 1, method: 'anvil_reorg', params: [depth, []] }
+  const headers = { 'content-type': 'application/json' }
+  await fetch(fixture.evm.rpcUrl, { method: 'POST', headers, body: JSON.stringify(body) })
+}
+
+async function follow(): Promise<void> {
+  const tip = Number(await fixture.evm.client.getBlockNumber())
+  await eventually(
+    () => fixture.chain.head(),
+    ({ height }) => height >= tip,
+  )
+  const { failures } = await pollOnce(fixture.context, fixture.chain, { expiredToo: false })
+  expect(failures).toEqual([])
+}
+
+describe('what a third party executed, and a reorganization dropped', () => {
+  /** Executed in the newest block and listed; then that block is replaced. */
+  async function dropped() {
+    const all = await fixture.parties()
+    const stranger = await fixture.evm.wallet(10n ** 18n)
+    // Below the blocks to be replaced: the balances must stay.
+    await fixture.evm.mine(5)
+    const header = await payInvoice(all.client, all.requirements)
+    const hash = await queueFrom(
+      fixture.evm,
+      stranger,
+      callOf(await fixture.authorizationOf(all, header)),
+    )
+    const raw = await fixture.evm.client.request({
+      method: 'eth_getRawTransactionByHash' as never,
+      params: [hash] as never,
+    })
+    await fixture.evm.mine()
+    await expect(fixture.receive(all, header)).rejects.toMatchObject({ reason: 'already_used' })
+    expect(await listed(all)).toMatchObject([{ signature: hash }])
+    await reorganize(1)
+    const seen = () => fixture.chain.observe(hash).then(({ state }) => state)
+    return { all, hash, raw: raw as Hex, seen }
+  }
+
+  test('stays listed while it may land again, and after it has', async () => {
+    using _ = fixture.withoutMining()
+    const { all, hash, raw, seen } = await dropped()
+    if ((await seen()) !== 'pending')
+      await fixture.evm.client.sendRawTransaction({ serializedTransaction: raw })
+    expect(await seen()).toBe('pending')
+    await follow()
+    expect(await listed(all)).toMatchObject([{ signature: hash }])
+    await fixture.evm.mine()
+    await follow()
+    const { blockNumber } = await fixture.evm.client.getTransactionReceipt({ hash })
+    expect(await listed(all)).toMatchObject([{ signature: hash, blockHeight: Number(blockNumber) }])
+    await fixture.evm.mine(10)
+    await follow()
+    expect(await listed(all)).toMatchObject([{ signature: hash, blockHeight: Number(blockNumber) }])
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
+  })
+
+  test('is no longer listed once no node knows it and its height is final', async () => {
+    using _ = fixture.withoutMining()
+    const { all, hash, seen } = await dropped()
+    if ((await seen()) === 'pending') await fixture.evm.client.dropTransaction({ hash })
+    expect(await seen()).toBe('not_found')
+    await follow()
+    expect(await listed(all)).toMatchObject([{ signature: hash }])
+    await fixture.evm.mine(10)
+    await follow()
+    expect(await listed(all)).toEqual([])
+  })
+})
 
 test('an authorization whose nonce was used for another payee is refused, and no money is listed', async () => {
   const all = await fixture.parties()

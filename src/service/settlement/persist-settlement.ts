@@ -1,7 +1,7 @@
 import type { Chain, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import type { OpenClaim } from '../db/claims.ts'
-import { reserveFee } from '../db/settlement-fees.ts'
+import { lockBudget, reserveFee } from '../db/settlement-fees.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { readSenderFunds, allocateNonce, runInQueue } from '../hosted/nonce-queue.ts'
 import { requireKnownHistory, requireSending } from '../hosted/require-sending.ts'
@@ -76,6 +76,13 @@ async function keep(
     })
     if (!place.ok) return place
     await requireSending(tx, { network: network.network, sender: wallet })
+    const spending = {
+      network: network.network,
+      wallet,
+      accountId: job.keyless ? null : job.accountId,
+      feeAtomic,
+    }
+    await lockBudget(tx, { ...spending, limits: dailyFees(context, network) })
     const { bytes, signature } = await orNotSigned(context, keeping.sign(place.nonce))
     context.atPoint?.('settle:signed')
     const signed: OutgoingSettlement = {
@@ -90,14 +97,7 @@ async function keep(
       { ...job, held, transfer },
       { limits, signed },
     )
-    await reserveFee(tx, {
-      paymentId: payment.id,
-      network: network.network,
-      wallet,
-      accountId: job.keyless ? null : job.accountId,
-      feeAtomic,
-      limits: dailyFees(context, network),
-    })
+    await reserveFee(tx, { ...spending, paymentId: payment.id })
     return { ok: true as const, payment, signed }
   })
 }

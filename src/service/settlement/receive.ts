@@ -6,6 +6,7 @@ import { describe } from '#contract/fields.ts'
 import { LosslessNumber, stringifyJson } from '#contract/json.ts'
 import { findAsset, nativeAsset } from '#contract/network.ts'
 import type { ReceiveInput } from '#contract/receive.ts'
+import { methodsOf } from '#x402/methods.ts'
 import { decodePayload, type PaymentPayload } from '#x402/payload.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { claimantOf } from '../payments/attribution.ts'
@@ -134,6 +135,9 @@ export function readTerms(
   if (body.facilitatorUrl !== undefined && !readFacilitator(context, body.facilitatorUrl)) {
     details.facilitatorUrl = `Expected a facilitator that this service is configured for, received ${describe(body.facilitatorUrl)}.`
   }
+  const method = body.assetTransferMethod
+  if (asset && method !== undefined && !methodsOf(network.network, asset).includes(method))
+    details.assetTransferMethod = `Expected ${methodsOf(network.network, asset).join(' or ')}, received ${describe(method)}.`
   if (body.resource?.includes('\0')) details.resource = 'Expected a URL without a null character.'
   if (!asset || !amount.ok || Object.keys(details).length > 0) throw refuseParameters(details)
   return {
@@ -143,6 +147,7 @@ export function readTerms(
     amountAtomic: amount.atomic,
     resource: body.resource ?? null,
     memo: body.memo ?? null,
+    method: method ?? null,
     notBefore: body.notBefore ?? null,
     expiresAt: body.expiresAt ?? null,
     resourceInfo: null,

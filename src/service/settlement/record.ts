@@ -1,12 +1,14 @@
 import { fact } from '#contract/facts.ts'
 import { stringifyJson } from '#contract/json.ts'
 import { createPaymentId, isPaid, type PaymentStatus } from '#contract/payment.ts'
+import type { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { insertAttempt } from '../db/attempts.ts'
 import { consumeClaim, type OpenClaim } from '../db/claims.ts'
 import {
+  extendValidity,
   findBySignature,
   findPayment,
   insertPayment,
@@ -103,6 +105,8 @@ export async function recordBroadcast(
       transfer: recorded.transfer,
     })
     if (own?.status === 'pending') {
+      if (own.mode === 'local' && limits.lastValidBlockHeight !== null)
+        await extendValidity(tx, own.id, limits.lastValidBlockHeight)
       await consume(tx, known, { paymentId: own.id, transaction })
       await tellProven(tx, own, context.now())
       return own
@@ -145,12 +149,14 @@ export async function recordBroadcast(
 /** Another account may be settling the same payment right now: its bytes are sent once. */
 async function insertOnce(tx: Database, row: Parameters<typeof insertAttempt>[1]): Promise<void> {
   await insertAttempt(tx, row).catch((error: unknown) => {
-    throw isUniqueViolation(error, 'attempt_signature')
-      ? undecided(
-          'This payment is being settled at this moment. Nothing is decided; send the same request again.',
-        )
-      : error
+    throw isUniqueViolation(error, 'attempt_signature') ? beingSettled() : error
   })
+}
+
+export function beingSettled(): ProblemError {
+  return undecided(
+    'This payment is being settled at this moment. Nothing is decided; send the same request again.',
+  )
 }
 
 /** The last second of the year 9999. */
@@ -220,6 +226,8 @@ async function findOrder(
   const { accountId, held, terms, examined, transfer, signature } = known
   if (held.order !== undefined) return findPayment(tx, held.order)
   if (examined.authorization || signature === null) return undefined
+  // What our wallet signs is recorded as an attempt, and only a received payment has attempts.
+  if (examined.feePayer && height === null) return undefined
   const { network } = terms.network
   const paid = await findBySignature(tx, { accountId, network, signature })
   return (

@@ -229,6 +229,7 @@ test('what a facilitator calls a transaction and cannot be one is asked of no no
     memo: null,
     notBefore: null,
     expiresAt: null,
+    method: null,
     feePayers: [],
   }
   const terms = { network, asset: NATIVE_SOL, payTo: '1'.repeat(32), amountAtomic: 1n, ...open }

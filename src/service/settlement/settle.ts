@@ -53,6 +53,7 @@ import {
 import { messageKey } from '../verification/read-signed.ts'
 import { refuseBroadcast, refuseUnbound, simulateSigned } from '../verification/simulate-signed.ts'
 import {
+  beingSettled,
   recordBroadcast,
   recordLanded,
   type ValidityLimits,
@@ -262,7 +263,11 @@ async function settleSigned(
   // What our fee payer must sign cannot be on the chain without having been recorded, for this
   // account or another one.
   const sent = feePayer ? await findBroadcast(context.db, held) : signatureOf(own)
-  const known = sent === null ? null : await look(chain, job, { signature: sent, stop: () => true })
+  const once = {
+    stop: () => true,
+    twice: !feePayer && (isPublicTransfer(job) || !job.terms.asset.native),
+  }
+  const known = sent === null ? null : await look(chain, job, { signature: sent, ...once })
   if (known && known.state !== 'not_found') {
     if (job.keyless || isPublicTransfer(job)) refuseBroadcast(job.report, known.state)
     refuseUnbound(job, known.state)
@@ -272,6 +277,8 @@ async function settleSigned(
   await validateMemo(context, job, examined.memo)
   if (known === null || known.state === 'not_found')
     await orUndecided(deadline.within(simulateSigned(job, chain, bytes)))
+  // Signed again it is the same transaction, and each signature counts against the signer's caps.
+  if (feePayer && sent !== null) throw beingSettled()
   const head = await orUndecided(deadline.within(chain.head()))
   const limits = {
     builtHeight: head.height,
@@ -438,16 +445,22 @@ async function repeat(context: Context, job: Job, claim: ClaimRecord): Promise<S
   return { ...followed, ...told }
 }
 
-type Looking = { signature: string; stop?: () => boolean }
+/** `twice`: where `not_found` decides. */
+type Looking = { signature: string; stop?: () => boolean; twice?: boolean }
 
 /**
  * @throws `PAYMENT_VERIFICATION_FAILED` when no node has answered in time; ProofRefused when the
  * pool shows another payment already
  */
-async function look(chain: Chain, job: Job, { signature, stop }: Looking): Promise<Observation> {
+async function look(
+  chain: Chain,
+  job: Job,
+  { signature, stop, twice }: Looking,
+): Promise<Observation> {
   const seen = await watch(chain, {
     signature,
     deadline: job.deadline,
+    twice,
     stop: (observation) => stop?.() ?? contradicts(job, observation),
   })
   if (!seen) throw undecided('The network did not answer in time. Nothing is decided.')

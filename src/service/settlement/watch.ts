@@ -8,6 +8,7 @@ const MAX_PAUSE_MS = 1_000
 /**
  * Looks at a transaction until its outcome is certain, or the deadline passes: then what was seen last, or nothing when no node has answered.
  * @param stop ends the wait early, where what the pool shows decides already
+ * @param twice asks a second endpoint where the first shows nothing
  */
 export async function watch(
   chain: Chain,
@@ -15,13 +16,19 @@ export async function watch(
     signature,
     deadline,
     stop,
-  }: { signature: string; deadline: Deadline; stop?: (seen: Observation) => boolean },
+    twice = false,
+  }: {
+    signature: string
+    deadline: Deadline
+    stop?: (seen: Observation) => boolean
+    twice?: boolean | undefined
+  },
 ): Promise<Observation | undefined> {
   const pause = Math.min(Math.max(chain.network.blockTimeMs / 2, MIN_PAUSE_MS), MAX_PAUSE_MS)
   let last: Observation | undefined
   while (!deadline.passed) {
     try {
-      last = await deadline.within(chain.observe(signature))
+      last = await deadline.within(twice ? chain.observeTwice(signature) : chain.observe(signature))
     } catch (error) {
       if (error instanceof DeadlineExceededError) return last
       throw error

@@ -28,7 +28,14 @@ async function signed(changes: Partial<Contracts>): Promise<Official> {
   const header = await payInvoice(all.client, all.requirements)
   const [network] = fixture.context.config.networks
   if (!network || !fixture.chain.contracts) throw new Error('no contracts')
-  const open = { resource: null, resourceInfo: null, memo: null, notBefore: null, expiresAt: null }
+  const open = {
+    resource: null,
+    resourceInfo: null,
+    memo: null,
+    method: null,
+    notBefore: null,
+    expiresAt: null,
+  }
   return {
     contracts: { ...fixture.chain.contracts, ...changes },
     terms: {

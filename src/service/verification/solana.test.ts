@@ -30,6 +30,7 @@ import {
   type OpenedContext,
 } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context/context.ts'
+import { findPayment } from '../db/payments.ts'
 import { event } from '../db/schema/payment.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { readPaymentBody } from '../payments/status.ts'
@@ -241,6 +242,31 @@ describe('a transfer that the service broadcasts', () => {
     expect(
       await refusal(receive(all, proveTransfer(all.terms, bytes), { memo: 'order-7' })),
     ).toEqual(refused(reason, check))
+  })
+
+  test('and whose memo names an order keeps that order open for as long as it can land', async () => {
+    const all = await parties('order')
+    const { paymentId } = await buildTransaction(context, actor, {
+      walletAddress: all.payer.publicKey.toBase58(),
+      recipientAddress: all.terms.payTo,
+      amount: '0.01',
+      resource: URL,
+    })
+    const before = await findPayment(context.db, paymentId)
+    // A wallet may take a newer blockhash than the one the order was built with.
+    const newer = await eventually(
+      () => solana.connection.getLatestBlockhash('confirmed'),
+      ({ lastValidBlockHeight }) =>
+        lastValidBlockHeight > (before?.lastValidBlockHeight ?? Infinity),
+    )
+    const transaction = await sign(all, paymentId)
+    const terms = { ...all.terms, memo: paymentId }
+    expect(await receive(all, proveTransfer(terms, transaction.serialize()))).toMatchObject({
+      verified: true,
+      paymentId,
+    })
+    const after = await findPayment(context.db, paymentId)
+    expect(after?.lastValidBlockHeight).toBeGreaterThanOrEqual(newer.lastValidBlockHeight)
   })
 
   test('with another memo, amount or payee is refused', async () => {

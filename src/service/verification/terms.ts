@@ -17,6 +17,8 @@ export type ExpectedTerms = {
   resourceInfo: ResourceInfo | null
   /** Solana: what the memo must be; null: the id of a payment of this account. */
   memo: string | null
+  /** The method that the seller offered; null: any that moves the asset. */
+  method: string | null
   /**
    * Unix milliseconds between which the payment must have been made; null where nobody set them.
    */

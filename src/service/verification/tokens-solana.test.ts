@@ -9,10 +9,20 @@ import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
 import { createTokens, payInvoice, solanaPayer, withFacilitator } from '#testing/token-payers.ts'
 import { alter, refusal, refused } from '#testing/proofs.ts'
 import { insertTestPayment } from '#testing/service-app.ts'
-import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
+import {
+  eventually,
+  openAccount,
+  openContext,
+  type OpenedContext,
+} from '#testing/service-context.ts'
 import { decodeBase64, encodeBase64 } from '#x402/header.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import type { Context } from '../context/context.ts'
+import { readAttempts } from '../db/attempts.ts'
+import { pollOnce } from '../monitor/poll.ts'
+import { buildTransaction } from '../payments/build.ts'
+import { readPaymentBody } from '../payments/status.ts'
+import { reconcile } from '../reconciliation/reconcile.ts'
 import { describeSupported, settlePayment, verifyPayment } from '../settlement/facilitator.ts'
 import { receivePayment } from '../settlement/receive.ts'
 
@@ -277,6 +287,96 @@ test('a transaction whose memo is the id of a payment pays nothing else', async 
     })
     expect(await gained(solana.connection, all.payee.publicKey)).toBe(0n)
   }
+})
+
+test('a transaction that names an open order and that the fee payer signs is recorded as its own payment, and stops no wallet', async () => {
+  const [chain] = context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const sender = sponsor.publicKey.toBase58()
+  await eventually(
+    () => reconcile(context, chain, sender),
+    (verdict) => verdict === 'equal',
+  )
+  const all = bill()
+  const { paymentId: order } = await buildTransaction(context, opened.actor, {
+    walletAddress: payer.publicKey.toBase58(),
+    recipientAddress: all.payTo,
+    amount: '2',
+    asset: 'USDC',
+    resource: URL,
+  })
+  const extra = { ...all.requirements.extra, memo: order }
+  const header = await pay({ ...all, requirements: { ...all.requirements, extra } })
+  const answer = await receive(all, header)
+  expect(answer).toMatchObject({ verified: true })
+  const paymentId = answer.paymentId ?? ''
+  expect(paymentId).not.toBe(order)
+  expect(await readAttempts(context.db, paymentId)).toMatchObject([
+    { signer: sender, signature: answer.signature },
+  ])
+  await eventually(
+    async () => {
+      await pollOnce(context, chain, { expiredToo: true })
+      return readPaymentBody(context, paymentId)
+    },
+    ({ status }) => status === 'finalized',
+  )
+  // Its money counts once, and it is not looked for without end.
+  expect(await readPaymentBody(context, order)).toMatchObject({
+    status: 'created',
+    signature: null,
+  })
+  await eventually(
+    async () => {
+      await pollOnce(context, chain, { expiredToo: true })
+      return readPaymentBody(context, order)
+    },
+    ({ status, signature }) => status === 'expired' && signature === null,
+  )
+  expect(await receive(all, header)).toMatchObject({ paymentId, alreadyProcessed: true })
+  const verdict = await eventually(
+    () => reconcile(context, chain, sender),
+    (seen) => seen === 'equal' || seen === 'stopped',
+  )
+  expect(verdict).toBe('equal')
+})
+
+test('a transaction that is on its way for one account is not signed again for another', async () => {
+  const [chain] = context.chains.values()
+  if (!chain) throw new Error('no chain')
+  let asked = 0
+  const lost: Context = {
+    ...context,
+    // Nothing arrives at the network.
+    chains: new Map([
+      [network.network, { ...chain, broadcast: async () => ({ accepted: true as const }) }],
+    ]),
+    signer: {
+      ...context.signer,
+      sign(request) {
+        asked += 1
+        return context.signer.sign(request)
+      },
+    },
+  }
+  const all = bill()
+  const header = await pay(all)
+  const body = {
+    walletAddress: all.payTo,
+    paymentProof: header,
+    expectedAmount: '2',
+    asset: 'USDC',
+    resource: URL,
+    timeout: 1,
+  }
+  expect(await receivePayment(lost, opened.actor, body)).toMatchObject({ status: 'pending' })
+  expect(asked).toBe(1)
+  const other = await openAccount(context)
+  await expect(receivePayment(lost, other, body)).rejects.toMatchObject({
+    code: 'PAYMENT_VERIFICATION_FAILED',
+    message: expect.stringContaining('being settled'),
+  })
+  expect(asked).toBe(1)
 })
 
 /** Claims that the requested terms were accepted, regardless of what was signed. */

@@ -52,12 +52,13 @@ export async function verifyProof(examination: Examination): Promise<VerifiedPro
     !terms.asset.native &&
     (told === undefined || (payment.x402Version === 1 && told === NATIVE_TRANSFER_METHOD))
   const method = unnamed ? supported[0] : told
-  const known = method !== undefined && supported.includes(method)
+  const accepted = terms.method === null ? supported : [terms.method]
+  const known = method !== undefined && accepted.includes(method)
   report.check('unsupported_method', {
     name: 'method',
     source: 'proof',
     ok: known,
-    expected: { code: 'one_of', params: { values: [...supported] } },
+    expected: { code: 'one_of', params: { values: [...accepted] } },
     got: method === undefined ? fact('none') : textFact(method),
   })
   if (payment.x402Version === 2)

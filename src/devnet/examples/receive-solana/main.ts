@@ -39,6 +39,7 @@ const app = new Hono().get('/article', async (c) => {
     walletAddress: PAY_TO,
     paymentProof,
     expectedAmount: 0.01,
+    assetTransferMethod: 'txid',
     resource: order,
     memo: memoOf(order),
   })

@@ -36,6 +36,7 @@ const app = new Hono().get('/article', async (c) => {
     walletAddress: PAY_TO,
     paymentProof,
     expectedAmount: 0.01,
+    assetTransferMethod: 'txid',
     resource: order,
   })
   const answer = await fetch(`${PAYDESK_URL}/payment/receive`, { method: 'POST', headers, body })

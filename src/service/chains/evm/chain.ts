@@ -40,8 +40,10 @@ export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
     clock: () => clock.fresh(),
     build: (intent, options) => build(endpoints, network, { intent, ...options }),
     note: (note) => buildNote(endpoints, network, note),
-    observe: async (signature, as = (seen) => seen) =>
+    observe: async (signature, as) =>
       observe(endpoints, network, { hash: signature, head: await head.fresh(), as }),
+    observeTwice: async (signature) =>
+      observe(endpoints, network, { hash: signature, head: await head.fresh(), twice: true }),
     find: (wanted, from, to) => scan.find(wanted, from, to),
     findByMessage: async () => undefined,
     canNeverLand: (wanted) => canNeverLand(endpoints, wanted),

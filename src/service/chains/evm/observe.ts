@@ -16,20 +16,27 @@ import { feeOf } from '#chains/evm/landed.ts'
 import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
 import type { Head, Observation, ObservedTransfer } from '../chain.ts'
-import { requireQuorumFinality } from '../endpoints.ts'
+import { observeAtTwo, requireQuorumFinality } from '../endpoints.ts'
 import { type EvmEndpoints, readHeadOf } from './client.ts'
 
-type Query = { hash: string; head: Head; as: (seen: Observation) => Observation }
+type Query = {
+  hash: string
+  head: Head
+  as?: ((seen: Observation) => Observation) | undefined
+  /** Whether two endpoints are asked where the first shows nothing. */
+  twice?: boolean
+}
 
 /** What the chain knows of a transaction: in the pool, in a block of the present chain, or nothing. */
 export async function observe(
   endpoints: EvmEndpoints,
   network: Network,
-  { hash, head, as }: Query,
+  { hash, head, as = (seen) => seen, twice = false }: Query,
 ): Promise<Observation> {
   const look = async (client: PublicClient, at: Head) =>
     as(await observeOnce(client, network, { hash: hash as Hex, head: at }))
-  const seen = await endpoints.ask((client) => look(client, head))
+  const ask = (client: PublicClient) => look(client, head)
+  const seen = await (twice ? observeAtTwo(endpoints, ask) : endpoints.ask(ask))
   return requireQuorumFinality(seen, () =>
     endpoints.askTwice(async (client) => look(client, await readHeadOf(client))),
   )

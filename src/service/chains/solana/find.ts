@@ -136,7 +136,8 @@ async function provesAbsence(
   connection: Connection,
   wanted: MonitoredTransaction,
 ): Promise<boolean> {
-  const { lastValidBlockHeight, reported, paymentId, sender, builtHeight, signed = [] } = wanted
+  const { lastValidBlockHeight, reported, paymentId, sender, builtHeight } = wanted
+  const { signed = [], taken = [] } = wanted
   if (lastValidBlockHeight === null) return false
   if ((await connection.getBlockHeight('finalized')) <= lastValidBlockHeight) return false
   // Height and slot of one block.
@@ -154,7 +155,7 @@ async function provesAbsence(
     if (statuses[index] !== null && !(await isRefused(connection, signature))) return false
   const named = (
     await signaturesOf(connection, sender, { from: builtHeight ?? 0, knownTo })
-  ).filter(({ memo }) => memo?.includes(paymentId))
+  ).filter(({ memo, signature }) => memo?.includes(paymentId) && !taken.includes(signature))
   // Anyone can write an id into a memo and name the sender beside it.
   for (const { signature } of named) if (await isPaidBy(connection, signature, wanted)) return false
   return true

@@ -11,7 +11,7 @@ import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import type { SplTransfer } from '#chains/solana/token-instructions.ts'
 import { SOLANA_NATIVE } from '#contract/address.ts'
 import type { Observation, ObservedTransfer, MonitoredTransaction } from '../chain.ts'
-import { requireQuorumFinality } from '../endpoints.ts'
+import { observeAtTwo, requireQuorumFinality } from '../endpoints.ts'
 import type { SolanaEndpoints } from './client.ts'
 
 /** The first block of Solana, 16 March 2020: nothing landed earlier. Unix seconds. */
@@ -21,10 +21,14 @@ const FIRST_BLOCK = 1_584_316_800
 export async function observe(
   endpoints: SolanaEndpoints,
   signature: string,
-  as: (seen: Observation) => Observation,
+  {
+    as = (seen) => seen,
+    twice = false,
+  }: { as?: ((seen: Observation) => Observation) | undefined; twice?: boolean },
 ): Promise<Observation> {
   const look = async (connection: Connection) => as(await observeOnce(connection, signature))
-  return requireQuorumFinality(await endpoints.ask(look), () => endpoints.askTwice(look))
+  const seen = await (twice ? observeAtTwo(endpoints, look) : endpoints.ask(look))
+  return requireQuorumFinality(seen, () => endpoints.askTwice(look))
 }
 
 /** Only `getSignatureStatuses` reports finality correctly on every node. */
