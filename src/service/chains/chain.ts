@@ -188,6 +188,11 @@ export type MonitoredTransaction = {
   open: boolean
   /** Where only known transactions can pay it: their names. On EVM only their own nonce can. */
   signed?: readonly string[]
+  /**
+   * EVM: a restored database may lack a transaction that the service signed for it. Any use of its
+   * nonce with the same recipient, asset and amount may then be that one.
+   */
+  mayLackSigned?: boolean
 }
 
 /** A payment and everything that was signed for it. */

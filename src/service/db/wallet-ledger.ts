@@ -199,10 +199,6 @@ export async function resumeWallet(db: Database, address: string): Promise<Ledge
     .returning()
 }
 
-export async function isStopped(db: Database, nonceQueue: NonceQueue): Promise<boolean> {
-  return (await readWalletLedger(db, nonceQueue))?.stoppedAt instanceof Date
-}
-
 /** The stopped wallets of all accounts. */
 export async function readStopped(db: Database): Promise<LedgerRecord[]> {
   return db.select().from(walletLedger).where(isNotNull(walletLedger.stoppedAt))
