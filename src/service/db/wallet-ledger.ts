@@ -217,6 +217,19 @@ export async function countStopped(db: Database): Promise<number> {
   return row?.count ?? 0
 }
 
+/** Wallets, not stopped, that nobody could compare with the chain of a network for so long. */
+export async function countUnchecked(
+  db: Database,
+  { network, family, forMs }: { network: NetworkId; family: Family; forMs: number },
+): Promise<number> {
+  const { rows } = await db.execute<{ count: number }>(sql`
+    select count(*)::int as count from service.wallet w
+    left join service.wallet_ledger b on b.network = ${network} and b.address = w.address
+    where w.family = ${family} and b.stopped_at is null
+      and coalesce(b.checked_at, w.created_at) < clock_timestamp() - make_interval(secs => ${forMs / 1000})`)
+  return rows[0]?.count ?? 0
+}
+
 export type WalletRecord = typeof wallet.$inferSelect
 
 /** False when the address is managed already. */
