@@ -177,7 +177,7 @@ export async function startSolana(options: { slotTimeMs: number }) {
   }
 }
 
-/** A way to an RPC that can be cut, refuse one method, say of one method that it knows nothing, or answer what it likes: `lie` is given question and answer. */
+/** A way to an RPC that can be cut, refuse one method, say of one method that it knows nothing, be slow, or answer what it likes: `lie` is given question and answer. */
 export async function startGate(target: string) {
   type Lie = (asked: string, answer: string) => string
   type Gate = {
@@ -186,6 +186,7 @@ export async function startGate(target: string) {
     refuse: string | undefined
     forget: string | undefined
     lie: Lie | undefined
+    delayMs: number
   }
   const gate: Gate = {
     open: true,
@@ -193,6 +194,7 @@ export async function startGate(target: string) {
     refuse: undefined,
     forget: undefined,
     lie: undefined,
+    delayMs: 0,
   }
   const server = createServer((request, response) => {
     gate.requests++
@@ -215,6 +217,7 @@ export async function startGate(target: string) {
         body: Buffer.concat(chunks),
       })
       const told = await answer.text()
+      if (gate.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, gate.delayMs))
       response
         .writeHead(answer.status, { 'content-type': 'application/json' })
         .end(gate.lie ? gate.lie(asked, told) : told)

@@ -194,6 +194,11 @@ export type MonitoredTransaction = {
   signed?: readonly string[]
   /** Transactions that look like its payment, and are final as another one of the same account. */
   taken?: readonly string[]
+  /**
+   * EVM: a restored database may lack a transaction that the service signed for it. Any use of its
+   * nonce with the same recipient, asset and amount may then be that one.
+   */
+  mayLackSigned?: boolean
 }
 
 /** A payment and everything that was signed for it. */

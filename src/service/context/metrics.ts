@@ -10,6 +10,7 @@ export type Metrics = ProgramMetrics & {
   openSockets: Gauge
   sentEvents: Counter
   stoppedWallets: Gauge
+  uncheckedWallets: Gauge<'network'>
   chains: ChainObserver
 }
 
@@ -64,6 +65,12 @@ export function createMetrics({ networks, db, readPool }: Options): Metrics {
     stoppedWallets: new Gauge({
       name: 'managed_wallets_stopped',
       help: 'Managed wallets whose ledger and chain differ.',
+      registers,
+    }),
+    uncheckedWallets: new Gauge({
+      name: 'managed_wallets_unchecked',
+      help: 'Managed wallets whose ledger was not compared with the chain for 30 minutes.',
+      labelNames: ['network'],
       registers,
     }),
     chains: {

@@ -55,18 +55,25 @@ export async function readKnownNonces(
   return new Set(rows.map(({ nonce }) => Number(nonce)))
 }
 
+/** One statement of Postgres takes 65,535. */
+const MAX_PARAMETERS = 10_000
+
 /** Which of these signatures the service has made, or was given to broadcast. */
 export async function findKnownSignatures(
   db: Database,
   network: NetworkId,
   signatures: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  if (signatures.length === 0) return new Set()
-  const rows = await db
-    .select({ signature: attempt.signature })
-    .from(attempt)
-    .where(and(eq(attempt.network, network), inArray(attempt.signature, [...signatures])))
-  return new Set(rows.map(({ signature }) => signature))
+  const known = new Set<string>()
+  for (let at = 0; at < signatures.length; at += MAX_PARAMETERS) {
+    const some = signatures.slice(at, at + MAX_PARAMETERS)
+    const rows = await db
+      .select({ signature: attempt.signature })
+      .from(attempt)
+      .where(and(eq(attempt.network, network), inArray(attempt.signature, some)))
+    for (const { signature } of rows) known.add(signature)
+  }
+  return known
 }
 
 /** Of all that was signed for a payment, the proof of what landed is its proof. */

@@ -199,10 +199,6 @@ export async function resumeWallet(db: Database, address: string): Promise<Ledge
     .returning()
 }
 
-export async function isStopped(db: Database, nonceQueue: NonceQueue): Promise<boolean> {
-  return (await readWalletLedger(db, nonceQueue))?.stoppedAt instanceof Date
-}
-
 /** The stopped wallets of all accounts. */
 export async function readStopped(db: Database): Promise<LedgerRecord[]> {
   return db.select().from(walletLedger).where(isNotNull(walletLedger.stoppedAt))
@@ -219,6 +215,19 @@ export async function countStopped(db: Database): Promise<number> {
     .from(walletLedger)
     .where(isNotNull(walletLedger.stoppedAt))
   return row?.count ?? 0
+}
+
+/** Wallets, not stopped, that nobody could compare with the chain of a network for so long. */
+export async function countUnchecked(
+  db: Database,
+  { network, family, forMs }: { network: NetworkId; family: Family; forMs: number },
+): Promise<number> {
+  const { rows } = await db.execute<{ count: number }>(sql`
+    select count(*)::int as count from service.wallet w
+    left join service.wallet_ledger b on b.network = ${network} and b.address = w.address
+    where w.family = ${family} and b.stopped_at is null
+      and coalesce(b.checked_at, w.created_at) < clock_timestamp() - make_interval(secs => ${forMs / 1000})`)
+  return rows[0]?.count ?? 0
 }
 
 export type WalletRecord = typeof wallet.$inferSelect

@@ -14,7 +14,7 @@ import type { Context } from '../context/context.ts'
 import { insertAttempt, readAttempts, type AttemptRecord } from '../db/attempts.ts'
 import { lockPayment, setReported, updateSigned, type PaymentRecord } from '../db/payments.ts'
 import { raiseReservedFee } from '../db/settlement-fees.ts'
-import { isStopped, findWalletByAddress } from '../db/wallet-ledger.ts'
+import { findWalletByAddress, readSendingState } from '../db/wallet-ledger.ts'
 import { failPayment } from '../payments/expire.ts'
 import { signCall, signPayment, type Signed, type WalletSigner } from '../wallets/sign.ts'
 import { broadcast, recordPending, rebroadcast } from './broadcast.ts'
@@ -195,8 +195,10 @@ async function signNext(
     const row = await lockPayment(tx, payment.id)
     const [last] = await readAttempts(tx, payment.id)
     if (!row || row.status !== payment.status || last?.number !== newest.number) return undefined
-    // A stopped wallet signs nothing; what it signed before is still followed to its end.
-    if (await isStopped(tx, { network: payment.network, sender: address })) return undefined
+    // A stopped wallet signs nothing; what it signed before is still followed to its end. After a
+    // restore the rows may lack what was signed, until the wallet was compared with its chain.
+    const sending = await readSendingState(tx, { network: payment.network, sender: address })
+    if (sending.stoppedAt !== null || !sending.affirmed) return undefined
     if (!place.ok) {
       // An uncertain shortage is checked again in the next round.
       if (!keepWhenShort && !place.uncertain)
@@ -300,15 +302,15 @@ async function signSettlement({ newest, by, next: { built } }: Keeping): Promise
   return { signed: await signCall(by, call), paymentProof: null }
 }
 
-async function giveUp(
-  context: Context,
-  { payment, newest }: WaitingPayment,
-  failure: string,
-): Promise<void> {
+/** Not before the wallet was compared with its chain after a restore: what the rows lack may have paid. */
+async function giveUp(context: Context, stuck: WaitingPayment, failure: string): Promise<void> {
+  const { payment, newest } = stuck
   await context.db.transaction(async (tx) => {
     const row = await lockPayment(tx, payment.id)
     const [last] = await readAttempts(tx, payment.id)
-    if (row?.status === payment.status && last?.number === newest.number)
+    if (row?.status !== payment.status || last?.number !== newest.number) return
+    const nonceQueue = { network: payment.network, sender: laneOf(stuck) }
+    if ((await readSendingState(tx, nonceQueue)).affirmed)
       await failPayment(tx, row, { failure, at: context.now() })
   })
 }

@@ -35,7 +35,8 @@ export async function monitorHosted(
   const stuck = { payment, newest, chain }
   if (!pooled) {
     const signed = attempts.map(({ signature }) => signature)
-    if (mayBeVoid(payment, head) && (await chain.canNeverLand({ ...wanted, signed })))
+    const meant = { ...wanted, signed, mayLackSigned: true }
+    if (mayBeVoid(payment, head) && (await chain.canNeverLand(meant)))
       return signReplacement(context, stuck, head)
   }
   await ensureInclusion(context, stuck, newestPooled)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually, openContext } from '#testing/service-context.ts'
+import { signBuilt } from '#testing/local-chains.ts'
 import { openMonitoredFixture, type MonitoredFixture } from '#testing/monitored-fixture.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from './report.ts'
@@ -20,9 +21,10 @@ beforeAll(async () => {
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-/** Replaces the last blocks with empty ones. */
-async function reorg(depth: number): Promise<void> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_reorg', params: [depth, []] })
+/** Replaces the last blocks with empty ones, the first of which holds a transaction. */
+async function reorg(depth: number, raw?: string): Promise<void> {
+  const params = [depth, raw === undefined ? [] : [[raw, 0]]]
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_reorg', params })
   await fetch(fixture.evm.rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -271,3 +273,41 @@ test('an expired payment that lands is found though its block was read before it
     signature: hash,
   })
 })
+
+test.each(['has just started', 'read it last long ago'])(
+  'an unreported payment whose block replaced one that another process read is found by a process that %s',
+  async (which) => {
+    await using first = await openContext([fixture.evm.network])
+    await using second = await openContext([fixture.evm.network], { beside: first.context })
+    const look = async ({ context }: typeof first) => {
+      const tip = Number(await fixture.evm.client.getBlockNumber())
+      const [chain] = context.chains.values()
+      if (!chain) throw new Error('no chain')
+      await eventually(
+        () => chain.head(),
+        ({ height }) => height >= tip,
+      )
+      await pollOnce(context, chain, { expiredToo: true })
+    }
+    const { payer, payee } = await fixture.parties()
+    await fixture.evm.mine(5)
+    const built = await buildTransaction(first.context, first.actor, {
+      walletAddress: payer.address,
+      recipientAddress: payee.address,
+      amount: '0.01',
+    })
+    if (which !== 'has just started') {
+      await fixture.evm.mine()
+      await look(second)
+    }
+    await fixture.evm.mine(4)
+    await look(first)
+    await reorg(3, await signBuilt(payer, built.transaction))
+    await fixture.evm.mine()
+    await look(second)
+    expect(await readPaymentBody(second.context, built.paymentId)).toMatchObject({
+      status: 'confirmed',
+      confirmations: 4,
+    })
+  },
+)

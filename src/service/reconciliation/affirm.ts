@@ -30,8 +30,38 @@ export async function affirmAll(context: Context, chain: Chain): Promise<void> {
   if (!(await affirmNetwork(context, chain, epoch))) return
   const { network } = chain.network
   const unaffirmed = { network, family: familyOf(network), epoch }
-  for (const sender of await readUnaffirmed(context.db, unaffirmed))
-    await affirm(context, chain, { sender, epoch })
+  await forEachWallet(context, chain, {
+    addresses: await readUnaffirmed(context.db, unaffirmed),
+    compare: (sender) => affirm(context, chain, { sender, epoch }),
+  })
+}
+
+type Comparison = { addresses: readonly string[]; compare: (address: string) => Promise<unknown> }
+
+/**
+ * A wallet that cannot be compared holds up no other: anyone can name it in transactions that its
+ * node then has to show.
+ * @throws where the chain itself does not answer
+ */
+export async function forEachWallet(
+  { log }: Context,
+  chain: Chain,
+  { addresses, compare }: Comparison,
+): Promise<void> {
+  const failed: { address: string; err: unknown }[] = []
+  for (const address of addresses) {
+    try {
+      await compare(address)
+    } catch (error) {
+      await chain.head()
+      failed.push({ address, err: error })
+    }
+  }
+  if (failed.length > 0)
+    log.warn(
+      { network: chain.network.network, count: failed.length, ...failed[0] },
+      'wallets could not be compared with the chain; they are looked at again',
+    )
 }
 
 async function affirmNetwork(context: Context, chain: Chain, epoch: number): Promise<boolean> {

@@ -4,14 +4,18 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   startEvm,
+  startGate,
   startSolana,
   type EvmFixture,
   type SolanaFixture,
 } from '#testing/local-chains.ts'
+import { executeAsOwner } from '#testing/postgres.ts'
 import { testSigner } from '#testing/test-signer.ts'
 import { untilDecided } from '#testing/until-decided.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Chain } from '../chains/chain.ts'
+import { createMetrics } from '../context/metrics.ts'
+import { startEpoch } from '../db/deployment.ts'
 import {
   readWalletLedger,
   readDue,
@@ -22,7 +26,8 @@ import {
 import { sendPayment } from '../hosted/send.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
-import { reconcile } from './reconcile.ts'
+import { affirmAll } from './affirm.ts'
+import { reconcile, startReconciliation } from './reconcile.ts'
 import { startWatchers, type Watchers } from '../monitor/start.ts'
 
 const ETH = 10n ** 18n
@@ -227,5 +232,90 @@ describe('the books of a managed wallet', () => {
       await till.settled(['stopped'])
       expect((await till.books())?.stopReason).toContain('without a signature of the service')
     })
+  })
+})
+
+describe('a wallet of which the node shows nothing', () => {
+  async function openTwo(family: keyof typeof families) {
+    await using stack = new AsyncDisposableStack()
+    const { network } = family === 'evm' ? evm : solana
+    const gate = stack.use(await startGate(network.rpcUrls[0] ?? ''))
+    const networks = [{ ...network, rpcUrls: [gate.url] }]
+    const { context, actor } = stack.use(await openContext(networks))
+    const wallets = await Promise.all(
+      [0, 1].map(() =>
+        createWallet(
+          { ...context, now: new Date() },
+          { accountId: actor.accountId, family, name: 'till' },
+        ),
+      ),
+    )
+    const [silent = '', other = ''] = wallets.map(({ address }) => address).toSorted()
+    const chain = context.chains.get(network.network) as Chain
+    const ledgerOf = (sender: string) =>
+      readWalletLedger(context.db, { network: network.network, sender })
+    const running = stack.move()
+    return {
+      context,
+      actor,
+      networks,
+      gate,
+      chain,
+      silent,
+      other,
+      ledgerOf,
+      [Symbol.asyncDispose]: () => running.disposeAsync(),
+    }
+  }
+
+  test('holds up no comparison of another, and is counted once it was not compared for 30 minutes', async () => {
+    await using two = await openTwo('solana')
+    const { context, actor, networks, gate, chain, silent, other, ledgerOf } = two
+    for (const address of [silent, other]) {
+      await families.solana.set(address, SOL)
+      await eventually(
+        () => chain.audit(address, null),
+        (audit) => audit?.balanceAtomic === SOL,
+      )
+      expect(await reconcile(context, chain, address)).toBe('equal')
+    }
+    const row = await findWallet(context.db, { accountId: actor.accountId, address: other })
+    if (!row) throw new Error('no wallet')
+    await families.solana.steal(await testSigner(context).secretOf(row))
+    await executeAsOwner(
+      { target: context.config.database, db: context.db },
+      `update service.wallet_ledger set checked_at = now() - case address when '${silent}' then interval '31 minutes' else interval '29 minutes' end`,
+    )
+    gate.refuse = silent
+    const metrics = createMetrics({ networks, db: context.db })
+    const stop = startReconciliation(context, metrics)
+    try {
+      await eventually(
+        () => ledgerOf(other),
+        (ledger) => ledger?.stoppedAt instanceof Date,
+      )
+      await eventually(
+        async () => (await metrics.uncheckedWallets.get()).values,
+        ([counted]) => counted?.value === 1,
+      )
+    } finally {
+      await stop()
+    }
+    expect(await ledgerOf(silent)).toMatchObject({ stoppedAt: null })
+  })
+
+  test('holds up no other after a restore', async () => {
+    await using two = await openTwo('evm')
+    const { gate, silent, other, ledgerOf } = two
+    await startEpoch(two.context.db)
+    await using restarted = await openContext(two.networks, { beside: two.context })
+    const { context } = restarted
+    gate.refuse = silent
+    await affirmAll(context, context.chains.get(evm.network.network) as Chain)
+    expect(await ledgerOf(other)).toMatchObject({ affirmedEpoch: 1 })
+    expect(await ledgerOf(silent)).toBeUndefined()
+    gate.refuse = undefined
+    await affirmAll(context, context.chains.get(evm.network.network) as Chain)
+    expect(await ledgerOf(silent)).toMatchObject({ affirmedEpoch: 1 })
   })
 })

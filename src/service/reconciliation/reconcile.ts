@@ -9,6 +9,7 @@ import type { Metrics } from '../context/metrics.ts'
 import { readSigned } from '../db/attempts.ts'
 import { releaseLease, takeLease } from '../db/cursors.ts'
 import { readEpoch } from '../db/deployment.ts'
+import { whileBeating } from '../db/lease.ts'
 import type { NonceQueue } from '../db/nonce-queue.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { payment, attempt } from '../db/schema/payment.ts'
@@ -20,9 +21,10 @@ import {
   type LedgerRecord,
   type LedgerSnapshot,
   countStopped,
+  countUnchecked,
   readDue,
 } from '../db/wallet-ledger.ts'
-import { affirmAll } from './affirm.ts'
+import { affirmAll, forEachWallet } from './affirm.ts'
 
 type Verdict = 'equal' | 'later' | 'stopped'
 
@@ -232,6 +234,8 @@ function isOver(status: PaymentStatus): boolean {
 /** How often wallets with changes are checked, and all of them. */
 const LOOK_MS = 15_000
 const ALL_MS = 600_000
+/** Three times that: then an operator should know. */
+const UNCHECKED_MS = 1_800_000
 const STOP_WITHIN_MS = 2_000
 
 /**
@@ -273,14 +277,22 @@ async function lookAtAll(context: Context, { holder, metrics, isOver }: Round): 
   for (const [network, chain] of context.chains) {
     try {
       // One process checks. Two at once would only do the work twice.
-      if (!isOver() && (await takeLease(context.db, leaseOf(network), holder)))
-        await lookAtChain(context, chain, isOver)
+      const take = async () => !isOver() && takeLease(context.db, leaseOf(network), holder)
+      if (await take()) await whileBeating(take, () => lookAtChain(context, chain, isOver))
     } catch (error) {
       context.log.warn(
         { network, err: error },
         'the books could not be compared with the chain; they are looked at again',
       )
     }
+    await countUnchecked(context.db, {
+      network,
+      family: familyOf(network),
+      forMs: UNCHECKED_MS,
+    }).then(
+      (count) => metrics.uncheckedWallets.set({ network }, count),
+      () => {},
+    )
   }
   await countStopped(context.db).then(
     (count) => metrics.stoppedWallets.set(count),
@@ -291,14 +303,12 @@ async function lookAtAll(context: Context, { holder, metrics, isOver }: Round): 
 async function lookAtChain(context: Context, chain: Chain, isOver: () => boolean): Promise<void> {
   const { network } = chain.network
   await affirmAll(context, chain)
-  for (const address of await readDue(context.db, {
-    network,
-    family: familyOf(network),
-    everyMs: ALL_MS,
-  })) {
-    if (isOver()) return
-    await reconcile(context, chain, address)
-  }
+  await forEachWallet(context, chain, {
+    addresses: await readDue(context.db, { network, family: familyOf(network), everyMs: ALL_MS }),
+    compare: async (address) => {
+      if (!isOver()) await reconcile(context, chain, address)
+    },
+  })
 }
 
 /** A row beside the watcher's, with a separate lease. */

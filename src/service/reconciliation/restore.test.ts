@@ -1,6 +1,7 @@
 import { Keypair, PublicKey } from '@solana/web3.js'
 import type { Hex } from 'viem'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { backUp, putBack } from '#testing/database-copy.ts'
 import {
   ETHER_RESOURCE,
@@ -15,13 +16,16 @@ import {
   type SolanaFixture,
 } from '#testing/local-chains.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
+import { testSigner } from '#testing/test-signer.ts'
 import { untilDecided } from '#testing/until-decided.ts'
 import { restoreCommands } from '../admin/backup-command.ts'
 import { walletCommands } from '../admin/wallet-commands.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
-import { readWalletLedger } from '../db/wallet-ledger.ts'
+import { readAttempts } from '../db/attempts.ts'
+import { findWallet, readWalletLedger } from '../db/wallet-ledger.ts'
 import { sendPayment } from '../hosted/send.ts'
+import { pollOnce } from '../monitor/poll.ts'
 import { startWatchers, type Watchers } from '../monitor/start.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { receivePayment } from '../settlement/receive.ts'
@@ -183,6 +187,133 @@ describe.each(['evm', 'solana'] as const)('payments from managed wallets on %s',
       sender: till.address,
     })
   })
+})
+
+describe('a payment that was under way at the backup', () => {
+  let evm: EvmFixture
+  let opened: OpenedContext
+  let later = 0
+  const now = () => new Date(Date.now() + later)
+
+  beforeEach(async () => {
+    evm = await startEvm({ slotsInEpoch: 1 })
+    await evm.mine(3)
+    opened = await openContext([evm.network], { now })
+  })
+  afterEach(async () => {
+    await opened?.[Symbol.asyncDispose]()
+    await evm?.[Symbol.asyncDispose]()
+  })
+
+  async function follow(context: Context) {
+    const chain = context.chains.get(evm.network.network) as Chain
+    const tip = Number(await evm.client.getBlockNumber())
+    await eventually(
+      () => chain.head(),
+      ({ height }) => height >= tip,
+    )
+    expect((await pollOnce(context, chain, { expiredToo: true })).failures).toEqual([])
+  }
+
+  /** Its wallet, whose ledger is open; the first transaction waits, since it offers too little. */
+  async function sendAndBackUp() {
+    const { context, actor } = opened
+    const { id, address } = await createWallet(
+      { ...context, now: new Date() },
+      { accountId: actor.accountId, family: 'evm', name: 'till' },
+    )
+    await evm.client.setBalance({ address: address as Hex, value: 10n ** 18n })
+    await evm.mine(3)
+    const chain = context.chains.get(evm.network.network) as Chain
+    expect(await reconcile(context, chain, address)).toBe('equal')
+    const payee = (await evm.wallet(0n)).address
+    const { paymentId, signature } = await sendPayment(context, actor, {
+      body: { walletAddress: address, recipientAddress: payee, amount: '0.01' },
+      idempotency: undefined,
+      waitMs: 0,
+    })
+    await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 20n * 10n ** 9n })
+    await evm.mine()
+    await follow(context)
+    await backUp(inDatabase(context))
+    return { id, address, payee, paymentId, first: signature as Hex }
+  }
+
+  async function restore() {
+    await putBack(inDatabase(opened.context))
+    await run(opened.context, 'restore')
+    return openContext([evm.network], { beside: opened.context, now })
+  }
+
+  const offersOf = async ({ db }: Context, paymentId: string) =>
+    (await readAttempts(db, paymentId)).map(({ nonce }) => nonce)
+
+  test.each([
+    ['just now', 3],
+    ['longer ago than payments are signed again', 600_000 / 400 + 10],
+  ])(
+    'and landed by a higher offer that the backup does not have, %s, is neither signed again nor called failed',
+    async (_, blocks) => {
+      const { payee, paymentId } = await sendAndBackUp()
+      later += 31_000
+      await follow(opened.context)
+      const [raised] = await readAttempts(opened.context.db, paymentId)
+      expect(raised?.number).toBe(2)
+      await evm.mine(blocks)
+      expect(await evm.client.getBalance({ address: payee })).toBe(10n ** 16n)
+
+      await using restarted = await restore()
+      const { context } = restarted
+      await affirmAll(context, context.chains.get(evm.network.network) as Chain)
+      for (let round = 0; round < 8; round++) await follow(context)
+      expect(await readPaymentBody(context, paymentId)).toMatchObject({
+        status: 'finalized',
+        signature: raised?.signature,
+      })
+      expect(await offersOf(context, paymentId)).toEqual([0])
+      await evm.mine(3)
+      expect(await evm.client.getBalance({ address: payee })).toBe(10n ** 16n)
+    },
+  )
+
+  test.each([
+    ['signed again', 3, [1, 0], 'pending'],
+    ['called failed', 600_000 / 400 + 10, [0], 'failed'],
+  ])(
+    'and can never land is %s only once its wallet was compared with the chain',
+    async (_, blocks, offers, status) => {
+      const { id, address, first, paymentId } = await sendAndBackUp()
+      const { context: before, actor } = opened
+      const row = await findWallet(before.db, { accountId: actor.accountId, address })
+      if (row?.id !== id) throw new Error('no wallet')
+      const secret = await testSigner(before).secretOf(row)
+      const account = privateKeyToAccount(`0x${Buffer.from(secret).toString('hex')}`)
+      await evm.client.dropTransaction({ hash: first })
+      const own = {
+        type: 'eip1559',
+        chainId: 31_337,
+        nonce: 0,
+        gas: 21_000n,
+        maxFeePerGas: 10n ** 11n,
+        to: address as Hex,
+        value: 1n,
+      } as const
+      await evm.client.sendRawTransaction({
+        serializedTransaction: await account.signTransaction(own),
+      })
+      await evm.mine(blocks)
+
+      await using restarted = await restore()
+      const { context } = restarted
+      await follow(context)
+      expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'pending' })
+      expect(await offersOf(context, paymentId)).toEqual([0])
+      await affirmAll(context, context.chains.get(evm.network.network) as Chain)
+      await follow(context)
+      expect(await offersOf(context, paymentId)).toEqual(offers)
+      expect(await readPaymentBody(context, paymentId)).toMatchObject({ status })
+    },
+  )
 })
 
 describe('payments to a seller', () => {

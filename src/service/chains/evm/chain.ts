@@ -26,7 +26,7 @@ export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
     observer.sawBlock(network.network, found.height)
     return found
   })
-  const scan = new BlockScan(endpoints)
+  const scan = new BlockScan(endpoints, () => head.fresh())
   const clock = new Recent(Math.min(CLOCK_TTL_MS, network.blockTimeMs / 2), () =>
     readClock(endpoints),
   )

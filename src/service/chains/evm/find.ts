@@ -1,5 +1,5 @@
 import type { Block, Hex } from 'viem'
-import type { Found, ObservedTransfer, MonitoredTransaction } from '../chain.ts'
+import type { Found, Head, ObservedTransfer, MonitoredTransaction } from '../chain.ts'
 import { inParallel } from '../endpoints.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readTransfer } from './observe.ts'
@@ -13,13 +13,19 @@ const MAX_REORG = 64
 type ScannedBlock = Block<bigint, true>
 type Match = { hash: string; transfer: ObservedTransfer; height: number }
 
-/** Reads blocks for transfers that payments wait for. It remembers the hashes it has read, and goes back where a reorg replaced them. */
+/**
+ * Reads blocks for transfers that payments wait for. It remembers the hashes it has read, and goes back where a reorg replaced them; to the last final block
+ * where another process read the block before, as after a restart.
+ */
 export class BlockScan {
   readonly #endpoints: EvmEndpoints
+  readonly #head: () => Promise<Head>
   readonly #hashes = new Map<number, Hex>()
 
-  constructor(endpoints: EvmEndpoints) {
+  /** @param head read at most a block ago: it costs no call where the caller has asked for it. */
+  constructor(endpoints: EvmEndpoints, head: () => Promise<Head>) {
     this.#endpoints = endpoints
+    this.#head = head
   }
 
   async find(
@@ -34,7 +40,10 @@ export class BlockScan {
     )
     const first = Math.max(from, oldest) + 1
     if (first > to) return { found: [], readTo: Math.max(from, to) }
-    const start = await this.#beforeReorg(first)
+    const readByAnother = from > oldest && !this.#hashes.has(from)
+    const start = await (readByAnother
+      ? this.#afterFinal(first, oldest + 1)
+      : this.#beforeReorg(first))
     const end = Math.min(to, start + MAX_BLOCKS - 1)
     const heights = Array.from({ length: end - start + 1 }, (_, index) => start + index)
     const blocks = await inParallel(heights, PARALLEL_BLOCKS, (height) => this.#read(height))
@@ -81,6 +90,12 @@ export class BlockScan {
       first--
     }
     return first
+  }
+
+  /** Of the blocks before `height`, those that may have been replaced since another process read them. */
+  async #afterFinal(height: number, oldest: number): Promise<number> {
+    const { finalizedHeight } = await this.#head()
+    return Math.max(oldest, height - MAX_REORG, Math.min(height, finalizedHeight + 1))
   }
 
   #forgetBefore(height: number): void {

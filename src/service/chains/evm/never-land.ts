@@ -34,11 +34,21 @@ export async function canNeverLand(
   })
 }
 
-type Meant = Pick<MonitoredTransaction, 'recipient' | 'asset' | 'amountAtomic' | 'signed'>
+type Meant = Pick<
+  MonitoredTransaction,
+  'recipient' | 'asset' | 'amountAtomic' | 'signed' | 'mayLackSigned'
+>
 
-/** What was handed to the service, or signed by it, is known by its name; what a wallet signed, by what it pays: wallets change fees. */
-function isPayment({ signed, recipient, asset, amountAtomic }: Meant, user: UsedBy): boolean {
-  if (signed !== undefined) return signed.includes(user.hash)
+/**
+ * What was handed to the service, or signed by it, is known by its name; what a wallet signed, by what it pays: wallets change fees.
+ * A restored database may lack what the service signed: that is known by what it pays too.
+ */
+function isPayment(
+  { signed, mayLackSigned = false, recipient, asset, amountAtomic }: Meant,
+  user: UsedBy,
+): boolean {
+  if (signed?.includes(user.hash)) return true
+  if (signed !== undefined && !mayLackSigned) return false
   const paid = readTransfer(user)
   return paid?.recipient === recipient && paid.asset === asset && paid.amountAtomic === amountAtomic
 }

@@ -1,9 +1,9 @@
 import { PublicKey, type Connection } from '@solana/web3.js'
 import type { Network } from '#contract/network.ts'
 import type { Audit, HistoryQuery, WalletHistory } from '../chain.ts'
-import { inParallel } from '../endpoints.ts'
+import { inParallel, unavailable } from '../endpoints.ts'
 import type { SolanaEndpoints } from './client.ts'
-import { MAX_SIGNATURES, signaturesOf } from './find.ts'
+import { listSignatures } from './find.ts'
 
 const PARALLEL_TRANSACTIONS = 8
 /** What a node calls a transaction that it would not run: no transaction has this signature. */
@@ -12,71 +12,97 @@ const NO_SIGNATURE = '1'.repeat(64)
 /** How long a slot is awaited in which nothing changes, in milliseconds. */
 const SETTLES_WITHIN_MS = 3_000
 
-/** The finalized balance, and of the transactions since a slot those that the wallet signed, each with what it took from that balance. */
-export function audit(
+/**
+ * How many transactions one comparison of a wallet reads at most. Anyone can name a wallet in as many as they pay for: it waits for them, and no other wallet
+ * does.
+ */
+const MAX_READ = 1_000
+
+/** Undefined: the wallet did not sign it, or it never ran. */
+type Own = Audit['signed'][number] | undefined
+type ReadBefore = Map<string, Map<string, Own>>
+
+/** What comparisons that are not over have read, by wallet: the next one goes on from there. */
+const underWay = new WeakMap<SolanaEndpoints, { audits: ReadBefore; histories: ReadBefore }>()
+
+function readBefore(endpoints: SolanaEndpoints) {
+  const before = underWay.get(endpoints) ?? { audits: new Map(), histories: new Map() }
+  underWay.set(endpoints, before)
+  return before
+}
+
+/**
+ * The finalized balance, and of the transactions since a slot those that the wallet signed, each with what it took from that balance. Undefined where the
+ * balance does not come to rest, and while there is more to read.
+ */
+export async function audit(
   endpoints: SolanaEndpoints,
   network: Network,
   { wallet, since }: { wallet: string; since: number | null },
 ): Promise<Audit | undefined> {
-  return endpoints.ask(async (connection): Promise<Audit | undefined> => {
-    const held = await readHeld(connection, new PublicKey(wallet), network.blockTimeMs)
-    if (!held) return undefined
-    const { slot: height, exact, balanceAtomic } = held
-    const named =
-      since === null
-        ? []
-        : await signaturesOf(connection, wallet, {
-            from: since + 1,
-            knownTo: exact ? height : undefined,
-          })
-    const landed = await inParallel(
-      named.filter(({ slot, signature }) => slot <= height && signature !== NO_SIGNATURE),
-      PARALLEL_TRANSACTIONS,
-      ({ signature }) => readOwn(connection, wallet, signature),
-    )
-    return {
-      height,
-      blockHash: null,
-      exact,
-      balanceAtomic,
-      nonce: null,
-      signed: landed.flatMap((each) => each ?? []),
-    }
+  const held = await endpoints.ask((connection) =>
+    readHeld(connection, new PublicKey(wallet), network.blockTimeMs),
+  )
+  if (!held) return undefined
+  const { slot: height, exact, balanceAtomic } = held
+  const named =
+    since === null
+      ? []
+      : await listSignatures(endpoints, wallet, {
+          from: since + 1,
+          knownTo: exact ? height : undefined,
+          whole: false,
+        })
+  const signed = await readSigned(endpoints, readBefore(endpoints).audits, {
+    wallet,
+    signatures: named.flatMap(({ slot, signature }) => (slot <= height ? [signature] : [])),
   })
+  return signed && { height, blockHash: null, exact, balanceAtomic, nonce: null, signed }
 }
 
 /**
  * What a wallet signed since a slot and no row has. Only unknown transactions are read: of the
  * others the rows say who signed them.
- * @throws when the node does not serve the range, or it holds too many transactions
+ * @throws when no node serves the range; `CHAIN_UNAVAILABLE` while there is more to read
  */
-export function readHistory(
+export async function readHistory(
   endpoints: SolanaEndpoints,
   wallet: string,
   { since, isKnown }: HistoryQuery,
 ): Promise<WalletHistory> {
-  return endpoints.ask(async (connection): Promise<WalletHistory> => {
-    const from = since === null ? 0 : since + 1
-    if (since !== null && (await connection.getFirstAvailableBlock()) > from)
-      throw new Error(`The node does not serve transactions since slot ${from}.`)
-    const named = await signaturesOf(connection, wallet, { from })
-    if (named.length >= MAX_SIGNATURES)
-      throw new Error(`The wallet has ${MAX_SIGNATURES} transactions or more since slot ${from}.`)
-    const signatures = named
-      .map(({ signature }) => signature)
-      .filter((signature) => signature !== NO_SIGNATURE)
-    const known = await isKnown(signatures)
-    const signed = await inParallel(
-      signatures.filter((signature) => !known.has(signature)),
-      PARALLEL_TRANSACTIONS,
-      (signature) => readOwn(connection, wallet, signature),
-    )
-    return {
-      nonce: null,
-      blockHash: null,
-      unknown: signed.flatMap((each) => (each ? [each.signature] : [])),
-    }
+  const from = since === null ? 0 : since + 1
+  const named = await listSignatures(endpoints, wallet, { from, whole: true })
+  const signatures = named.map(({ signature }) => signature)
+  const known = await isKnown(signatures)
+  const unknown = await readSigned(endpoints, readBefore(endpoints).histories, {
+    wallet,
+    signatures: signatures.filter((signature) => !known.has(signature)),
   })
+  if (!unknown)
+    throw unavailable(
+      `The ${named.length} transactions that name the wallet ${wallet} since slot ${from} are still being read.`,
+    )
+  return { nonce: null, blockHash: null, unknown: unknown.map(({ signature }) => signature) }
+}
+
+/** Those that the wallet signed; undefined while there are more to read, the oldest of which were read now. */
+async function readSigned(
+  endpoints: SolanaEndpoints,
+  before: ReadBefore,
+  { wallet, signatures }: { wallet: string; signatures: readonly string[] },
+): Promise<Audit['signed'] | undefined> {
+  const read = before.get(wallet) ?? new Map<string, Own>()
+  const unread = signatures.filter(
+    (signature) => signature !== NO_SIGNATURE && !read.has(signature),
+  )
+  if (unread.length > 0) before.set(wallet, read)
+  await inParallel(unread.slice(-MAX_READ), PARALLEL_TRANSACTIONS, async (signature) => {
+    const own = await endpoints.ask((connection) => readOwn(connection, wallet, signature))
+    read.set(signature, own)
+  })
+  if (unread.length > MAX_READ) return undefined
+  before.delete(wallet)
+  return signatures.flatMap((signature) => read.get(signature) ?? [])
 }
 
 type Held = { slot: number; exact: boolean; balanceAtomic: bigint }
@@ -107,11 +133,7 @@ async function readHeld(
 }
 
 /** What a transaction took from the balance of the wallet that signed it; undefined when it did not sign it, or the transaction never ran. */
-async function readOwn(
-  connection: Connection,
-  wallet: string,
-  signature: string,
-): Promise<Audit['signed'][number] | undefined> {
+async function readOwn(connection: Connection, wallet: string, signature: string): Promise<Own> {
   const landed = await connection.getTransaction(signature, {
     commitment: 'confirmed',
     maxSupportedTransactionVersion: 0,

@@ -13,7 +13,6 @@ const PAGE = 1_000
 const FIRST_PAGE = 100
 /** An account with more transactions than this since a payment was built is read no further back. */
 const MAX_PAGES = 5
-export const MAX_SIGNATURES = PAGE * MAX_PAGES
 
 /**
  * Searches for payments by memo, among the transactions of their payees: many drafts pay few
@@ -90,7 +89,28 @@ export function openSearch(
   }
 }
 
-/** Confirmed transactions that name an account, from a slot on, the newest first; told only by a node that knows the chain up to the slot `knownTo`. */
+type PageQuery = { limit: number; before?: string | undefined; knownTo?: number | undefined }
+
+function readPage(
+  connection: Connection,
+  address: string,
+  { limit, before, knownTo }: PageQuery,
+): Promise<ConfirmedSignatureInfo[]> {
+  return connection.getSignaturesForAddress(
+    new PublicKey(address),
+    {
+      limit,
+      ...(before !== undefined && { before }),
+      ...(knownTo !== undefined && { minContextSlot: knownTo }),
+    },
+    'confirmed',
+  )
+}
+
+/**
+ * Confirmed transactions that name an account, from a slot on, the newest first, at most about 5,000; told only by a node that knows the chain up to the slot
+ * `knownTo`.
+ */
 export async function signaturesOf(
   connection: Connection,
   address: string,
@@ -100,24 +120,42 @@ export async function signaturesOf(
     firstPage = PAGE,
   }: { from: number; knownTo?: number | undefined; firstPage?: number },
 ): Promise<ConfirmedSignatureInfo[]> {
-  const account = new PublicKey(address)
   const signatures: ConfirmedSignatureInfo[] = []
   for (let page = 0; page < MAX_PAGES; page++) {
     const before = signatures.at(-1)?.signature
     const limit = page === 0 ? firstPage : PAGE
-    const batch = await connection.getSignaturesForAddress(
-      account,
-      {
-        limit,
-        ...(before && { before }),
-        ...(knownTo !== undefined && { minContextSlot: knownTo }),
-      },
-      'confirmed',
-    )
+    const batch = await readPage(connection, address, { limit, before, knownTo })
     signatures.push(...batch.filter(({ slot }) => slot >= from))
     if (batch.length < limit || batch.some(({ slot }) => slot < from)) break
   }
   return signatures
+}
+
+type Named = Pick<ConfirmedSignatureInfo, 'signature' | 'slot'>
+
+/**
+ * All confirmed transactions that name an account, from a slot on, the newest first, however many: a call has one page. `whole`: only nodes that have the
+ * whole range tell it.
+ */
+export async function listSignatures(
+  endpoints: SolanaEndpoints,
+  address: string,
+  { from, knownTo, whole }: { from: number; knownTo?: number | undefined; whole: boolean },
+): Promise<Named[]> {
+  const signatures: Named[] = []
+  for (;;) {
+    const last = signatures.at(-1)
+    const batch = await endpoints.ask(async (connection) => {
+      if (from > 0 && (whole || last) && (await connection.getFirstAvailableBlock()) > from)
+        throw new Error(`The node does not serve transactions since slot ${from}.`)
+      // Another node may answer than for the page before: one that is behind tells of no transaction before one that it does not know.
+      if (last && (await connection.getSlot('confirmed')) < last.slot)
+        throw new Error(`The node does not know slot ${last.slot}.`)
+      return readPage(connection, address, { limit: PAGE, before: last?.signature, knownTo })
+    })
+    for (const { signature, slot } of batch) if (slot >= from) signatures.push({ signature, slot })
+    if (batch.length < PAGE || batch.some(({ slot }) => slot < from)) return signatures
+  }
 }
 
 /**
