@@ -180,6 +180,8 @@ export type LoggedError = {
   code?: unknown
   stack?: string
   cause?: LoggedError
+  /** Of an `AggregateError`: why each endpoint failed. */
+  errors?: LoggedError[]
 }
 
 /**
@@ -198,5 +200,9 @@ export function describeForLog(error: unknown, depth = 0): LoggedError {
     ...(stack !== undefined && { stack: cutUrls(stack) }),
     ...(error.cause !== undefined &&
       depth < 4 && { cause: describeForLog(error.cause, depth + 1) }),
+    ...(error instanceof AggregateError &&
+      depth < 4 && {
+        errors: error.errors.slice(0, 4).map((each) => describeForLog(each, depth + 1)),
+      }),
   }
 }

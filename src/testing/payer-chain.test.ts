@@ -214,7 +214,39 @@ test('on EVM a payment that the wallet gave another nonce is not replaced by who
     landed: { signature: second },
   })
   // A page that never saw its nonce does not know what became of it.
-  expect(await chain.read(order, built, unseen)).toMatchObject({ kind: 'absent' })
+  expect(await chain.read(order, built, unseen)).toMatchObject({
+    kind: 'superseded',
+    finalized: true,
+    guessed: true,
+  })
+})
+
+test('on EVM a payment without a hash is looked for among all that its sender sent since, in steps', async () => {
+  await using evm = await startEvm({ slotsInEpoch: 2 })
+  const { account, order, built, chain } = await openEvm(evm)
+  const nonce = built.nonce ?? 0
+  for (let each = 0; each < 12; each++)
+    await send(evm, account, { nonce: nonce + each, to: account.address, value: 1n })
+  await evm.mine(8)
+  const lost = { bytes: null, signature: null }
+  expect(await chain.read(order, built, lost)).toMatchObject({ kind: 'absent' })
+  expect(await chain.read(order, built, lost)).toMatchObject({
+    kind: 'superseded',
+    finalized: true,
+  })
+  const signature = await send(evm, account, {
+    nonce: nonce + 12,
+    to: RECIPIENT,
+    value: order.amountAtomic,
+  })
+  await evm.mine()
+  expect(await chain.read(order, built, lost)).toMatchObject({
+    kind: 'landed',
+    landed: { signature },
+    nonce: nonce + 12,
+  })
+  // A wallet that keeps nonces: only what has its nonce can be the payment.
+  expect(await chain.read(order, built, { ...lost, nonce })).toMatchObject({ kind: 'superseded' })
 })
 
 test('on EVM a wallet that sent another amount did not pay', async () => {

@@ -66,6 +66,17 @@ test('of a URL in an error and its causes scheme and host are logged, and no key
   )
 })
 
+test('where all endpoints failed, the log has why each did', () => {
+  const url = 'https://mainnet.example/v3/k3y'
+  const each = [new Error(`429 of ${url}`), new Error('another genesis')]
+  const text = logged((log) => log.warn({ err: new AggregateError(each) }, 'm'))
+  expect(text).not.toContain('k3y')
+  expect(JSON.parse(text).err.errors).toMatchObject([
+    { message: '429 of https://mainnet.example/…' },
+    { message: 'another genesis' },
+  ])
+})
+
 test('the values of a failed query are not logged, its text and cause are', () => {
   const error = new DrizzleQueryError(
     'select * from t where a = $1',

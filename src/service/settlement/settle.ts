@@ -265,7 +265,8 @@ async function settleSigned(
   const sent = feePayer ? await findBroadcast(context.db, held) : signatureOf(own)
   const once = {
     stop: () => true,
-    twice: !feePayer && (isPublicTransfer(job) || !job.terms.asset.native),
+    twice:
+      !feePayer && (isPublicTransfer(job) || (!job.terms.asset.native && job.terms.memo === null)),
   }
   const known = sent === null ? null : await look(chain, job, { signature: sent, ...once })
   if (known && known.state !== 'not_found') {

@@ -56,6 +56,24 @@ describe('I1: nothing is rebuilt after bytes may have left', () => {
     run.close()
   })
 
+  test('on EVM a hash that no node shows, whose nonce another transaction may have, is ended by the payer alone', async () => {
+    const { outside, browser } = open('evm')
+    outside.chooseNonce()
+    const run = await browser.reviewed()
+    void run.sign([])
+    await browser.still()
+    outside.forgets = true
+    outside.approve()
+    outside.spendNonce()
+    await browser.pass(60)
+    expect(run.state()).toMatchObject({ step: 'unknown', reason: 'nonce_taken' })
+    await run.rebuild()
+    expect(run.state().attempt).toBe(1)
+    await run.tellCancelled()
+    expect(run.state()).toMatchObject({ step: 'failed', reason: 'superseded', detail: null })
+    run.close()
+  })
+
   test('an outage is never an absence', async () => {
     const { outside, browser } = open('solana')
     const run = await browser.reviewed()

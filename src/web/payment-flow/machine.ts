@@ -69,10 +69,11 @@ export type PaymentState =
 export type OutgoingState = Extract<PaymentState, { sent: Sent }>
 
 export type LandedOutcome = 'paid' | 'reverted' | 'other'
-export type UnknownReason = 'wallet_lost' | 'not_seen'
+/** `nonce_taken`: by another transaction, and nothing shows that this one had it. */
+export type UnknownReason = 'wallet_lost' | 'not_seen' | 'nonce_taken'
 /**
- * `expired` and `superseded` prove that the attempt can never land; `reverted` and `other` are what
- * landed instead of a payment.
+ * `expired` and `superseded` prove that the attempt can never land, or the payer says that the
+ * wallet cancelled it; `reverted` and `other` are what landed instead of a payment.
  */
 export type FailReason = 'expired' | 'superseded' | 'reverted' | 'other'
 
@@ -93,6 +94,7 @@ export type PaymentInput =
   | { type: 'read'; reading: Reading }
   | { type: 'rebuild' }
   | { type: 'cancel' }
+  | { type: 'cancelled_in_wallet' }
 
 /** Minimum gap between the two readings that prove a transaction gone. */
 export const ABSENCE_GAP_MS = 10_000
@@ -167,6 +169,10 @@ export function reduce(state: PaymentState, event: PaymentInput): PaymentState {
         : state
     case 'cancel':
       return canCancel(state) ? { ...base(state), step: 'cancelled' } : state
+    case 'cancelled_in_wallet':
+      return canTellCancelled(state)
+        ? { ...state, step: 'failed', reason: 'superseded', detail: null, landed: null }
+        : state
   }
 }
 
@@ -210,6 +216,13 @@ export function canRepeatRequest(
     state.built.nonce !== null &&
     walletSends(state.order)
   )
+}
+
+/** Whether only the payer can tell what became of it: no node has it, and its nonce is not known. */
+export function canTellCancelled(
+  state: PaymentState,
+): state is Extract<PaymentState, { step: 'unknown' }> {
+  return state.step === 'unknown' && state.reason === 'nonce_taken'
 }
 
 /**
@@ -324,7 +337,11 @@ function loseWallet(state: PaymentState): PaymentState {
       step: 'unknown',
       reason: 'wallet_lost',
       built,
-      sent: { bytes: null, signature: null },
+      sent: {
+        bytes: null,
+        signature: null,
+        ...(state.keepsNonce && built.nonce !== null && { nonce: built.nonce }),
+      },
       absentSince: null,
       keepsNonce: state.keepsNonce,
     }
@@ -369,6 +386,10 @@ function read(state: OutgoingState, reading: Reading): PaymentState {
         outcome: null,
       }
     case 'superseded':
+      if (reading.finalized && reading.guessed)
+        return state.step === 'unknown' && state.reason === 'nonce_taken'
+          ? state
+          : { ...out, step: 'unknown', reason: 'nonce_taken', absentSince: null, keepsNonce: false }
       if (reading.finalized)
         return { ...out, step: 'failed', reason: 'superseded', detail: reading.by, landed: null }
       return state.step === 'confirmed'
@@ -383,9 +404,10 @@ function read(state: OutgoingState, reading: Reading): PaymentState {
 
 /** With the nonce that a node has shown; the same object where nothing is new. */
 function withNonce(sent: Sent, reading: Reading): Sent {
-  return reading.kind === 'pending' && reading.nonce !== undefined && reading.nonce !== sent.nonce
-    ? { ...sent, nonce: reading.nonce }
-    : sent
+  if (reading.kind !== 'pending' && reading.kind !== 'landed') return sent
+  return reading.nonce === undefined || reading.nonce === sent.nonce
+    ? sent
+    : { ...sent, nonce: reading.nonce }
 }
 
 function land(state: OutgoingState, reading: Extract<Reading, { kind: 'landed' }>): PaymentState {
@@ -393,7 +415,7 @@ function land(state: OutgoingState, reading: Extract<Reading, { kind: 'landed' }
   const out = {
     ...base(state),
     built: state.built,
-    sent: { ...state.sent, signature: landed.signature },
+    sent: { ...withNonce(state.sent, reading), signature: landed.signature },
   }
   if (commitment === 'processed') {
     if (state.step === 'rolled_back') return { ...state, ...out }

@@ -168,6 +168,11 @@ export class PaymentRun {
     await this.#dispatch({ type: 'cancel' })
   }
 
+  /** The payer's word, where the chain has none: the wallet cancelled what it sent. */
+  async tellCancelled(): Promise<void> {
+    await this.#work(() => this.#dispatch({ type: 'cancelled_in_wallet' }))
+  }
+
   /** Called by a timer: ends a review whose deadline has passed. */
   async checkDeadline(): Promise<void> {
     const state = this.#state

@@ -187,13 +187,14 @@ export type Reading =
   | {
       kind: 'landed'
       at: number
+      nonce?: number
       landed: LandedPayment
       outcome: 'paid' | 'reverted' | 'other'
       failure: string | null
       commitment: 'processed' | 'confirmed' | 'finalized'
     }
-  /** EVM: another transaction took the nonce that the payment certainly had. */
-  | { kind: 'superseded'; at: number; by: string | null; finalized: boolean }
+  /** EVM: another transaction took the nonce. `guessed`: the wallet may have chosen another one for the payment, and no node shows it. */
+  | { kind: 'superseded'; at: number; by: string | null; finalized: boolean; guessed?: true }
 
 /** A problem that blocks the person, in words for them; `fields` names the inputs it is about. */
 export type UserError = {

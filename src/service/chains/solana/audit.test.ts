@@ -156,6 +156,10 @@ describe('a wallet that strangers name in many transactions', () => {
     expect(new Set(reads).size).toBe(5_101)
     // Those under way when another of the eight failed were asked for once more.
     expect(reads.length).toBeLessThan(5_101 + 16)
+    // Where something was found, it is looked at again at once, and has to be found again.
+    const before = reads.length
+    expect((await audit())?.signed).toEqual([{ signature: own, spentAtomic: 6_000n }])
+    expect(reads).toHaveLength(before)
     await expect(history()).rejects.toMatchObject({
       code: 'CHAIN_UNAVAILABLE',
       message: expect.stringContaining('still being read'),

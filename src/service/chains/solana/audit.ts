@@ -22,7 +22,7 @@ const MAX_READ = 1_000
 type Own = Audit['signed'][number] | undefined
 type ReadBefore = Map<string, Map<string, Own>>
 
-/** What comparisons that are not over have read, by wallet: the next one goes on from there. */
+/** What comparisons have read of the range since the last equal one, by wallet: the next one goes on from there. */
 const underWay = new WeakMap<SolanaEndpoints, { audits: ReadBefore; histories: ReadBefore }>()
 
 function readBefore(endpoints: SolanaEndpoints) {
@@ -101,7 +101,10 @@ async function readSigned(
     read.set(signature, own)
   })
   if (unread.length > MAX_READ) return undefined
-  before.delete(wallet)
+  // A comparison that found something is repeated, and one that waits for a payment too: they do not read all of it again.
+  const wanted = new Set(signatures)
+  for (const signature of read.keys()) if (!wanted.has(signature)) read.delete(signature)
+  if (read.size === 0) before.delete(wallet)
   return signatures.flatMap((signature) => read.get(signature) ?? [])
 }
 

@@ -10,14 +10,9 @@ import { formatNumber, formatPrice } from '../../locales/formats.ts'
 import { ItemSummary, RateFact } from '../../payment-flow/ItemSummary.tsx'
 import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
 import { LazyRefundRequestCard } from '../../payment-flow/form/LazyRefundRequestCard.tsx'
-import {
-  canRepeatRequest,
-  canRebuild,
-  isPaid,
-  standingOf,
-  type PaymentState,
-} from '../../payment-flow/machine.ts'
+import { canRebuild, isPaid, standingOf, type PaymentState } from '../../payment-flow/machine.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
+import { UnknownActions } from '../../payment-flow/steps/RunSteps.tsx'
 import { StepHeading } from '../../payment-flow/steps/Steps.tsx'
 import { isWaiting, progressOf, unconfirmedProgress } from '../../payment-flow/steps/words.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
@@ -84,7 +79,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
         </span>
         <StepHeading large>{title}</StepHeading>
         {!paid && <p className="mx-auto mt-1 max-w-120 text-sm text-muted">{progress.body}</p>}
-        {canRepeatRequest(state) && <RepeatRequest run={run} walletName={order.walletName} />}
+        <UnknownActions run={run} state={state} />
         <div className="mt-3">
           <Amount atomic={order.amountAtomic} decimals={decimals} exact size="xl" symbol={symbol} />
         </div>
@@ -167,36 +162,6 @@ function useSurplus(state: ProgressStepProps['state']): boolean {
     retry: 1,
   })
   return data?.surplus ?? false
-}
-
-/** The wallet's answer was lost, and the wallet keeps the nonce: asking once more cannot pay twice. */
-function RepeatRequest({ run, walletName }: { run: PaymentRun; walletName: string }) {
-  const [asking, setAsking] = useState<'open' | 'refused'>()
-  async function ask() {
-    setAsking('open')
-    setAsking((await run.repeatRequest()) ? undefined : 'refused')
-  }
-  return (
-    <div className="no-print mt-4">
-      <Button
-        busy={asking === 'open'}
-        icon={<Icon name="refresh" />}
-        onClick={() => void ask()}
-        variant="primary"
-      >
-        <Trans>Try again with the same nonce</Trans>
-      </Button>
-      <p className="mt-2 text-sm text-muted" role="status">
-        {asking === 'open' ? (
-          <Trans>Approve in {walletName}.</Trans>
-        ) : asking === 'refused' ? (
-          <Trans>{walletName} did not send it again.</Trans>
-        ) : (
-          <Trans>Only one of the two can confirm.</Trans>
-        )}
-      </p>
-    </div>
-  )
 }
 
 /** Addresses, fee and identifiers; folded on the screen and always in print. */

@@ -5,8 +5,9 @@ import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
+import { Icon } from '../../ui/Icon.tsx'
 import { Spinner } from '../../ui/Spinner.tsx'
-import { type PaymentState, canCancel } from '../machine.ts'
+import { canCancel, canRepeatRequest, canTellCancelled, type PaymentState } from '../machine.ts'
 import type { PaymentRun } from '../run.ts'
 import { BuildStep } from './BuildStep.tsx'
 import { ReviewStep } from './ReviewStep.tsx'
@@ -134,5 +135,47 @@ function WalletStep({ state, onChange }: WalletStepProps) {
         )}
       </div>
     </Card>
+  )
+}
+
+/** What the payer can do about a payment that no node shows. */
+export function UnknownActions({ run, state }: { run: PaymentRun; state: PaymentState }) {
+  const { walletName } = state.order
+  if (canRepeatRequest(state)) return <RepeatRequest run={run} walletName={walletName} />
+  if (!canTellCancelled(state)) return null
+  return (
+    <Button className="no-print mt-4" onClick={() => void run.tellCancelled()}>
+      <Trans>Cancelled in {walletName}</Trans>
+    </Button>
+  )
+}
+
+/** The wallet's answer was lost, and the wallet keeps the nonce: asking once more cannot pay twice. */
+function RepeatRequest({ run, walletName }: { run: PaymentRun; walletName: string }) {
+  const [asking, setAsking] = useState<'open' | 'refused'>()
+  async function ask() {
+    setAsking('open')
+    setAsking((await run.repeatRequest()) ? undefined : 'refused')
+  }
+  return (
+    <div className="no-print mt-4">
+      <Button
+        busy={asking === 'open'}
+        icon={<Icon name="refresh" />}
+        onClick={() => void ask()}
+        variant="primary"
+      >
+        <Trans>Try again with the same nonce</Trans>
+      </Button>
+      <p className="mt-2 text-sm text-muted" role="status">
+        {asking === 'open' ? (
+          <Trans>Approve in {walletName}.</Trans>
+        ) : asking === 'refused' ? (
+          <Trans>{walletName} did not send it again.</Trans>
+        ) : (
+          <Trans>Only one of the two can confirm.</Trans>
+        )}
+      </p>
+    </div>
   )
 }

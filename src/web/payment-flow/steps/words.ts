@@ -107,7 +107,7 @@ export function progressOf(state: OutgoingState): Progress {
     case 'rolled_back':
       return {
         title: t`Dropped by a reorganization`,
-        body: t`Reorganization: the payment may be included again. Do not pay again.`,
+        body: t`It may be included again. Do not pay again.`,
         tone: 'bad',
         icon: 'back',
         working: true,
@@ -123,7 +123,10 @@ export function progressOf(state: OutgoingState): Progress {
           }
         : {
             title: t`Checking the chain`,
-            body: t`Not visible yet. It may still be executed. Do not pay again.`,
+            body:
+              state.reason === 'nonce_taken'
+                ? t`Another transaction took its nonce. Check ${wallet}.`
+                : t`Not visible yet. Do not pay again.`,
             tone: 'warn',
             icon: 'question',
             working: true,
@@ -167,7 +170,7 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>): Progress 
         ...base,
         title: t`Replaced by another transaction`,
         body:
-          state.sent.signature === null
+          state.sent.signature === null || state.detail === null
             ? t`Reject any open request in ${walletName} before you pay again.`
             : t`The nonce was used. You can pay again safely.`,
       }

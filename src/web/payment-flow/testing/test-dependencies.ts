@@ -37,6 +37,8 @@ export class TestDependencies {
   rpcUp = true
   /** The RPC accepts the bytes and then breaks the connection. */
   rpcLies = false
+  /** No node holds what the wallet sends, until it is in a block. */
+  forgets = false
   simulation: Simulation = { state: 'passed', changes: [] }
   matches = true
   walletSigner: string | null
@@ -264,20 +266,22 @@ export class TestDependencies {
       return this.#landed(mine, mine.landedAt)
     if (familyOf(order.network) === 'solana')
       return { kind: 'absent', at, finalizedHeight: this.finalizedHeight }
-    if (mine && sent.signature !== null && mine.nonce >= this.nonce)
+    const held = mine !== undefined && mine.nonce >= this.nonce && !this.forgets
+    if (held && sent.signature !== null)
       return { kind: 'pending', at, signature: mine.signature, nonce: mine.nonce }
     const nonce = sent.nonce ?? plan.nonce
     const taken = [...this.transactions.values()].find(
       (one) => one.nonce === nonce && one.landedAt !== null,
     )
-    if (taken && (sent.signature === null || sent.nonce !== undefined))
+    if (taken)
       return {
         kind: 'superseded',
         at,
         by: taken.signature,
         finalized: (taken.landedAt ?? Infinity) <= this.finalizedHeight,
+        ...(sent.signature !== null && sent.nonce === undefined && { guessed: true }),
       }
-    return mine && mine.nonce >= this.nonce
+    return held
       ? { kind: 'pending', at, signature: mine.signature, nonce: mine.nonce }
       : { kind: 'absent', at, finalizedHeight: this.finalizedHeight }
   }

@@ -22,8 +22,8 @@ import { firstDifference, intentOf } from '../state/intent.ts'
 import { readingOf } from './operations.ts'
 import { simulate } from './simulate.ts'
 
-/** How many later nonces of the sender are looked through for a payment whose wallet chose the nonce itself. */
-const NONCES_AFTER = 8
+/** How many nonces of the sender one reading looks through for a payment whose wallet chose the nonce itself. */
+const NONCES_AT_ONCE = 8
 
 /** The user's own view of one EVM chain. `clientOf` gives the client of a network's RPC. */
 export function evmChain(
@@ -85,44 +85,69 @@ async function read(look: Look, sent: Sent): Promise<Reading> {
   const { client } = look
   const head = await readHead(client)
   const hash = sent.signature as Hash | null
-  if (hash) {
-    const known = await readLanded(look, hash, head)
-    if (known) return known
-    // Wallets may choose another nonce than the one that was built: while a node holds it, it can land, although that one is taken.
-    const held = await absentIs(client.getTransaction({ hash }), TransactionNotFoundError)
-    if (held) return { kind: 'pending', at: serverNow(), signature: hash, nonce: held.nonce }
-  }
-  const taken = await findMine(look, sent)
+  const known = hash && (await readLanded(look, hash, head))
+  if (known) return known
+  // Wallets may choose another nonce than the one that was built: as long as a node holds it, its own nonce decides.
+  const held = hash
+    ? await absentIs(client.getTransaction({ hash }), TransactionNotFoundError)
+    : undefined
+  const taken = await findMine(
+    look,
+    held ? { ...sent, nonce: held.nonce } : sent,
+    head.finalizedHeight,
+  )
   // A wallet may speed a payment up: another hash, the same meaning. Only a different meaning is a replacement.
   const other = taken.mine ? await readLanded(look, taken.mine.hash, head) : undefined
   if (other) return other
-  if (taken.other && taken.certain)
+  const finalized = taken.other !== undefined && taken.other.blockHeight <= head.finalizedHeight
+  // A node may hold a transaction for a while after another one has its nonce.
+  if (held && hash && !finalized)
+    return { kind: 'pending', at: serverNow(), signature: hash, nonce: held.nonce }
+  if (taken.other && taken.nonce !== 'unknown')
     return {
       kind: 'superseded',
       at: serverNow(),
       by: taken.other.hash,
-      finalized: taken.other.blockHeight <= head.finalizedHeight,
+      finalized,
+      ...(taken.nonce === 'guessed' && { guessed: true }),
     }
   return { kind: 'absent', at: serverNow(), finalizedHeight: head.finalizedHeight }
 }
 
-/**
- * Who took the nonce, and whether that or a later transaction of the sender is the payment.
- * `certain`: whatever the wallet sent, it had this nonce, or every nonce it can have had was looked at
- * and none of the sender's transactions waits for a block.
- */
+type Taken = {
+  mine?: FoundTransaction
+  other?: FoundTransaction
+  /**
+   * What `other` says. `sure`: whatever the wallet sent had its nonce, or every nonce it can have
+   * had was looked at and none of the sender's transactions waits for a block. `guessed`: the
+   * wallet may have chosen another. `unknown`: not all was looked at yet.
+   */
+  nonce?: 'sure' | 'guessed' | 'unknown'
+}
+
+/** Where to go on looking for a payment without a hash: all before `next` are final, and other ones. */
+const searches = new WeakMap<CheckedTransaction, { first: FoundTransaction; next: number }>()
+
+/** Who took the nonce, and whether that or a later transaction of the sender is the payment. */
 async function findMine(
   { client, network, order, built }: Look,
   sent: Sent,
-): Promise<{ mine?: FoundTransaction; other?: FoundTransaction; certain?: boolean }> {
+  finalizedHeight: number,
+): Promise<Taken> {
   const nonce = sent.nonce ?? built.nonce
   if (nonce === null) return {}
+  const isOne = sent.signature !== null || sent.nonce !== undefined
   const { sender } = order
-  const first = await findByNonce(client, { sender, nonce }, built.builtHeight)
+  const earlier = isOne ? undefined : searches.get(built)
+  let found = await findByNonce(
+    client,
+    { sender, nonce: earlier?.next ?? nonce },
+    built.builtHeight,
+  )
+  const first = earlier?.first ?? found
   if (!first) return {}
   const intent = intentOf(order, built, nativeAsset(network))
-  let found: FoundTransaction | undefined = first
-  for (let step = 0; found && step <= NONCES_AFTER; step++) {
+  for (let step = 0; found && step <= NONCES_AT_ONCE; step++) {
     const transaction = await client.getTransaction({ hash: found.hash })
     const call = transaction.to && {
       to: transaction.to,
@@ -130,11 +155,13 @@ async function findMine(
       data: transaction.input,
     }
     if (call && readingOf(order).isMine(intent, call)) return { mine: found }
-    // With a hash in hand only a replacement at the same nonce concerns this payment.
-    if (sent.signature) return { other: first, certain: sent.nonce !== undefined }
+    // With a hash or a nonce in hand only what has that nonce concerns this payment.
+    if (isOne) return { other: first, nonce: sent.nonce === undefined ? 'guessed' : 'sure' }
+    if (found.blockHeight <= finalizedHeight) searches.set(built, { first, next: found.nonce + 1 })
     found = await findByNonce(client, { sender, nonce: found.nonce + 1 }, built.builtHeight)
   }
-  return { other: first, certain: found === undefined && !(await isWaiting(client, sender)) }
+  const all = found === undefined && !(await isWaiting(client, sender))
+  return { other: first, nonce: all ? 'sure' : 'unknown' }
 }
 
 /** Whether the node holds a transaction of an account that is in no block yet. */
@@ -171,6 +198,7 @@ async function readLanded(
   return {
     kind: 'landed',
     at: serverNow(),
+    nonce: transaction.nonce,
     outcome: paid ? 'paid' : reverted ? 'reverted' : 'other',
     failure: reverted
       ? t`Reverted. Only the network fee was paid.`

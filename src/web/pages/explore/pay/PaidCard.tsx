@@ -103,7 +103,7 @@ function progressOf(state: OutgoingState, way: Way): Progress {
     case 'rolled_back':
       return {
         title: t`Dropped by a reorganization`,
-        body: t`Reorganization: the payment may be included again. Do not pay again.`,
+        body: t`It may be included again. Do not pay again.`,
         tone: 'bad',
         icon: 'back',
         working: true,
@@ -128,7 +128,9 @@ function progressOf(state: OutgoingState, way: Way): Progress {
 
 function failureOf(state: Extract<OutgoingState, { step: 'failed' }>, bySeller: boolean): Progress {
   const failed = { tone: 'bad', icon: 'cross', working: false } as const
-  if (state.reason === 'other')
+  const unsure =
+    !bySeller && state.reason === 'superseded' && !(state.sent.signature && state.detail)
+  if (state.reason === 'other' || unsure)
     return {
       ...failed,
       title: t`Another payment was confirmed`,
@@ -140,14 +142,6 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>, bySeller: 
       title: t`Rejected by the network`,
       body: t`Failed. The seller got nothing.`,
     }
-  if (state.reason === 'superseded' && state.sent.signature === null) {
-    const { walletName } = state.order
-    return {
-      ...failed,
-      title: t`Replaced by another transaction`,
-      body: t`Reject any open request in ${walletName} before you pay again.`,
-    }
-  }
   return bySeller
     ? {
         ...failed,
