@@ -234,6 +234,7 @@ describe('on Postgres', () => {
             status,
             refund: { state, refundedAtomic: `${refunded}`, pendingAtomic: `${pending}` },
             late: false,
+            refundFinal: state === 'full',
           },
         ]),
       ),
