@@ -350,10 +350,11 @@ async function signAsFeePayer(
 }
 
 /**
- * The longest that a blockhash of this moment can live; a nonce has no such end, and counts as ours
- * for as long.
+ * The longest that a blockhash of this moment can live after the confirmed head: 150 blocks, and the
+ * payer may have it from any of the 32 that are not final yet. A nonce has no such end, and counts
+ * as ours for as long.
  */
-const LIFETIME_BLOCKS = 150
+const LIFETIME_BLOCKS = 182
 
 /** What the signed bytes say, which the examination checked against the terms. */
 export function transferOf({ terms, examined }: Pick<Job, 'terms' | 'examined'>): ObservedTransfer {
