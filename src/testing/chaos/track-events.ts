@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { and, asc, eq, isNull, not } from 'drizzle-orm'
+import { and, asc, eq, not } from 'drizzle-orm'
 import WebSocket from 'ws'
 import type { Database } from '#postgres/open.ts'
 import { event } from '#service/db/schema/payment.ts'
@@ -64,20 +64,27 @@ export function trackEvents(options: {
     async compare({ db, accountId }, measure) {
       const mine = and(eq(event.accountId, accountId), not(event.draft))
       const until = performance.now() + COMPLETE_WITHIN_MS
-      const isComplete = async () =>
-        (await db.$count(event, and(mine, isNull(event.number)))) === 0 &&
-        (await db.$count(event, mine)) <= new Set(received.map(({ id }) => id)).size
-      while (!(await isComplete()) && performance.now() < until) await sleep(AGAIN_MS)
+      const readRows = () => db.select().from(event).where(mine).orderBy(asc(event.number))
+      const isComplete = (rows: Awaited<ReturnType<typeof readRows>>) =>
+        rows.every(({ number }) => number !== null) &&
+        rows.length <= new Set(received.map(({ id }) => id)).size
+      let due = await readRows()
+      while (!isComplete(due) && performance.now() < until) {
+        await sleep(AGAIN_MS)
+        due = await readRows()
+      }
       stopped = true
       await reading
-      const rows = await db.select().from(event).where(mine).orderBy(asc(event.number))
       const spell = ({ id, type, paymentId, status }: Received) =>
         `${id} ${type} ${paymentId} ${status}`
+      const spellRows = (rows: typeof due) =>
+        rows.map(({ number, kind, paymentId, status }) =>
+          spell({ id: String(number), type: kind, paymentId, status }),
+        )
       const heard = received.map(spell)
-      const written = rows.map(({ number, kind, paymentId, status }) =>
-        spell({ id: String(number), type: kind, paymentId, status }),
-      )
-      const [heardOnce, writtenOnce] = [new Set(heard), new Set(written)]
+      // Payments go on meanwhile: what is written after the reader was stopped is not missed by it.
+      const written = spellRows(due)
+      const [heardOnce, writtenOnce] = [new Set(heard), new Set(spellRows(await readRows()))]
       const missed = written.filter((each) => !heardOnce.has(each)).length
       const wrong = heard.filter((each) => !writtenOnce.has(each)).length
       const twice = heard.length - heardOnce.size
