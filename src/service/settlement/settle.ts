@@ -263,11 +263,9 @@ async function settleSigned(
   // What our fee payer must sign cannot be on the chain without having been recorded, for this
   // account or another one.
   const sent = feePayer ? await findBroadcast(context.db, held) : signatureOf(own)
-  const once = {
-    stop: () => true,
-    twice:
-      !feePayer && (isPublicTransfer(job) || (!job.terms.asset.native && job.terms.memo === null)),
-  }
+  const { asset, memo } = job.terms
+  const unbound = isPublicTransfer(job) || (!asset.native && memo === null)
+  const once = { stop: () => true, twice: !feePayer && unbound }
   const known = sent === null ? null : await look(chain, job, { signature: sent, ...once })
   if (known && known.state !== 'not_found') {
     if (job.keyless || isPublicTransfer(job)) refuseBroadcast(job.report, known.state)

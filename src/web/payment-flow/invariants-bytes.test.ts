@@ -69,7 +69,7 @@ describe('I1: nothing is rebuilt after bytes may have left', () => {
     expect(run.state()).toMatchObject({ step: 'unknown', reason: 'nonce_taken' })
     await run.rebuild()
     expect(run.state().attempt).toBe(1)
-    await run.tellCancelled()
+    await run.reportCancelled()
     expect(run.state()).toMatchObject({ step: 'failed', reason: 'superseded', detail: null })
     run.close()
   })

@@ -170,7 +170,7 @@ export function reduce(state: PaymentState, event: PaymentInput): PaymentState {
     case 'cancel':
       return canCancel(state) ? { ...base(state), step: 'cancelled' } : state
     case 'cancelled_in_wallet':
-      return canTellCancelled(state)
+      return canReportCancelled(state)
         ? { ...state, step: 'failed', reason: 'superseded', detail: null, landed: null }
         : state
   }
@@ -219,7 +219,7 @@ export function canRepeatRequest(
 }
 
 /** Whether only the payer can tell what became of it: no node has it, and its nonce is not known. */
-export function canTellCancelled(
+export function canReportCancelled(
   state: PaymentState,
 ): state is Extract<PaymentState, { step: 'unknown' }> {
   return state.step === 'unknown' && state.reason === 'nonce_taken'

@@ -169,7 +169,7 @@ export class PaymentRun {
   }
 
   /** The payer's word, where the chain has none: the wallet cancelled what it sent. */
-  async tellCancelled(): Promise<void> {
+  async reportCancelled(): Promise<void> {
     await this.#work(() => this.#dispatch({ type: 'cancelled_in_wallet' }))
   }
 

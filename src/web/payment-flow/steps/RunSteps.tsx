@@ -7,7 +7,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Spinner } from '../../ui/Spinner.tsx'
-import { canCancel, canRepeatRequest, canTellCancelled, type PaymentState } from '../machine.ts'
+import { canCancel, canRepeatRequest, canReportCancelled, type PaymentState } from '../machine.ts'
 import type { PaymentRun } from '../run.ts'
 import { BuildStep } from './BuildStep.tsx'
 import { ReviewStep } from './ReviewStep.tsx'
@@ -142,9 +142,9 @@ function WalletStep({ state, onChange }: WalletStepProps) {
 export function UnknownActions({ run, state }: { run: PaymentRun; state: PaymentState }) {
   const { walletName } = state.order
   if (canRepeatRequest(state)) return <RepeatRequest run={run} walletName={walletName} />
-  if (!canTellCancelled(state)) return null
+  if (!canReportCancelled(state)) return null
   return (
-    <Button className="no-print mt-4" onClick={() => void run.tellCancelled()}>
+    <Button className="no-print mt-4" onClick={() => void run.reportCancelled()}>
       <Trans>Cancelled in {walletName}</Trans>
     </Button>
   )
