@@ -230,9 +230,11 @@ test('on EVM a payment without a hash is looked for among all that its sender se
   await evm.mine(8)
   const lost = { bytes: null, signature: null }
   expect(await chain.read(order, built, lost)).toMatchObject({ kind: 'absent' })
+  // All is something else, which does not prove that nothing waits where no node shows it.
   expect(await chain.read(order, built, lost)).toMatchObject({
     kind: 'superseded',
     finalized: true,
+    guessed: true,
   })
   const signature = await send(evm, account, {
     nonce: nonce + 12,
@@ -246,7 +248,9 @@ test('on EVM a payment without a hash is looked for among all that its sender se
     nonce: nonce + 12,
   })
   // A wallet that keeps nonces: only what has its nonce can be the payment.
-  expect(await chain.read(order, built, { ...lost, nonce })).toMatchObject({ kind: 'superseded' })
+  const kept = await chain.read(order, built, { ...lost, nonce })
+  expect(kept).toMatchObject({ kind: 'superseded', finalized: true })
+  expect(kept).not.toHaveProperty('guessed')
 })
 
 test('on EVM a wallet that sent another amount did not pay', async () => {

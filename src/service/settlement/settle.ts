@@ -265,7 +265,7 @@ async function settleSigned(
   const sent = feePayer ? await findBroadcast(context.db, held) : signatureOf(own)
   const { asset, memo } = job.terms
   const unbound = isPublicTransfer(job) || (!asset.native && memo === null)
-  const once = { stop: () => true, twice: !feePayer && unbound }
+  const once = { stop: () => true, twice: !feePayer && (unbound || job.keyless === true) }
   const known = sent === null ? null : await look(chain, job, { signature: sent, ...once })
   if (known && known.state !== 'not_found') {
     if (job.keyless || isPublicTransfer(job)) refuseBroadcast(job.report, known.state)

@@ -65,10 +65,35 @@ describe('I1: nothing is rebuilt after bytes may have left', () => {
     outside.forgets = true
     outside.approve()
     outside.spendNonce()
+    // Only once it was so for 30 s.
     await browser.pass(60)
+    expect(run.state()).not.toMatchObject({ reason: 'nonce_taken' })
+    await browser.pass(180)
     expect(run.state()).toMatchObject({ step: 'unknown', reason: 'nonce_taken' })
     await run.rebuild()
     expect(run.state().attempt).toBe(1)
+    // The chain is asked once more: what a node shows by now was not cancelled.
+    outside.forgets = false
+    await run.reportCancelled()
+    expect(stepOf(run)).toBe('submitted')
+    // Its nonce is known from then on, and free.
+    outside.forgets = true
+    await browser.pass(240)
+    expect(run.state()).toMatchObject({ step: 'unknown', reason: 'not_seen' })
+    run.close()
+  })
+
+  test('on EVM the payer ends what no node shows, once the chain still does not', async () => {
+    const { outside, browser } = open('evm')
+    outside.chooseNonce()
+    const run = await browser.reviewed()
+    void run.sign([])
+    await browser.still()
+    outside.forgets = true
+    outside.approve()
+    outside.spendNonce()
+    await browser.pass(240)
+    expect(run.state()).toMatchObject({ step: 'unknown', reason: 'nonce_taken' })
     await run.reportCancelled()
     expect(run.state()).toMatchObject({ step: 'failed', reason: 'superseded', detail: null })
     run.close()

@@ -386,10 +386,7 @@ function read(state: OutgoingState, reading: Reading): PaymentState {
         outcome: null,
       }
     case 'superseded':
-      if (reading.finalized && reading.guessed)
-        return state.step === 'unknown' && state.reason === 'nonce_taken'
-          ? state
-          : { ...out, step: 'unknown', reason: 'nonce_taken', absentSince: null, keepsNonce: false }
+      if (reading.finalized && reading.guessed) return guessTaken(state, reading.at)
       if (reading.finalized)
         return { ...out, step: 'failed', reason: 'superseded', detail: reading.by, landed: null }
       return state.step === 'confirmed'
@@ -400,6 +397,20 @@ function read(state: OutgoingState, reading: Reading): PaymentState {
     case 'absent':
       return miss(state, reading)
   }
+}
+
+/** No node shows it, and its nonce may be taken: told to the payer once that has been so for a while. */
+function guessTaken(state: OutgoingState, at: number): PaymentState {
+  const out = { ...base(state), built: state.built, sent: state.sent }
+  if (state.step === 'confirmed')
+    return { ...out, step: 'rolled_back', landed: state.landed, absentSince: null }
+  if (state.step === 'broadcast' && at - state.since < UNSEEN_AFTER_MS) return state
+  if (state.step !== 'unknown')
+    return { ...out, step: 'unknown', reason: 'not_seen', absentSince: at, keepsNonce: false }
+  const since = state.absentSince ?? at
+  return state.reason !== 'nonce_taken' && at - since >= UNSEEN_AFTER_MS
+    ? { ...state, reason: 'nonce_taken', absentSince: since, keepsNonce: false }
+    : seenAgain(state, since)
 }
 
 /** With the nonce that a node has shown; the same object where nothing is new. */

@@ -14,6 +14,7 @@ import { JournalConflictError, journalEntry, type JournalEntry } from './journal
 import { paymentLock, walletLock } from './lock.ts'
 import {
   canRepeatRequest,
+  canReportCancelled,
   mayHaveLeft,
   reduce,
   startPayment,
@@ -168,9 +169,16 @@ export class PaymentRun {
     await this.#dispatch({ type: 'cancel' })
   }
 
-  /** The payer's word, where the chain has none: the wallet cancelled what it sent. */
+  /** The payer's word, where the chain has none at this moment: the wallet cancelled what it sent. */
   async reportCancelled(): Promise<void> {
-    await this.#work(() => this.#dispatch({ type: 'cancelled_in_wallet' }))
+    await this.#work(async () => {
+      const state = this.#state
+      if (!canReportCancelled(state)) return
+      const reading = await this.#ports.chain.read(state.order, state.built, state.sent)
+      await this.#dispatch({ type: 'read', reading })
+      if (reading.kind === 'superseded' && reading.finalized && reading.guessed)
+        await this.#dispatch({ type: 'cancelled_in_wallet' })
+    })
   }
 
   /** Called by a timer: ends a review whose deadline has passed. */
@@ -319,7 +327,9 @@ export class PaymentRun {
         finding: { code: 'SIGNED_OTHER', severity: 'critical', text },
       })
     }
-    await this.#dispatch({ type: 'signed', sent: { bytes, signature: same.signature } })
+    const { nonce } = waiting.built
+    const sent = { bytes, signature: same.signature, ...(nonce !== null && { nonce }) }
+    await this.#dispatch({ type: 'signed', sent })
     await this.#send()
   }
 

@@ -10,9 +10,15 @@ import { formatNumber, formatPrice } from '../../locales/formats.ts'
 import { ItemSummary, RateFact } from '../../payment-flow/ItemSummary.tsx'
 import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
 import { LazyRefundRequestCard } from '../../payment-flow/form/LazyRefundRequestCard.tsx'
-import { canRebuild, isPaid, standingOf, type PaymentState } from '../../payment-flow/machine.ts'
+import {
+  canRebuild,
+  canRepeatRequest,
+  isPaid,
+  standingOf,
+  type PaymentState,
+} from '../../payment-flow/machine.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
-import { UnknownActions } from '../../payment-flow/steps/RunSteps.tsx'
+import { RepeatRequest } from '../../payment-flow/steps/RunSteps.tsx'
 import { StepHeading } from '../../payment-flow/steps/Steps.tsx'
 import { isWaiting, progressOf, unconfirmedProgress } from '../../payment-flow/steps/words.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
@@ -79,7 +85,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
         </span>
         <StepHeading large>{title}</StepHeading>
         {!paid && <p className="mx-auto mt-1 max-w-120 text-sm text-muted">{progress.body}</p>}
-        <UnknownActions run={run} state={state} />
+        {canRepeatRequest(state) && <RepeatRequest run={run} walletName={order.walletName} />}
         <div className="mt-3">
           <Amount atomic={order.amountAtomic} decimals={decimals} exact size="xl" symbol={symbol} />
         </div>

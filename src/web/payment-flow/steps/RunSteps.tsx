@@ -7,7 +7,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Spinner } from '../../ui/Spinner.tsx'
-import { canCancel, canRepeatRequest, canReportCancelled, type PaymentState } from '../machine.ts'
+import { canCancel, canReportCancelled, type PaymentState } from '../machine.ts'
 import type { PaymentRun } from '../run.ts'
 import { BuildStep } from './BuildStep.tsx'
 import { ReviewStep } from './ReviewStep.tsx'
@@ -32,6 +32,7 @@ export function RunSteps({ run, state, onLeave, onOther, summary, children }: Ru
   const cancelled = (then: () => void) => () =>
     void run.cancel().then(() => run.state().step === 'cancelled' && then())
   const leave = cancelled(onLeave)
+  const { walletName } = state.order
   switch (state.step) {
     case 'draft':
     case 'building':
@@ -59,7 +60,16 @@ export function RunSteps({ run, state, onLeave, onOther, summary, children }: Ru
     case 'awaiting_wallet':
       return <WalletStep onChange={leave} state={state} />
     default:
-      return children
+      return (
+        <>
+          {children}
+          {canReportCancelled(state) && (
+            <Button className="no-print mt-4" onClick={() => void run.reportCancelled()}>
+              <Trans>Cancelled in {walletName}</Trans>
+            </Button>
+          )}
+        </>
+      )
   }
 }
 
@@ -138,20 +148,8 @@ function WalletStep({ state, onChange }: WalletStepProps) {
   )
 }
 
-/** What the payer can do about a payment that no node shows. */
-export function UnknownActions({ run, state }: { run: PaymentRun; state: PaymentState }) {
-  const { walletName } = state.order
-  if (canRepeatRequest(state)) return <RepeatRequest run={run} walletName={walletName} />
-  if (!canReportCancelled(state)) return null
-  return (
-    <Button className="no-print mt-4" onClick={() => void run.reportCancelled()}>
-      <Trans>Cancelled in {walletName}</Trans>
-    </Button>
-  )
-}
-
 /** The wallet's answer was lost, and the wallet keeps the nonce: asking once more cannot pay twice. */
-function RepeatRequest({ run, walletName }: { run: PaymentRun; walletName: string }) {
+export function RepeatRequest({ run, walletName }: { run: PaymentRun; walletName: string }) {
   const [asking, setAsking] = useState<'open' | 'refused'>()
   async function ask() {
     setAsking('open')

@@ -54,7 +54,7 @@ export function describeState(state: Exclude<PaymentState, OutgoingState>): stri
 
 /** How a payment that was signed is doing. `unknown` is a state, never an error. */
 export function progressOf(state: OutgoingState): Progress {
-  const wallet = state.order.walletName
+  const { walletName } = state.order
   switch (state.step) {
     case 'signed':
       return {
@@ -116,7 +116,7 @@ export function progressOf(state: OutgoingState): Progress {
       return state.reason === 'wallet_lost'
         ? {
             title: t`Checking whether it was sent`,
-            body: t`${wallet} did not answer. It may have sent the payment. Do not pay again.`,
+            body: t`${walletName} did not answer. It may have sent the payment. Do not pay again.`,
             tone: 'warn',
             icon: 'question',
             working: true,
@@ -125,7 +125,7 @@ export function progressOf(state: OutgoingState): Progress {
             title: t`Checking the chain`,
             body:
               state.reason === 'nonce_taken'
-                ? t`Another transaction took its nonce. Check ${wallet}.`
+                ? t`Pay again only if ${walletName} cancelled it.`
                 : t`Not visible yet. Do not pay again.`,
             tone: 'warn',
             icon: 'question',
@@ -170,9 +170,11 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>): Progress 
         ...base,
         title: t`Replaced by another transaction`,
         body:
-          state.sent.signature === null || state.detail === null
+          state.sent.signature === null
             ? t`Reject any open request in ${walletName} before you pay again.`
-            : t`The nonce was used. You can pay again safely.`,
+            : state.detail === null
+              ? t`Pay again only if ${walletName} cancelled it.`
+              : t`The nonce was used. You can pay again safely.`,
       }
     case 'reverted':
       return {

@@ -99,17 +99,17 @@ async function read(look: Look, sent: Sent): Promise<Reading> {
   // A wallet may speed a payment up: another hash, the same meaning. Only a different meaning is a replacement.
   const other = taken.mine ? await readLanded(look, taken.mine.hash, head) : undefined
   if (other) return other
-  const finalized = taken.other !== undefined && taken.other.blockHeight <= head.finalizedHeight
+  const finalized = taken.until !== undefined && taken.until <= head.finalizedHeight
   // A node may hold a transaction for a while after another one has its nonce.
   if (held && hash && !finalized)
     return { kind: 'pending', at: serverNow(), signature: hash, nonce: held.nonce }
-  if (taken.other && taken.nonce !== 'unknown')
+  if (taken.other && taken.says !== 'nothing')
     return {
       kind: 'superseded',
       at: serverNow(),
       by: taken.other.hash,
       finalized,
-      ...(taken.nonce === 'guessed' && { guessed: true }),
+      ...(taken.says === 'guessed' && { guessed: true }),
     }
   return { kind: 'absent', at: serverNow(), finalizedHeight: head.finalizedHeight }
 }
@@ -117,12 +117,14 @@ async function read(look: Look, sent: Sent): Promise<Reading> {
 type Taken = {
   mine?: FoundTransaction
   other?: FoundTransaction
+  /** Block of the newest transaction that was looked at: what `says` tells is as final as that. */
+  until?: number
   /**
-   * What `other` says. `sure`: whatever the wallet sent had its nonce, or every nonce it can have
-   * had was looked at and none of the sender's transactions waits for a block. `guessed`: the
-   * wallet may have chosen another. `unknown`: not all was looked at yet.
+   * What `other` says. `sure`: whatever the wallet sent had its nonce. `guessed`: no node shows what
+   * the wallet sent, and all that the sender sent since is something else. `nothing`: not all was
+   * looked at, or something waits for a block.
    */
-  nonce?: 'sure' | 'guessed' | 'unknown'
+  says?: 'sure' | 'guessed' | 'nothing'
 }
 
 /** Where to go on looking for a payment without a hash: all before `next` are final, and other ones. */
@@ -134,18 +136,17 @@ async function findMine(
   sent: Sent,
   finalizedHeight: number,
 ): Promise<Taken> {
-  const nonce = sent.nonce ?? built.nonce
-  if (nonce === null) return {}
+  const wanted = sent.nonce ?? built.nonce
+  if (wanted === null) return {}
   const isOne = sent.signature !== null || sent.nonce !== undefined
   const { sender } = order
   const earlier = isOne ? undefined : searches.get(built)
-  let found = await findByNonce(
-    client,
-    { sender, nonce: earlier?.next ?? nonce },
-    built.builtHeight,
-  )
+  const find = (nonce: number) => findByNonce(client, { sender, nonce }, built.builtHeight)
+  let next = earlier?.next ?? wanted
+  let found = await find(next)
   const first = earlier?.first ?? found
   if (!first) return {}
+  let until = first.blockHeight
   const intent = intentOf(order, built, nativeAsset(network))
   for (let step = 0; found && step <= NONCES_AT_ONCE; step++) {
     const transaction = await client.getTransaction({ hash: found.hash })
@@ -155,23 +156,26 @@ async function findMine(
       data: transaction.input,
     }
     if (call && readingOf(order).isMine(intent, call)) return { mine: found }
+    until = found.blockHeight
     // With a hash or a nonce in hand only what has that nonce concerns this payment.
-    if (isOne) return { other: first, nonce: sent.nonce === undefined ? 'guessed' : 'sure' }
-    if (found.blockHeight <= finalizedHeight) searches.set(built, { first, next: found.nonce + 1 })
-    found = await findByNonce(client, { sender, nonce: found.nonce + 1 }, built.builtHeight)
+    if (isOne) return { other: first, until, says: sent.nonce === undefined ? 'guessed' : 'sure' }
+    next = found.nonce + 1
+    if (until <= finalizedHeight) searches.set(built, { first, next })
+    found = await find(next)
   }
-  const all = found === undefined && !(await isWaiting(client, sender))
-  return { other: first, nonce: all ? 'sure' : 'unknown' }
+  const all = found === undefined && (await countKnown(client, sender)) <= next
+  return { other: first, until, says: all ? 'guessed' : 'nothing' }
 }
 
-/** Whether the node holds a transaction of an account that is in no block yet. */
-async function isWaiting(client: PublicClient, sender: string): Promise<boolean> {
+/** How many transactions of an account a node knows of, those that wait for a block included. */
+async function countKnown(client: PublicClient, sender: string): Promise<number> {
   const address = sender as Address
-  const [taken, latest] = await Promise.all([
-    client.getTransactionCount({ address, blockTag: 'pending' }),
-    client.getTransactionCount({ address, blockTag: 'latest' }),
-  ])
-  return taken > latest
+  return Math.max(
+    ...(await Promise.all([
+      client.getTransactionCount({ address, blockTag: 'pending' }),
+      client.getTransactionCount({ address, blockTag: 'latest' }),
+    ])),
+  )
 }
 
 async function readLanded(
