@@ -108,7 +108,7 @@ test.each([
 const fixed = { kind: 'fixed', rate: '2000', since: '2026-01-01T00:00:00Z' }
 const http = { kind: 'http', url: 'https://rates.example/eth', path: ['usd'], maxAgeSeconds: 60 }
 test.each<[string, object[], string]>([
-  ['a pair twice', [{ sources: [fixed] }, { sources: [http] }], 'this pair stands there twice'],
+  ['a pair twice', [{ sources: [fixed] }, { sources: [http] }], 'this pair is listed twice'],
   ['a rate of 0', [{ sources: [{ ...fixed, rate: '0' }] }], 'expected a rate above 0'],
   [
     'a source that others can change on its way',

@@ -60,7 +60,7 @@ export function rateProblems(rules: readonly RateRule[], networks: readonly Netw
     const name = `${rule.asset}/${rule.currency}`
     const twice = rules.slice(0, index).some((other) => `${other.asset}/${other.currency}` === name)
     const problems = rule.sources.flatMap((source) => sourceProblem(source, networks) ?? [])
-    return [...(twice ? ['this pair stands there twice.'] : []), ...problems].map(
+    return [...(twice ? ['this pair is listed twice.'] : []), ...problems].map(
       (problem) => `${name}: ${problem}`,
     )
   })

@@ -24,7 +24,7 @@ const HEX = /^(0x)?[0-9a-fA-F]{64}$/
 
 /**
  * A wallet's secret in the spellings that wallets export: hex on EVM; on Solana base58 of 64 bytes, or the array of a keypair file.
- * @returns 32 bytes; undefined when the text is no key. The text never stands in an error.
+ * @returns 32 bytes; undefined when the text is no key. No error contains the text.
  */
 export function readSecret(family: Family, text: string): Uint8Array | undefined {
   const trimmed = text.trim()
@@ -129,7 +129,7 @@ function readWallet(values: Values) {
   }
 }
 
-/** A secret on a command line would stand in the list of processes. */
+/** A secret on a command line would be in the list of processes. */
 function readSecretFile(family: Family, file: string): Uint8Array {
   const secret = readSecret(family, readFileSync(file === '-' ? 0 : file, 'utf8'))
   if (secret) return secret

@@ -242,7 +242,7 @@ const variables = {
   },
   TRUSTED_PROXY_HOPS: {
     schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9]$/), v.transform(Number)), '0'),
-    expected: 'how many proxies of your own stand in front, 0 to 9',
+    expected: 'how many of your own proxies are in front, 0 to 9',
     example: '1',
   },
   MAX_CONNECTIONS: {

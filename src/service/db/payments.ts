@@ -154,7 +154,7 @@ export const NOWHERE = {
   feePayer: null,
 } as const satisfies MoveFacts
 
-/** Where a payment that is not confirmed yet stands on the chain, so that its confirmations can be counted; null when it stands nowhere any more. */
+/** The block of a payment that is not confirmed yet, so that its confirmations can be counted; null when it is in none any more. */
 export async function noteHeight(
   db: Database,
   id: string,

@@ -346,7 +346,7 @@ export function matchesPayment(
   return height === null || (payment.builtHeight !== null && height > payment.builtHeight)
 }
 
-/** A token's transfer whose recipient the chain does not name, because it failed, stands there with the account it was meant for. */
+/** A failed transfer of tokens: the chain does not name its recipient, so it is listed with the account that it was meant for. */
 function isAccountOf(
   { network, recipient, asset }: PaymentRecord,
   transfer: ObservedTransfer,

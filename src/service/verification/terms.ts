@@ -55,8 +55,9 @@ export type VerifiedProof = {
 }
 
 /**
- * What a payment is for: what the caller asks for, or else what the payer bound it to. The core of
- * the official packages tells a facilitator no resource.
+ * What a payment is for: what the caller asks for, or else what the payment says, because the core of
+ * the official packages tells a facilitator no resource. A `txid` proof is signed over it; on Solana
+ * nobody signs it.
  */
 export function resourceOf({
   terms,

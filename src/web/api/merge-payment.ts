@@ -51,7 +51,7 @@ export function confirmedAt({ events }: Pick<PaymentStatusBody, 'events'>): numb
 
 export type PaymentListView = { viewer: Viewer; filter: PaymentFilter; zone: Zone; now: number }
 
-/** Whether a payment would stand in a list. A text or an amount only the service can judge: such a list gets no arrivals. */
+/** Whether a payment would be in a list. A text or an amount only the service can judge: such a list gets no arrivals. */
 export function matchesFilter(
   payment: PaymentStatusBody,
   { viewer, filter, zone, now }: PaymentListView,

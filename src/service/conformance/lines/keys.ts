@@ -62,7 +62,7 @@ export const keyLines: ConformanceLine[] = [
   }),
   single({
     id: '5 bearer',
-    says: 'The key stands in the Authorization header as a Bearer token, nothing else is taken',
+    says: 'The key is sent in the Authorization header as a Bearer token, nothing else is taken',
     endpoint: HISTORY,
     ask: { ...history, authorization: 'Basic bm9uc2Vuc2U=' },
     ...unauthorized,

@@ -74,7 +74,7 @@ async function select(
   const branches = branchesOf(filters, { rows: offset + limit, from })
   const first = (where: SQL | undefined, rows: number): SQL =>
     sql`(select ${payment.id}, ${time} as at from ${payment} where ${and(where, from)} order by ${time} desc, ${payment.id} desc limit ${rows})`
-  // Every branch may hold the whole page. A payment that is on two of them stands in the union once.
+  // Every branch may hold the whole page. A payment that is in two of them is in the union once.
   const merged = sql.join(
     branches.map((branch) => first(branch, offset + limit)),
     sql` union `,

@@ -33,7 +33,7 @@ export type ChallengeCardProps = {
   ) => void
 }
 
-/** What a 402 asks: the ways to pay it, and what stands in it. */
+/** What a 402 asks: the ways to pay it, and what it contains. */
 export function ChallengeCard({ challenge, answer, direct, busy, onPay }: ChallengeCardProps) {
   const { t } = useLingui()
   const { offers, unreadable, versions, resource, error } = challenge

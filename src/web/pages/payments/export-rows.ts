@@ -172,7 +172,7 @@ export type ExportSource =
       until: number | undefined
     }
 
-/** `rows`: how many payments stand in it. */
+/** `rows`: how many payments it has. */
 export type ExportPart = { text: string; rows: number }
 
 const NOTES_AT_ONCE = 500

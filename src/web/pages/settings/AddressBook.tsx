@@ -32,7 +32,7 @@ import { Input } from '../../ui/Input.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { WrappedInput } from '../../ui/WrappedInput.tsx'
 
-/** Names for the addresses this reader pays. They stand in this browser and are told to nobody. */
+/** Names for the addresses this reader pays. They are kept in this browser and sent to nobody. */
 export function AddressBook() {
   const { networks } = useConfig()
   const entries = useAddressBook()

@@ -17,7 +17,7 @@ import { callProxy, proxyAddress } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { refusalOf, formatRefusal, type RefusalReason } from '../../errors/refusals.ts'
 
-/** A link whose terms the proxy found genuine and the page found equal to what stands in the link. */
+/** A link whose terms the proxy found genuine and the page found equal to what the link contains. */
 export type OpenLink = {
   text: string
   terms: LinkTerms
