@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
+/** The first is what headless runs need, and takes less of the processor. */
 const INSTALLED = [
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome-stable',
@@ -28,9 +30,12 @@ function findInstalled(): string | undefined {
 function installWithApt(env: Env): string | undefined {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return undefined
   console.log(
-    'Installing Chromium with apt, about 200 MB; name one of your own with CHROME to avoid this.',
+    'Installing chromium-headless-shell with apt, about 200 MB; name a Chromium of your own with CHROME to avoid this.',
   )
-  for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'chromium']]) {
+  for (const args of [
+    ['update'],
+    ['install', '-y', '--no-install-recommends', 'chromium-headless-shell'],
+  ]) {
     const apt = spawnSync('apt-get', ['-qq', ...args], {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { ...env, DEBIAN_FRONTEND: 'noninteractive' },

@@ -25,8 +25,8 @@ export const steps: readonly TestStep[] = [
   vitest('unit'),
   { name: 'build', command: ['vite', 'build', '--logLevel', 'warn'] },
   { name: 'size', command: ['node', 'src/testing/size.ts'] },
-  // Its tests wait for blocks and timers more than they compute: one more of them than there are processors.
-  { ...vitest('integration', '--maxWorkers=3'), limitMinutes: 35 },
+  // Its tests wait for blocks and timers about half of their time: twice as many at once as there are processors.
+  { ...vitest('integration', '--maxWorkers=4'), limitMinutes: 35 },
   // The short forms of all commands `npm run chaos:…`.
   {
     name: 'chaos',
