@@ -28,7 +28,7 @@ test('every reason of a recipient is a sentence with its figures', () => {
     'The recipient is a program: money sent there is lost.',
     'The recipient is a system account of the network: money sent there is lost.',
     'The recipient is the incinerator: money sent there is destroyed.',
-    'This address has never been used: its first payment must be at least 0.00089088 SOL.',
+    'The payment must be at least 0.00089088 SOL. With less, the account of the recipient would hold less than Solana requires.',
     "The recipient's USDC account belongs to another account.",
     "The issuer of USDC has frozen the recipient's account.",
     'The recipient is a contract that rejects the payment: execution reverted: closed',

@@ -48,7 +48,7 @@ export function renderRecipientReason({ code, params }: RecipientReason): string
     case 'incinerator':
       return 'The recipient is the incinerator: money sent there is destroyed.'
     case 'below_rent_minimum':
-      return `This address has never been used: its first payment must be at least ${renderAmount(params.minimum)}.`
+      return `The payment must be at least ${renderAmount(params.minimum)}. With less, the account of the recipient would hold less than Solana requires.`
     case 'token_account_reassigned':
       return `The recipient's ${params.symbol} account belongs to another account.`
     case 'token_account_frozen':
