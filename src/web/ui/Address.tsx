@@ -60,3 +60,20 @@ function Groups({ value }: { value: string }) {
     </span>
   )
 }
+
+/** A short address that opens to the full one, where the page has few words. */
+export function AddressDisclosure({ value }: { value: string }) {
+  return (
+    <details className="group">
+      <summary className="touch-target inline-flex cursor-pointer list-none items-center gap-1 rounded-sm font-mono text-[13px] [&::-webkit-details-marker]:hidden">
+        {shortAddress(value)}
+        <Icon
+          className="text-muted transition-transform group-open:rotate-90"
+          name="chevronRight"
+          size={14}
+        />
+      </summary>
+      <Address copy full value={value} />
+    </details>
+  )
+}

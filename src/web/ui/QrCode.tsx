@@ -1,5 +1,4 @@
-import { useMemo } from 'react'
-import { encode } from 'uqr'
+import { useEffect, useState } from 'react'
 
 export type QrCodeProps = {
   /** The encoded text. */
@@ -11,14 +10,24 @@ export type QrCodeProps = {
 
 /** A QR code: dark on white in every theme, as readers expect, with the quiet zone they need. */
 export function QrCode({ value, label, className }: QrCodeProps) {
-  const { size, path } = useMemo(() => {
-    const { data, size: modules } = encode(value, { ecc: 'M', border: 4 })
-    // One rectangle per run of dark modules: a tenth of the nodes, and no seams between them.
-    const runs = data.flatMap((row, y) =>
-      runsOf(row).map(([x, length]) => `M${x} ${y}h${length}v1h-${length}z`),
-    )
-    return { size: modules, path: runs.join('') }
+  // Which modules are dark takes a library that no page needs to begin with.
+  const [drawn, setDrawn] = useState<{ value: string; size: number; path: string }>()
+  useEffect(() => {
+    let gone = false
+    void import('uqr').then(({ encode }) => {
+      const { data, size: modules } = encode(value, { ecc: 'M', border: 4 })
+      // One rectangle per run of dark modules: a tenth of the nodes, and no seams between them.
+      const runs = data.flatMap((row, y) =>
+        runsOf(row).map(([x, length]) => `M${x} ${y}h${length}v1h-${length}z`),
+      )
+      if (!gone) setDrawn({ value, size: modules, path: runs.join('') })
+    })
+    return () => {
+      gone = true
+    }
   }, [value])
+  // Never the code of a value before.
+  const { size, path } = drawn?.value === value ? drawn : { size: 1, path: '' }
   return (
     <svg
       aria-label={label}

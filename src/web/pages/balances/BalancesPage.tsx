@@ -1,6 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
 import type { BalanceWallet } from '#contract/hosted-endpoints.ts'
 import { familyOf, type Network } from '#contract/network.ts'
 import { hasRole } from '#contract/role.ts'
@@ -23,13 +22,9 @@ import { Banner } from '../../ui/Banner.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
-import { Skeleton } from '../../ui/Skeleton.tsx'
+import { QrCode } from '../../ui/QrCode.tsx'
 import { NetworkCard } from './NetworkCard.tsx'
 import { OPEN_STATUSES, pendingOutflows, type Pending } from './figures.ts'
-
-const QrCode = lazy(() =>
-  import('../../ui/QrCode.tsx').then((module) => ({ default: module.QrCode })),
-)
 
 /** The address of a wallet, to send money to. */
 export function TopUpDialog({
@@ -58,13 +53,11 @@ export function TopUpDialog({
       title={t`Top up`}
     >
       <div className="space-y-4">
-        <Suspense fallback={<Skeleton className="mx-auto aspect-square w-full max-w-72" />}>
-          <QrCode
-            className="mx-auto w-full max-w-72 border border-line"
-            label={t`Code for ${at.wallet}`}
-            value={wallet}
-          />
-        </Suspense>
+        <QrCode
+          className="mx-auto w-full max-w-72 border border-line"
+          label={t`Code for ${at.wallet}`}
+          value={wallet}
+        />
         <p className="rounded-lg bg-sunken px-3 py-2">
           <Address copy full value={wallet} />
         </p>

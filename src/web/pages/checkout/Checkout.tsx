@@ -1,25 +1,11 @@
 import { t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useCallback, useEffect, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useState, type ReactNode } from 'react'
 import type { CheckoutFields } from '../../payment-flow/form/fields.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
-import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
-import {
-  beginRun,
-  resumeRun,
-  unfinishedPayments,
-  unconfirmedPayments,
-} from '../../payment-flow/form/runs.ts'
 import type { CheckoutPrefill } from '../../payment-flow/form/start-values.ts'
 import type { JournalEntry } from '../../payment-flow/journal.ts'
-import { isPaid, type PaymentState } from '../../payment-flow/machine.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
-import { needsPrice } from '../../payment-flow/steps/BuildStep.tsx'
-import { RunSteps } from '../../payment-flow/steps/RunSteps.tsx'
-import { Steps, type StepName, useStepFocus } from '../../payment-flow/steps/Steps.tsx'
-import { useRunState } from '../../payment-flow/steps/use-run.ts'
-import { describeState } from '../../payment-flow/steps/words.ts'
-import { untilLetGo } from '../../payment-flow/tab-runs.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { Link } from '../../router/Link.tsx'
 import { navigate } from '../../router/location.ts'
@@ -29,10 +15,14 @@ import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
-import { announce } from '../../ui/announce.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
+import type { StartOver } from './CheckoutRun.tsx'
 import { Details } from './Details.tsx'
-import { ProgressStep } from './ProgressStep.tsx'
+
+/** What follows the form. It is fetched as soon as the form is shown. */
+const loadRuns = () => import('../../payment-flow/form/runs.ts')
+const loadRun = () => import('./CheckoutRun.tsx')
+const CheckoutRun = lazy(() => loadRun().then((module) => ({ default: module.CheckoutRun })))
 
 type View =
   | { name: 'opening' }
@@ -95,12 +85,20 @@ export function Checkout({
       const next = await openView(wanted)
       if (gone.signal.aborted) return
       setView((view) => (isOf(view, wanted) ? view : next))
-      if (next.name === 'held' && wanted && (await untilLetGo(wanted, gone.signal))) await open()
+      if (next.name !== 'held' || !wanted) return
+      const { untilLetGo } = await import('../../payment-flow/tab-runs.ts')
+      if (await untilLetGo(wanted, gone.signal)) await open()
     }
   }, [wanted])
 
+  useEffect(() => {
+    // What fails here is fetched again, and fails visibly, when it is needed.
+    loadRun().catch(() => undefined)
+  }, [])
+
   const start = useCallback(
     async (order: WalletPaymentIntent) => {
+      const { beginRun } = await loadRuns()
       const run = await beginRun(order)
       setView({ name: 'payment', run })
       navigate(addressOf({ payment: order.id }), { replace: true })
@@ -127,13 +125,15 @@ export function Checkout({
   if (view.name === 'held') return <Held onOther={() => navigate(addressOf({}))} />
   if (view.name === 'payment')
     return (
-      <Flow
-        item={item}
-        key={view.run.state().order.id}
-        onStart={start}
-        onStartOver={startOver}
-        run={view.run}
-      />
+      <Suspense fallback={<PageSkeleton />}>
+        <CheckoutRun
+          item={item}
+          key={view.run.state().order.id}
+          onStart={start}
+          onStartOver={startOver}
+          run={view.run}
+        />
+      </Suspense>
     )
   return (
     <>
@@ -190,6 +190,7 @@ function Held({ onOther }: { onOther: () => void }) {
 async function openView(wanted: string | undefined): Promise<View> {
   try {
     if (wanted === undefined) return { name: 'details' }
+    const { resumeRun, unfinishedPayments } = await loadRuns()
     const run = await resumeRun(wanted)
     if (run === 'held') return { name: 'held' }
     if (run) return { name: 'payment', run }
@@ -209,11 +210,18 @@ function Unfinished() {
   const [entries, setEntries] = useState<readonly JournalEntry[]>([])
   const [unconfirmed, setUnconfirmed] = useState<readonly JournalEntry[]>([])
   useEffect(() => {
-    unfinishedPayments().then(setEntries, () => setEntries([]))
-    unconfirmedPayments().then(setUnconfirmed, () => setUnconfirmed([]))
+    const runs = loadRuns()
+    runs.then((module) => module.unfinishedPayments()).then(setEntries, () => setEntries([]))
+    runs
+      .then((module) => module.unconfirmedPayments())
+      .then(setUnconfirmed, () => setUnconfirmed([]))
   }, [])
 
-  return [...entries, ...unconfirmed].map(({ id, state }) => (
+  const open = [
+    ...entries.map((entry) => ({ ...entry, title: t`A payment is still open` })),
+    ...unconfirmed.map((entry) => ({ ...entry, title: t`Confirm that a payment is yours` })),
+  ]
+  return open.map(({ id, state, title }) => (
     <Banner
       action={
         <Link className={buttonClass({ size: 'sm' })} replace to={pathToRun(state.order)}>
@@ -222,7 +230,7 @@ function Unfinished() {
       }
       className="mb-4"
       key={id}
-      title={isPaid(state) ? t`Confirm that a payment is yours` : t`A payment is still open`}
+      title={title}
       tone="warn"
     >
       <Trans>
@@ -236,79 +244,4 @@ function Unfinished() {
       </Trans>
     </Banner>
   ))
-}
-
-/** Back to the form: `change` keeps the inputs, `again` does too but for the reference, `after` begins another payment. */
-type StartOver =
-  | {
-      change: WalletPaymentIntent
-      /** Its quote is over. */
-      renew: boolean
-      /** Until when what was prepared can still be signed, in Unix milliseconds. */
-      heldUntil?: number | undefined
-    }
-  | { again: WalletPaymentIntent }
-  | { after: WalletPaymentIntent }
-
-type FlowProps = {
-  run: PaymentRun
-  item: ReactNode
-  onStartOver: (from: StartOver) => void
-  /** The same payment from another account. */
-  onStart: (order: WalletPaymentIntent) => Promise<void>
-}
-
-/** One payment from its first request to its receipt: shows what the machine says, and lets the person do what it allows. */
-function Flow({ run, item, onStartOver, onStart }: FlowProps) {
-  const state = useRunState(run)
-  const stage = stageOf(state)
-  const container = useStepFocus(screenOf(state))
-
-  // What was sent is told by its own screen, which knows more than the state.
-  const words = 'sent' in state ? undefined : describeState(state)
-  useEffect(() => {
-    if (words !== undefined) announce(words)
-  }, [words])
-
-  return (
-    <div ref={container}>
-      {!state.order.link && <Steps current={stage} />}
-      {!('sent' in state) && (state.order.item ? <ItemSummary item={state.order.item} /> : item)}
-      <RunSteps
-        onLeave={() =>
-          onStartOver({
-            change: state.order,
-            renew: needsPrice(state),
-            heldUntil: 'built' in state ? state.built.deadlineAt : undefined,
-          })
-        }
-        onOther={(order) => void onStart(order)}
-        run={run}
-        state={state}
-      >
-        {'sent' in state && <ProgressStep onStartOver={onStartOver} run={run} state={state} />}
-      </RunSteps>
-    </div>
-  )
-}
-
-function stageOf(state: PaymentState): StepName {
-  switch (state.step) {
-    case 'draft':
-    case 'cancelled':
-      return 'details'
-    case 'building':
-    case 'review':
-    case 'rejected':
-    case 'expired_unsigned':
-      return 'review'
-    default:
-      return isPaid(state) || state.step === 'failed' ? 'done' : 'wallet'
-  }
-}
-
-/** States that share a heading. */
-function screenOf(state: PaymentState): string {
-  if (state.step === 'rejected') return 'review'
-  return 'sent' in state ? 'sent' : state.step
 }

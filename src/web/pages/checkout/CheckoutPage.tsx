@@ -1,18 +1,23 @@
 import { useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useCallback, useState } from 'react'
+import { lazy, Suspense, useCallback, useState } from 'react'
 import { hasRole } from '#contract/role.ts'
 import { hostedWalletsQuery } from '../../api/hosted-wallets.ts'
 import { useRole } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { MerchantHeader, PayShell } from '../../shell/PayShell.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
+import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { useInDashboard } from '../../shell/Shell.tsx'
 import { pathTo } from '../../router/paths.ts'
 import { useSearch } from '../../router/use-route.tsx'
 import { Checkout } from './Checkout.tsx'
 import { PayFrom, type PayingWallet } from './PayFrom.tsx'
-import { HostedCheckout } from './hosted/HostedCheckout.tsx'
+
+/** For operators alone. */
+const HostedCheckout = lazy(() =>
+  import('./hosted/HostedCheckout.tsx').then((module) => ({ default: module.HostedCheckout })),
+)
 
 /** A payment to whomever the payer, or the page's address, names. */
 export function CheckoutPage() {
@@ -52,7 +57,9 @@ export function CheckoutPage() {
         />
       </div>
       {source === 'managed' && wallets.length > 0 ? (
-        <HostedCheckout from={{ wallet: from, network: asked.network }} wallets={wallets} />
+        <Suspense fallback={<PageSkeleton />}>
+          <HostedCheckout from={{ wallet: from, network: asked.network }} wallets={wallets} />
+        </Suspense>
       ) : (
         <Checkout addressOf={addressOf} asked={asked} wanted={payment} />
       )}

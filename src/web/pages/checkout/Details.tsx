@@ -16,14 +16,12 @@ import {
   formatWithSymbol,
 } from '../../payment-flow/form/fields.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
-import { allPayments } from '../../payment-flow/form/runs.ts'
 import {
   intentOf,
   reusableValues,
   startValues,
   type CheckoutPrefill,
 } from '../../payment-flow/form/start-values.ts'
-import { mayHaveLeft } from '../../payment-flow/machine.ts'
 import { Steps } from '../../payment-flow/steps/Steps.tsx'
 import { useBegin } from '../../payment-flow/steps/use-run.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
@@ -45,6 +43,7 @@ const DAY_MS = 24 * 3_600_000
 
 /** Why the payer's own limits forbid a payment, in words; nothing when they allow it. */
 async function breachOf(order: WalletPaymentIntent): Promise<string | undefined> {
+  const { spentSince } = await import('../../payment-flow/form/runs.ts')
   const breach = findBreach(
     capKey(order.network, order.asset.address),
     order.amountAtomic,
@@ -58,19 +57,6 @@ async function breachOf(order: WalletPaymentIntent): Promise<string | undefined>
   return breach.limit === 'per_payment'
     ? t`Your limit is ${cap} per payment. Change it in Settings.`
     : t`Your limit is ${cap} in 24 hours, with ${left} left. Change it in Settings.`
-}
-
-/** What left this browser and did not certainly fail: a payment whose end is unknown counts. */
-async function spentSince({ network, asset }: WalletPaymentIntent, since: number): Promise<bigint> {
-  const spent = (await allPayments()).filter(
-    ({ state }) =>
-      state.order.network === network &&
-      state.order.asset.address === asset.address &&
-      state.order.createdAt >= since &&
-      mayHaveLeft(state) &&
-      !(state.step === 'failed' && state.reason !== 'other'),
-  )
-  return spent.reduce((sum, { state }) => sum + state.order.amountAtomic, 0n)
 }
 
 export type DetailsProps = {

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { familyOf } from '#contract/network.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { inWallet } from '../../payment-uris/uris.ts'
@@ -11,7 +11,11 @@ import { Dialog } from '../../ui/Dialog.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { QrCode } from '../../ui/QrCode.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
-import { WalletCode } from './WalletCode.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+
+const WalletCode = lazy(() =>
+  import('./WalletCode.tsx').then((module) => ({ default: module.WalletCode })),
+)
 
 type Wallet = 'MetaMask' | 'Phantom'
 type Way = 'page' | Wallet | 'code'
@@ -64,7 +68,9 @@ export function PhonePay({ network, orderFrom, pageOf }: PhonePayProps) {
             value={way}
           />
           {way === 'code' ? (
-            <WalletCode orderFrom={orderFrom} />
+            <Suspense fallback={<Skeleton className="mx-auto aspect-square w-full max-w-64" />}>
+              <WalletCode orderFrom={orderFrom} />
+            </Suspense>
           ) : (
             <PageCode onPhone={onPhone} page={pageOf()} wallet={way === 'page' ? undefined : way} />
           )}

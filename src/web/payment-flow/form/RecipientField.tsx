@@ -13,7 +13,6 @@ import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { WrappedInput } from '../../ui/WrappedInput.tsx'
 import { paysOnly, payYourself, readRecipient } from './fields.ts'
-import { recentRecipients } from './runs.ts'
 import { sellersOn } from './start-values.ts'
 
 export type RecipientFieldProps = {
@@ -162,7 +161,9 @@ function useLookAlike(
   const { sellerWallets } = useConfig()
   const [paid, setPaid] = useState<readonly string[]>([])
   useEffect(() => {
-    recentRecipients(network).then(setPaid, () => setPaid([]))
+    import('./runs.ts')
+      .then(({ recentRecipients }) => recentRecipients(network))
+      .then(setPaid, () => setPaid([]))
   }, [network])
   if (address === undefined) return undefined
   const known: { name?: string; address: string }[] = [

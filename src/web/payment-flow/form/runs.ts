@@ -62,9 +62,20 @@ export async function unconfirmedPayments(): Promise<JournalEntry[]> {
   return (await Promise.all(looked)).flat()
 }
 
-/** Every payment this browser remembers, newest first. */
-export async function allPayments(): Promise<JournalEntry[]> {
-  return journal.list()
+/** What left this browser for the same asset since a time and did not certainly fail, in atomic units: a payment whose end is unknown counts. */
+export async function spentSince(
+  { network, asset }: WalletPaymentIntent,
+  since: number,
+): Promise<bigint> {
+  const spent = (await journal.list()).filter(
+    ({ state }) =>
+      state.order.network === network &&
+      state.order.asset.address === asset.address &&
+      state.order.createdAt >= since &&
+      mayHaveLeft(state) &&
+      !(state.step === 'failed' && state.reason !== 'other'),
+  )
+  return spent.reduce((sum, { state }) => sum + state.order.amountAtomic, 0n)
 }
 
 /** Addresses that were paid from here on a network, by our own RPC's word. */

@@ -1,7 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
 import type { MatchRow } from '#chains/match.ts'
-import { shortAddress } from '#contract/known-address.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { nativeAsset } from '#contract/network.ts'
 import { formatPrice } from '../../locales/formats.ts'
@@ -9,9 +8,8 @@ import { findEntry } from '../../local-data/address-book/store.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { formatMatchFact } from '../../payment-intent/match-facts.ts'
 import { useConfig, useNetwork } from '../../api/use-config.ts'
-import { Address } from '../../ui/Address.tsx'
+import { AddressDisclosure } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
-import { Icon } from '../../ui/Icon.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 
 export type ReviewSummaryProps = {
@@ -104,23 +102,6 @@ function Line({ name, children }: { name: string; children: ReactNode }) {
       <dt className="shrink-0 text-muted">{name}</dt>
       <dd className="figures min-w-0 text-end [overflow-wrap:anywhere]">{children}</dd>
     </div>
-  )
-}
-
-/** A short address that opens to the full one, where the page has few words. */
-export function AddressDisclosure({ value }: { value: string }) {
-  return (
-    <details className="group">
-      <summary className="touch-target inline-flex cursor-pointer list-none items-center gap-1 rounded-sm font-mono text-[13px] [&::-webkit-details-marker]:hidden">
-        {shortAddress(value)}
-        <Icon
-          className="text-muted transition-transform group-open:rotate-90"
-          name="chevronRight"
-          size={14}
-        />
-      </summary>
-      <Address copy full value={value} />
-    </details>
   )
 }
 

@@ -1,0 +1,87 @@
+import { useEffect, type ReactNode } from 'react'
+import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
+import { isPaid, type PaymentState } from '../../payment-flow/machine.ts'
+import type { PaymentRun } from '../../payment-flow/run.ts'
+import { needsPrice } from '../../payment-flow/steps/BuildStep.tsx'
+import { RunSteps } from '../../payment-flow/steps/RunSteps.tsx'
+import { Steps, type StepName, useStepFocus } from '../../payment-flow/steps/Steps.tsx'
+import { useRunState } from '../../payment-flow/steps/use-run.ts'
+import { describeState } from '../../payment-flow/steps/words.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
+import { announce } from '../../ui/announce.tsx'
+import { ProgressStep } from './ProgressStep.tsx'
+
+/** Back to the form: `change` keeps the inputs, `again` does too but for the reference, `after` begins another payment. */
+export type StartOver =
+  | {
+      change: WalletPaymentIntent
+      /** Its quote is over. */
+      renew: boolean
+      /** Until when what was prepared can still be signed, in Unix milliseconds. */
+      heldUntil?: number | undefined
+    }
+  | { again: WalletPaymentIntent }
+  | { after: WalletPaymentIntent }
+
+export type CheckoutRunProps = {
+  run: PaymentRun
+  item: ReactNode
+  onStartOver: (from: StartOver) => void
+  /** The same payment from another account. */
+  onStart: (order: WalletPaymentIntent) => Promise<void>
+}
+
+/** One payment from its first request to its receipt: shows what the machine says, and lets the person do what it allows. */
+export function CheckoutRun({ run, item, onStartOver, onStart }: CheckoutRunProps) {
+  const state = useRunState(run)
+  const stage = stageOf(state)
+  const container = useStepFocus(screenOf(state))
+
+  // What was sent is told by its own screen, which knows more than the state.
+  const words = 'sent' in state ? undefined : describeState(state)
+  useEffect(() => {
+    if (words !== undefined) announce(words)
+  }, [words])
+
+  return (
+    <div ref={container}>
+      {!state.order.link && <Steps current={stage} />}
+      {!('sent' in state) && (state.order.item ? <ItemSummary item={state.order.item} /> : item)}
+      <RunSteps
+        onLeave={() =>
+          onStartOver({
+            change: state.order,
+            renew: needsPrice(state),
+            heldUntil: 'built' in state ? state.built.deadlineAt : undefined,
+          })
+        }
+        onOther={(order) => void onStart(order)}
+        run={run}
+        state={state}
+      >
+        {'sent' in state && <ProgressStep onStartOver={onStartOver} run={run} state={state} />}
+      </RunSteps>
+    </div>
+  )
+}
+
+function stageOf(state: PaymentState): StepName {
+  switch (state.step) {
+    case 'draft':
+    case 'cancelled':
+      return 'details'
+    case 'building':
+    case 'review':
+    case 'rejected':
+    case 'expired_unsigned':
+      return 'review'
+    default:
+      return isPaid(state) || state.step === 'failed' ? 'done' : 'wallet'
+  }
+}
+
+/** States that share a heading. */
+function screenOf(state: PaymentState): string {
+  if (state.step === 'rejected') return 'review'
+  return 'sent' in state ? 'sent' : state.step
+}
