@@ -127,17 +127,29 @@ function lastByte(signature: Hex): number {
   return Number.parseInt(signature.slice(-2), 16)
 }
 
-/** Whether a call to the proxy executes exactly this permit. */
+/**
+ * Whether a call to the proxy executes exactly this permit. The same nonce may be signed again, for
+ * another token.
+ */
 export function carriesOut(
   authorization: Authorization,
   call: { to: string | null; input: Hex },
 ): boolean {
   if (call.to === null || !isAddressEqual(call.to as Hex, EXACT_PERMIT2_PROXY)) return false
   const permit = readPermit(call.input)
+  return permit !== undefined && permit.nonce === authorization.nonce && pays(permit, authorization)
+}
+
+/** Whether a permit moves the same as an authorization: token, payer, payee and amount. */
+export function pays(
+  { owner, token, to, amountAtomic }: Permit,
+  authorization: Pick<Authorization, 'from' | 'to' | 'token' | 'amountAtomic'>,
+): boolean {
   return (
-    permit !== undefined &&
-    isAddressEqual(permit.owner, authorization.from) &&
-    permit.nonce === authorization.nonce
+    amountAtomic === authorization.amountAtomic &&
+    isAddressEqual(owner, authorization.from) &&
+    isAddressEqual(to, authorization.to) &&
+    isAddressEqual(token, authorization.token)
   )
 }
 

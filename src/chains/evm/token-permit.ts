@@ -1,12 +1,5 @@
 import * as v from 'valibot'
-import {
-  hashTypedData,
-  getAbiItem,
-  isAddressEqual,
-  toEventSelector,
-  toFunctionSelector,
-  type Hex,
-} from 'viem'
+import { hashTypedData, getAbiItem, toEventSelector, toFunctionSelector, type Hex } from 'viem'
 import { checksumAddress } from '#contract/address.ts'
 import {
   addressFact,
@@ -29,7 +22,13 @@ import {
   equalRow,
   refuse,
 } from '../match.ts'
-import { proxyAbi, readPermit, type Authorization } from './authorization.ts'
+import {
+  authorizationAbi,
+  pays,
+  proxyAbi,
+  readPermit,
+  type Authorization,
+} from './authorization.ts'
 import { readMoves, type ChainLog, type TokenMove } from './erc20.ts'
 import { currencyFact } from './match.ts'
 import {
@@ -244,45 +243,47 @@ const MOST_CALLS = 256
  * contains as calls of the proxy: a contract passes a call on byte for byte. The data does not show
  * whether such a call was made. Empty when there are more candidates than anyone sends.
  */
-export function noncesWithin(
-  { from, to, token, amountAtomic }: Authorization,
-  input: Hex,
-): Set<Hex> {
+export function noncesWithin(authorization: Authorization, input: Hex): Set<Hex> {
   const nonces = new Set<Hex>()
   let calls = 0
   for (const call of CALLS) {
     for (let at = input.indexOf(call); at >= 0; at = input.indexOf(call, at + 1)) {
       if (++calls > MOST_CALLS) return new Set()
       const permit = readPermit(`0x${input.slice(at, at + LONGEST)}`)
-      if (permit === undefined || permit.amountAtomic !== amountAtomic) continue
-      if (
-        isAddressEqual(permit.owner, from) &&
-        isAddressEqual(permit.to, to) &&
-        isAddressEqual(permit.token, token)
-      )
-        nonces.add(permit.nonce)
+      if (permit !== undefined && pays(permit, authorization)) nonces.add(permit.nonce)
     }
   }
   return nonces
 }
 
+const USED = toEventSelector(getAbiItem({ abi: authorizationAbi, name: 'AuthorizationUsed' }))
+
 /**
  * How many such permits the proxy executed in a transaction. For each, its event comes right after
- * the token's transfer event.
+ * the token's transfer event. What EIP-3009 moved comes right after a use, and is no permit's.
  */
 export function countCarried(authorization: Authorization, logs: readonly ChainLog[]): number {
   let last: (TokenMove & { asset: string }) | undefined
   let count = 0
-  for (const log of logs) {
+  for (const [index, log] of logs.entries()) {
     const asset = checksumAddress(log.address)
     const [move] = readMoves([log], asset) ?? []
-    if (move) last = { ...move, asset }
+    if (move) last = isAuthorized(logs[index - 1], log) ? undefined : { ...move, asset }
     if (asset !== checksumAddress(EXACT_PERMIT2_PROXY) || !EVENTS.includes(log.topics[0] ?? ''))
       continue
     if (last && isOf(authorization, last)) count++
     last = undefined
   }
   return count
+}
+
+/** Whether a transfer event follows the use of an authorization by the same token and payer. */
+function isAuthorized(before: ChainLog | undefined, move: ChainLog): boolean {
+  return (
+    before?.topics[0] === USED &&
+    before.address.toLowerCase() === move.address.toLowerCase() &&
+    before.topics[1] === move.topics[1]
+  )
 }
 
 function isOf(

@@ -1,6 +1,7 @@
-import { and, count, desc, eq, inArray, isNull, lt, sql } from 'drizzle-orm'
+import { and, count, desc, eq, inArray, isNull, lt, ne, sql } from 'drizzle-orm'
 import { createId } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
+import type { PaymentRecord } from './payments.ts'
 import { payment, unmatchedTransfer } from './schema/payment.ts'
 
 export type UnmatchedRecord = typeof unmatchedTransfer.$inferSelect
@@ -16,6 +17,50 @@ export async function lockTransfer(tx: Database, name: Name): Promise<void> {
   await tx.execute(
     sql`select pg_advisory_xact_lock(hashtextextended(${`transfer ${accountId} ${network} ${signature}`}, 0))`,
   )
+}
+
+type Terms = Pick<PaymentRecord, 'sender' | 'recipient' | 'asset' | 'amount'>
+
+/**
+ * What an account has recorded of the transfers with these terms in one transaction, which stays so
+ * until the database transaction ends: how many payments other than `id` they have paid, and the
+ * unmatched one. A hosted payment is the payer's own record of what its payee may have recorded too.
+ */
+export async function lockUses(
+  tx: Database,
+  { id, ...name }: Name & { id: string | null },
+  { sender, recipient, asset, amount }: Terms,
+): Promise<{ paid: number; unmatched: { assignedPaymentId: string | null } | undefined }> {
+  await lockTransfer(tx, name)
+  const same = (table: typeof payment | typeof unmatchedTransfer) =>
+    and(
+      eq(table.accountId, name.accountId),
+      eq(table.network, name.network),
+      eq(table.signature, name.signature),
+      eq(table.sender, sender),
+      eq(table.recipient, recipient),
+      eq(table.asset, asset),
+      eq(table.amount, amount),
+    )
+  const paid = and(
+    same(payment),
+    ne(payment.mode, 'hosted'),
+    inArray(payment.status, ['confirmed', 'finalized']),
+    id === null ? undefined : ne(payment.id, id),
+  )
+  const [row] = await tx
+    .select({
+      paid: sql<number>`(select count(*)::int from ${payment} where ${paid})`,
+      unmatched: unmatchedTransfer.id,
+      assignedPaymentId: unmatchedTransfer.assignedPaymentId,
+    })
+    .from(sql`(select 1) as one`)
+    .leftJoin(
+      unmatchedTransfer,
+      and(same(unmatchedTransfer), isNull(unmatchedTransfer.matchedPaymentId)),
+    )
+  const { assignedPaymentId = null } = row ?? {}
+  return { paid: row?.paid ?? 0, unmatched: row?.unmatched ? { assignedPaymentId } : undefined }
 }
 
 /** Keeps a transfer once, however often it is seen. */

@@ -230,7 +230,10 @@ async function checkCandidate(
   return applied
 }
 
-/** Finalizes a confirmed payment, or rolls it back when its block is gone. */
+/**
+ * Finalizes a confirmed payment, or rolls it back when its block is gone, or when two endpoints show
+ * that its transaction is final and failed: the next round then ends it.
+ */
 async function checkConfirmed(
   { context, chain, head }: Round,
   payment: PaymentRecord,
@@ -249,6 +252,8 @@ async function checkConfirmed(
       })) === 'moved'
     )
       return
+    if (observation.state === 'landed' && observation.finalized && !observation.succeeded)
+      return void (await rollBack(context, payment))
   }
   // Where blocks have no hash to compare, only the finalized chain can show that one is gone.
   if (

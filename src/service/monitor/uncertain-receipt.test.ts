@@ -9,7 +9,7 @@ import {
   type EvmFixture,
 } from '#testing/local-chains.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
-import { SystemProgram, Transaction } from '@solana/web3.js'
+import { SystemProgram, Transaction, VersionedTransaction } from '@solana/web3.js'
 import { EVM_NATIVE } from '#contract/address.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { SIGNED_TRANSACTION_METHOD } from '#x402/methods.ts'
@@ -154,6 +154,48 @@ test('a payment that one of two nodes shows as reverted is open until both do', 
   expect(await statusOf(paymentId)).toBe('finalized')
 })
 
+test('a node that is behind is not counted by the head of another', async () => {
+  await using behind = await startEvm({ slotsInEpoch: 2 })
+  await using ahead = await startGate(evm.rpcUrl)
+  const rpcUrls = [ahead.url, behind.rpcUrl]
+  const [two] = createChains([{ ...evm.network, rpcUrls }]).values()
+  const payer = await behind.wallet(ETH)
+  const fields = { type: 'eip1559', chainId: 31_337, gas: 21_000n, nonce: 0, value: 1n } as const
+  const hash = await behind.client.sendRawTransaction({
+    serializedTransaction: await payer.signTransaction({
+      ...fields,
+      maxFeePerGas: 10n ** 10n,
+      to: (await behind.wallet(0n)).address,
+    }),
+  })
+  await behind.mine()
+  await evm.mine(20)
+  ahead.refuse = 'eth_getTransactionByHash'
+  // Each chain reads its head of the one that is ahead, which then answers nothing more.
+  expect(await two?.observe(hash)).toMatchObject({
+    state: 'landed',
+    height: 1,
+    confirmed: false,
+    finalized: false,
+  })
+  await behind.mine(20)
+  const [later] = createChains([{ ...evm.network, rpcUrls }]).values()
+  expect(await later?.observe(hash)).toMatchObject({ confirmed: true, finalized: true })
+})
+
+test('a node that gave the head is asked for it once', async () => {
+  const { hash } = await landedLongAgo()
+  await using gate = await startGate(evm.rpcUrl)
+  const asked: string[] = []
+  gate.lie = (question, answer) => {
+    asked.push(/"method":"(\w+)"/.exec(question)?.[1] ?? question)
+    return answer
+  }
+  const [one] = createChains([{ ...evm.network, rpcUrls: [gate.url] }]).values()
+  expect(await one?.observe(hash)).toMatchObject({ confirmed: true, finalized: true })
+  expect(asked.filter((method) => method === 'eth_blockNumber')).toHaveLength(1)
+})
+
 describe('on Solana', () => {
   test('a transfer that one of two nodes shows as failed is open until both do', async () => {
     await using solana = await startSolana({ slotTimeMs: 40 })
@@ -188,5 +230,82 @@ describe('on Solana', () => {
     expect(await seen()).toMatchObject({ state: 'pending' })
     honest.lie = failed
     expect(await seen()).toMatchObject({ state: 'landed', succeeded: false, finalized: true })
+  })
+
+  type Gate = Awaited<ReturnType<typeof startGate>>
+  const isNotFinal: Gate['lie'] = (_, answer) =>
+    answer.replaceAll('"confirmationStatus":"finalized"', '"confirmationStatus":"confirmed"')
+
+  /** A payment that two nodes have shown as confirmed, and whose slot is final now. */
+  async function confirmed() {
+    const stack = new AsyncDisposableStack()
+    const solana = stack.use(await startSolana({ slotTimeMs: 40 }))
+    const gates = [
+      stack.use(await startGate(solana.rpcUrl)),
+      stack.use(await startGate(solana.rpcUrl)),
+    ] as const
+    const rpcUrls = gates.map(({ url }) => url)
+    const { context, actor } = stack.use(await openContext([{ ...solana.network, rpcUrls }]))
+    const [cluster] = context.chains.values()
+    if (!cluster) throw new Error('no chain')
+    const [payer, payee] = [await solana.wallet(10n ** 9n), await solana.wallet(10n ** 9n)]
+    const { paymentId, transaction } = await buildTransaction(context, actor, {
+      walletAddress: payer.publicKey.toBase58(),
+      recipientAddress: payee.publicKey.toBase58(),
+      amount: '0.01',
+    })
+    const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
+    signed.sign([payer])
+    const signature = await solana.connection.sendRawTransaction(signed.serialize())
+    await reportSubmitted(context, actor, { paymentId, signature })
+    const body = () => readPaymentBody(context, paymentId)
+    const look = async () => {
+      expect((await pollOnce(context, cluster, { expiredToo: false })).failures).toEqual([])
+      return (await body()).status
+    }
+    for (const gate of gates) gate.lie = isNotFinal
+    await eventually(look, (status) => status === 'confirmed')
+    const { blockHeight } = await body()
+    await eventually(
+      () => cluster.head(),
+      ({ finalizedHeight }) => finalizedHeight > (blockHeight ?? Infinity),
+    )
+    return {
+      gates,
+      look,
+      slot: blockHeight ?? 0,
+      [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    }
+  }
+
+  test('a confirmed payment that both nodes finally show as failed is rolled back, and has failed', async () => {
+    await using seen = await confirmed()
+    const [first, second] = seen.gates
+    const failed: Gate['lie'] = (asked, answer) =>
+      /"get(Transaction|SignatureStatuses)"/.test(asked)
+        ? answer.replaceAll('"err":null', '"err":{"InstructionError":[0,{"Custom":1}]}')
+        : answer
+    first.lie = failed
+    expect(await seen.look()).toBe('confirmed')
+    second.lie = failed
+    expect(await seen.look()).toBe('rolled_back')
+    expect(await seen.look()).toBe('failed')
+  })
+
+  test('a confirmed payment is not rolled back by nodes that no longer have its slot', async () => {
+    await using seen = await confirmed()
+    const forgotten =
+      (firstAvailable: number): Gate['lie'] =>
+      (asked, answer) => {
+        if (asked.includes('"getFirstAvailableBlock"'))
+          return answer.replace(/"result":\s*\d+/, `"result":${firstAvailable}`)
+        return asked.includes('"getSignatureStatuses"')
+          ? answer.replace(/"value":\s*\[.*?\]/s, '"value":[null]')
+          : answer
+      }
+    for (const gate of seen.gates) gate.lie = forgotten(seen.slot + 1)
+    expect(await seen.look()).toBe('confirmed')
+    for (const gate of seen.gates) gate.lie = forgotten(seen.slot)
+    expect(await seen.look()).toBe('rolled_back')
   })
 })

@@ -4,7 +4,7 @@ import type { Database } from '#postgres/open.ts'
 import type { Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { persistProofOf } from '../db/attempts.ts'
-import { claimForOrder, isProven } from '../db/claims.ts'
+import { claimForOrder, isProven, releaseAssigned } from '../db/claims.ts'
 import {
   findBySignature,
   lockPayment,
@@ -18,8 +18,9 @@ import { recordEvent } from '../db/record-event.ts'
 import { settleRefundRequests } from '../db/refund-requests.ts'
 import { acceptPayerOf, recordFeePaid, reopenFee } from '../db/settlement-fees.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
-import { markMatched } from '../db/unmatched.ts'
+import { lockUses, markMatched } from '../db/unmatched.ts'
 import { attribute, claimantOfOrder, matchesPayment } from './attribution.ts'
+import { countEqual } from './payment-result.ts'
 
 type Landed = Extract<Observation, { state: 'landed' }>
 /** `claimed`: the caller uses up the transfer for this payment in the same transaction. */
@@ -74,6 +75,8 @@ export async function applyObservation(context: Context, seen: SeenPayment): Pro
         if (claimed !== 'claimed' && row.mode !== 'hosted')
           return claimed === 'held' ? 'same' : 'taken'
       }
+      const isPaid = path.includes('confirmed')
+      if (isPaid && !(await useUpMoved(tx, row, seen))) return 'taken'
       if (path.length === 0)
         await noteHeight(
           tx,
@@ -92,7 +95,6 @@ export async function applyObservation(context: Context, seen: SeenPayment): Pro
       }
       if (row.mode === 'hosted' && observation.state === 'landed' && path.length > 0)
         await persistProofOf(tx, { id: row.id, network: row.network, signature })
-      const isPaid = path.includes('confirmed')
       if (row.mode === 'received' && observation.state === 'landed' && path.length > 0) {
         const { feeAtomic } = observation
         // A block that does not count yet may still go.
@@ -168,6 +170,33 @@ async function useUp(
   if (claimed === 'claimed')
     await markMatched(tx, { accountId: row.accountId, network: row.network, signature }, row.id)
   return claimed
+}
+
+/**
+ * Several proofs may name one transaction, and a token does not say exactly which of them moved what:
+ * a payer can use two nonces for one transfer. So no more payments are confirmed by it than it made
+ * equal transfers. An unmatched one yields, assigned or not: a proof is the payer's evidence. False
+ * when other payments have used them all.
+ */
+async function useUpMoved(
+  tx: Database,
+  row: PaymentRecord,
+  { observation, signature }: SeenPayment,
+): Promise<boolean> {
+  if (row.mode !== 'received' || observation.state !== 'landed') return true
+  const { accountId, network, sender, recipient, asset, amount: amountAtomic } = row
+  const moved = countEqual({ sender, recipient, asset, amountAtomic }, observation.moved)
+  // Anything else is used up by its name or its message, and is one transfer.
+  if (moved === 0) return true
+  const name = { accountId, network, signature }
+  const { paid, unmatched } = await lockUses(tx, { ...name, id: row.id }, row)
+  if (paid >= moved) return false
+  if (!unmatched || paid + 1 < moved) return true
+  const { assignedPaymentId: paymentId } = unmatched
+  if (paymentId !== null)
+    await releaseAssigned(tx, { scope: accountId, network, key: `txid:${signature}`, paymentId })
+  await markMatched(tx, name, row.id)
+  return true
 }
 
 /**

@@ -311,4 +311,27 @@ test('a rollup’s charge for the data is part of the fee', async () => {
   const dataFee = DATA_FEE + (DATA_FEE * 25n) / 100n
   expect(decoded.ok && decoded.feeBoundAtomic + dataFee).toBe(BigInt(reply.fee.amountAtomic))
   expect(reply.decoded).toMatchObject({ dataFee: dataFee.toString() })
+
+  // And of what a payee signs: a settlement, and the note that acknowledges one.
+  const [chain] = other.context.chains.values()
+  const payees = [
+    await chain?.note({
+      payee: account.address,
+      payer: PAYEE,
+      text: 'x402-receipt:pay_1',
+      priorityFeeAtomic: undefined,
+    }),
+    await chain?.contracts?.build({
+      from: account.address,
+      to: PAYEE,
+      data: '0x',
+      priorityFeeAtomic: undefined,
+    }),
+  ]
+  for (const built of payees) {
+    if (!built?.ok) throw new Error('nothing was built')
+    const call = decodeTransaction(built.bytes)
+    expect(call.ok && call.feeBoundAtomic + dataFee).toBe(built.feeAtomic)
+    expect(built.decoded).toMatchObject({ dataFee: dataFee.toString() })
+  }
 })

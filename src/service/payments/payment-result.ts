@@ -34,6 +34,35 @@ export function asPaymentResult(
   }
 }
 
+/** What `asPaymentResult` shows, once the transfers of the transaction have all paid other payments. */
+export function asTaken(seen: Observation): Observation {
+  if (seen.state !== 'landed' || !seen.succeeded) return seen
+  return {
+    ...seen,
+    succeeded: false,
+    failure: 'What the transaction moved has paid another payment: nothing more arrived for this.',
+  }
+}
+
+/** How many payments equal to this one the tokens of a transaction say they have made. */
+export function countEqual(
+  {
+    sender,
+    recipient,
+    asset,
+    amountAtomic,
+  }: Pick<ObservedTransfer, 'sender' | 'recipient' | 'asset' | 'amountAtomic'>,
+  moved: readonly ObservedTransfer[] = [],
+): number {
+  return moved.filter(
+    (each) =>
+      each.sender === sender &&
+      each.recipient === recipient &&
+      each.asset === asset &&
+      each.amountAtomic === amountAtomic,
+  ).length
+}
+
 /** Whether the token names this use for a transfer. Permit2 names none: `findUse` proves the use. */
 function isMovedBy({ method, nonce }: Authorization, transfer: ObservedTransfer | null): boolean {
   return method === 'permit2' || transfer?.authorization?.toLowerCase() === nonce.toLowerCase()

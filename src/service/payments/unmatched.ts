@@ -12,7 +12,7 @@ import { findClaim, releaseAssigned } from '../db/claims.ts'
 import {
   deleteUnmatched,
   insertUnmatched,
-  lockTransfer,
+  lockUses,
   setUnmatchedBlock,
   type UnmatchedRecord,
   listUnmatched,
@@ -20,7 +20,7 @@ import {
 import { findOwner } from '../db/wallet-owners.ts'
 import { findHosted, fittingOrders } from './attribution.ts'
 import { readMetadata } from './describe-money.ts'
-import { findExecuted } from './payment-result.ts'
+import { countEqual, findExecuted } from './payment-result.ts'
 
 /** A transfer that was seen, the accounts whose orders it fits, and those of whose ledgers it is a payment already. */
 export type UnmatchedCandidate = {
@@ -58,7 +58,10 @@ export async function noteUnmatched(
     // This ledger has it already.
     if (settled?.has(accountId) || hosted?.accountId === accountId) continue
     await context.db.transaction(async (tx) => {
-      await lockTransfer(tx, { accountId, network, signature })
+      const name = { accountId, network, signature, id: null }
+      const { paid } = await lockUses(tx, name, { ...transfer, amount: transfer.amountAtomic })
+      // Another proof has used what was executed here.
+      if (executed && paid >= countEqual(transfer, seen.moved)) return
       // What pays an order, or a resource by its proof, is not missing an order.
       for (const key of [unmatchedKey(signature), ...(executed ? [executed.key] : [])])
         if ((await findClaim(tx, { network, key, scope: accountId }))?.consumedAt) return

@@ -1,17 +1,25 @@
-import { encodeFunctionData, parseAbi, type Hex } from 'viem'
+import { eq } from 'drizzle-orm'
+import { concat, encodeFunctionData, erc20Abi, parseAbi, size, toHex, type Hex } from 'viem'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
-import { AUTHORIZATION_TYPES } from '#chains/evm/signed-types.ts'
+import { AUTHORIZATION_TYPES, PERMIT2, PERMIT_TYPES } from '#chains/evm/signed-types.ts'
 import { multicall3 } from '#devnet/tokens/evm.ts'
 import { pollOnce } from '#service/monitor/poll.ts'
+import { claim } from '#service/db/schema/proof.ts'
+import { buildTransaction } from '#service/payments/build.ts'
+import { assignUnmatched } from '#service/payments/unmatched-assign.ts'
+import { readPaymentBody } from '#service/payments/status.ts'
 import { readUnmatched } from '#service/payments/unmatched.ts'
+import { buildSettlement } from '#service/settlement/self/build.ts'
 import { eventually } from '#testing/service-context.ts'
 import {
   openMinedTokenFixture,
   type MinedTokenFixture,
   type Parties,
 } from '#testing/token-fixture.ts'
-import { payInvoice, queueFrom, sendFrom } from '#testing/token-payers.ts'
+import { approvePermit2, payInvoice, queueFrom, sendFrom } from '#testing/token-payers.ts'
+import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 
 /** What a payer of tokens signed, executed by a third party: before it is presented, or together with something else. */
 
@@ -27,13 +35,13 @@ const multicallAbi = parseAbi([
   'function aggregate3(Call[] calls)',
 ])
 
-/** The same nonce once more, for another payee. */
+/** The same nonce once more, for another payee, and of another amount where one is named. */
 async function redirected(
   { payer, asset }: Parties,
   authorization: VerifiedAuthorization,
-  to: Hex,
+  { to, value = authorization.amountAtomic }: { to: Hex; value?: bigint },
 ): Promise<VerifiedAuthorization> {
-  const { from, amountAtomic: value, validAfter, validBefore, nonce } = authorization
+  const { from, validAfter, validBefore, nonce } = authorization
   const signature = await payer.signTypedData({
     domain: {
       name: 'USD Coin',
@@ -45,14 +53,16 @@ async function redirected(
     primaryType: 'TransferWithAuthorization',
     message: { from, to, value, validAfter, validBefore, nonce },
   })
-  return { ...authorization, to, signature }
+  return { ...authorization, to, amountAtomic: value, signature }
 }
 
-/** Executes them in one transaction, before what waits in the pool. */
-async function executeTogether(authorizations: readonly VerifiedAuthorization[]): Promise<Hex> {
+/** Executes them in one transaction, before what waits in the pool. `target`: the address called with it, where it is not its own. */
+async function executeTogether(
+  authorizations: readonly (VerifiedAuthorization & { target?: Hex })[],
+): Promise<Hex> {
   const calls = authorizations.map((each) => {
-    const { to: target, data: callData } = callOf(each)
-    return { target, allowFailure: false, callData }
+    const { to, data: callData } = callOf(each)
+    return { target: each.target ?? to, allowFailure: false, callData }
   })
   return queueFrom(fixture.evm, await fixture.evm.wallet(10n ** 18n), {
     to: multicall3.address,
@@ -111,7 +121,7 @@ test('one transfer pays for one of two authorizations whose nonces were used in 
   const waiting = headers.map((header) => fixture.receive(all, header, { timeout: 20 }))
   const told = Promise.allSettled(waiting)
   await untilPooled(2)
-  await executeTogether([await redirected(all, first, elsewhere.address), second])
+  await executeTogether([await redirected(all, first, { to: elsewhere.address }), second])
   await fixture.evm.mine(12)
   const answers = await told
   expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
@@ -232,7 +242,240 @@ test('an authorization whose nonce was used for another payee is refused, and no
   const header = await payInvoice(all.client, all.requirements)
   const elsewhere = await fixture.evm.wallet(0n)
   const authorization = await fixture.authorizationOf(all, header)
-  await execute(await redirected(all, authorization, elsewhere.address))
+  await execute(await redirected(all, authorization, { to: elsewhere.address }))
   await expect(fixture.receive(all, header)).rejects.toMatchObject({ reason: 'already_used' })
   expect(await listed(all)).toEqual([])
+})
+
+describe('one transfer that an authorization and a permit of one payer both claim', () => {
+  async function parties(): Promise<Parties> {
+    const all = await fixture.parties({ validSeconds: 600 })
+    await approvePermit2(fixture.evm, all.payer, all.asset)
+    return all
+  }
+
+  /** Presented, and ours waits in the pool. */
+  async function present(all: Parties, extra = all.requirements.extra) {
+    const header = await payInvoice(all.client, { ...all.requirements, extra })
+    const id = await eventually(
+      () =>
+        fixture.receive(all, header, { timeout: 1 }).then(
+          ({ paymentId }) => paymentId ?? '',
+          () => '',
+        ),
+      (found) => found !== '',
+    )
+    return { id, signed: await fixture.authorizationOf(all, header) }
+  }
+  const PERMIT = { assetTransferMethod: 'permit2' }
+
+  /** Both presented, for the same amount of one token to one payee; neither is executed yet. */
+  async function both() {
+    const all = await parties()
+    return { all, authorized: await present(all), permitted: await present(all, PERMIT) }
+  }
+
+  /** The permit's nonce once more, for a token that moves nothing, or runs `code`. */
+  async function silenced(
+    { payer }: Pick<Parties, 'payer'>,
+    permit: VerifiedAuthorization,
+    code: Hex = '0x00',
+  ): Promise<VerifiedAuthorization> {
+    const token = privateKeyToAddress(generatePrivateKey())
+    await fixture.evm.setCode(token, code)
+    const { to, amountAtomic: amount, nonce, validAfter, validBefore: deadline } = permit
+    const signature = await payer.signTypedData({
+      domain: { name: 'Permit2', chainId: 31_337, verifyingContract: PERMIT2 },
+      types: PERMIT_TYPES,
+      primaryType: 'PermitWitnessTransferFrom',
+      message: {
+        permitted: { token, amount },
+        spender: EXACT_PERMIT2_PROXY,
+        nonce: BigInt(nonce),
+        deadline,
+        witness: { to, validAfter },
+      },
+    })
+    return { ...permit, token, signature }
+  }
+
+  /** Makes this call, whatever it is asked: `CODECOPY`, `CALL`. */
+  function calling({ to, data }: { to: Hex; data: Hex }): Hex {
+    const length = toHex(size(data), { size: 2 })
+    const head = (offset: number): Hex =>
+      concat([
+        '0x61',
+        length,
+        '0x61',
+        toHex(offset, { size: 2 }),
+        '0x60003960006000',
+        '0x61',
+        length,
+        '0x6000600073',
+        to,
+        '0x5af100',
+      ])
+    return concat([head(size(head(0))), data])
+  }
+
+  async function final(...ids: string[]): Promise<string[]> {
+    await fixture.evm.mine(12)
+    await follow()
+    await follow()
+    return (await Promise.all(ids.map((id) => readPaymentBody(fixture.context, id)))).map(
+      ({ status }) => status,
+    )
+  }
+
+  const ONE_PAID = ['failed', 'finalized']
+
+  test('pays one of them where the authorization’s nonce moved something else before the permit', async () => {
+    using _ = fixture.withoutMining()
+    const { all, authorized, permitted } = await both()
+    const change = { to: all.payer.address, value: 1n }
+    await executeTogether([await redirected(all, authorized.signed, change), permitted.signed])
+    const paid = await final(authorized.id, permitted.id)
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
+    expect(paid.toSorted()).toEqual(ONE_PAID)
+  })
+
+  test('pays the authorization where the permit’s nonce moved a token that is silent', async () => {
+    using _ = fixture.withoutMining()
+    const { all, authorized, permitted } = await both()
+    await executeTogether([
+      authorized.signed,
+      await silenced(all, permitted.signed),
+      { ...permitted.signed, target: all.payee.address },
+    ])
+    const paid = await final(authorized.id, permitted.id)
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
+    expect(paid).toEqual(['finalized', 'pending'])
+  })
+
+  test('pays the authorization where a token that the permit’s nonce moved executes it', async () => {
+    using _ = fixture.withoutMining()
+    const { all, authorized, permitted } = await both()
+    const call = await silenced(all, permitted.signed, calling(callOf(authorized.signed)))
+    await queueFrom(fixture.evm, await fixture.evm.wallet(10n ** 18n), {
+      ...callOf(call),
+      gas: 1_000_000n,
+      tip: 9n * 10n ** 9n,
+    })
+    const paid = await final(authorized.id, permitted.id)
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
+    expect(paid).toEqual(['finalized', 'pending'])
+  })
+
+  test('pays both where each was executed', async () => {
+    using _ = fixture.withoutMining()
+    const { all, authorized, permitted } = await both()
+    await executeTogether([authorized.signed, permitted.signed])
+    const paid = await final(authorized.id, permitted.id)
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(2n * all.amount)
+    expect(paid).toEqual(['finalized', 'finalized'])
+  })
+
+  /** A permit of a third party for a token that is silent. */
+  async function theirs(permit: VerifiedAuthorization): Promise<VerifiedAuthorization> {
+    const payer = await fixture.evm.wallet(0n)
+    return { ...(await silenced({ payer }, permit)), from: payer.address }
+  }
+
+  /** Sets what Permit2 may move, before everything else in the next block. */
+  function allow({ payer, asset }: Parties, amount: bigint): Promise<Hex> {
+    const args = [PERMIT2, amount] as const
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args })
+    const tip = 95n * 10n ** 8n
+    return queueFrom(fixture.evm, payer, { to: asset.address as Hex, data, gas: 100_000n, tip })
+  }
+
+  test.each(['the same block', 'a later block'])(
+    'pays both where a third party executes the authorization beside its own permit, and the payer’s permit in %s',
+    async (title) => {
+      using _ = fixture.withoutMining()
+      const { all, authorized, permitted } = await both()
+      // Ours is not to execute it.
+      if (title === 'a later block') await allow(all, 0n)
+      const first = await executeTogether([
+        authorized.signed,
+        await theirs(permitted.signed),
+        { ...permitted.signed, target: all.payee.address },
+      ])
+      if (title === 'a later block') {
+        await fixture.evm.mine()
+        await allow(all, 10n ** 18n)
+      }
+      const second = await executeTogether([permitted.signed])
+      expect(await final(authorized.id, permitted.id)).toEqual(['finalized', 'finalized'])
+      expect(await fixture.balance(all.asset, all.payee.address)).toBe(2n * all.amount)
+      const bodies = await Promise.all(
+        [authorized, permitted].map(({ id }) => readPaymentBody(fixture.context, id)),
+      )
+      expect(bodies.map(({ signature }) => signature)).toEqual([first, second])
+    },
+  )
+
+  /** A person assigns what is listed to an order. */
+  async function assign(all: Parties, paymentId: string): Promise<void> {
+    const [row] = await listed(all)
+    if (!row) throw new Error('nothing is listed')
+    const { transferId } = row
+    const { actor, context } = fixture
+    await assignUnmatched(context, { actor, transferId }, { paymentId })
+    expect(await listed(all)).toMatchObject([{ assigned: { paymentId } }])
+  }
+
+  test.each(['before', 'after'])(
+    'is not unmatched where it pays the permit, and the authorization is presented %s that',
+    async (title) => {
+      using _ = fixture.withoutMining()
+      const all = await parties()
+      const permitted = await present(all, PERMIT)
+      const order = await buildTransaction(fixture.context, fixture.actor, {
+        walletAddress: all.payer.address,
+        recipientAddress: all.payee.address,
+        amount: '1.5',
+        asset: 'USDC',
+      })
+      const header = await payInvoice(all.client, all.requirements)
+      const late = await fixture.authorizationOf(all, header)
+      const refused = () =>
+        expect(fixture.receive(all, header)).rejects.toMatchObject({ reason: 'already_used' })
+      const change = { to: all.payer.address, value: 1n }
+      await executeTogether([await redirected(all, late, change), permitted.signed])
+      await fixture.evm.mine()
+      if (title === 'before') {
+        await refused()
+        await assign(all, order.paymentId)
+      }
+      expect(await final(permitted.id)).toEqual(['finalized'])
+      expect(await fixture.context.db.$count(claim, eq(claim.paymentId, order.paymentId))).toBe(0)
+      if (title === 'after') await refused()
+      expect(await listed(all)).toEqual([])
+    },
+  )
+
+  test('pays one of two settlements that were built for the payee', async () => {
+    using _ = fixture.withoutMining()
+    const all = await parties()
+    await fixture.evm.client.setBalance({ address: all.payee.address, value: 10n ** 18n })
+    await fixture.evm.mine()
+    const build = async (extra = all.requirements.extra) => {
+      const paymentProof = await payInvoice(all.client, { ...all.requirements, extra })
+      const { paymentId } = await buildSettlement(fixture.context, fixture.actor, {
+        walletAddress: all.payee.address,
+        paymentProof,
+        expectedAmount: '1.5',
+        asset: 'USDC',
+        resource: 'https://shop.example/a',
+      })
+      return { id: paymentId, signed: await fixture.authorizationOf(all, paymentProof) }
+    }
+    const [authorized, permitted] = [await build(), await build(PERMIT)]
+    const change = { to: all.payer.address, value: 1n }
+    await executeTogether([await redirected(all, authorized.signed, change), permitted.signed])
+    const paid = await final(authorized.id, permitted.id)
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
+    expect(paid.toSorted()).toEqual(['expired', 'finalized'])
+  })
 })

@@ -17,6 +17,7 @@ import {
 } from '../db/settlement-orders.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
+import { asTaken } from '../payments/payment-result.ts'
 import {
   readSignedAuthorization,
   authorizationEndReason,
@@ -46,7 +47,7 @@ export async function monitorOrder(
   const waiting = WAITING.includes(payment.status)
   if (!waiting && payment.status !== 'expired') return
   const seen = await findLanded({ payment, order, chain })
-  if (seen.state === 'seen') return apply(context, { order, source }, seen)
+  if (seen.state === 'seen') return apply(context, { payment, order, chain, source }, seen)
   if (!waiting) return
   const failure = await whyOver(context, { payment, order, chain }, seen.used)
   if (failure !== undefined) return end(context, payment.id, { failure, forEver: true })
@@ -81,23 +82,33 @@ export async function monitorQuestion(
 
 type Seen = { signature: string; observation: Observation }
 
+/** Rolls back the use of a proof whose transaction has no transfer left for it. */
+class TransferTakenError extends Error {}
+
 async function apply(
   context: Context,
-  { order, source }: { order: SettlementOrder; source: EventSource },
+  { order, chain, source }: MonitoredOrder,
   { signature, observation }: Seen,
 ): Promise<void> {
   const { paymentId } = order
   const paid = observation.state === 'landed' && observation.succeeded && observation.confirmed
-  await context.db.transaction(async (tx) => {
-    if (!paid || (await useUp(tx, order)))
-      return applyObservation({ ...context, db: tx }, { paymentId, signature, observation, source })
-    await endWithin(context, tx, {
-      paymentId,
-      failure: 'What settled this paid another payment, which was asked for before.',
-      forEver: true,
+  try {
+    await context.db.transaction(async (tx) => {
+      if (paid && !(await useUp(tx, order)))
+        return endWithin(context, tx, { paymentId, failure: TAKEN, forEver: true })
+      const seen = { paymentId, signature, observation, source }
+      if ((await applyObservation({ ...context, db: tx }, seen)) === 'taken' && paid)
+        throw new TransferTakenError()
     })
-  })
+  } catch (error) {
+    if (!(error instanceof TransferTakenError)) throw error
+    const final = await chain.observe(signature, asTaken)
+    if (final.state === 'landed' && final.finalized && !final.succeeded)
+      await end(context, paymentId, { failure: TAKEN, forEver: true })
+  }
 }
+
+const TAKEN = 'What settled this paid another payment, which was asked for before.'
 
 async function useUp(tx: Context['db'], order: SettlementOrder): Promise<boolean> {
   const row = await findPayment(tx, order.paymentId)

@@ -1,3 +1,4 @@
+import type { Authorization } from '#chains/evm/authorization.ts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import type { EventSource } from '#contract/payment.ts'
 import type { Chain, Observation } from '../chains/chain.ts'
@@ -8,7 +9,7 @@ import { findClaimKey } from '../db/claims.ts'
 import { isFeeOpen, recordFeePaid, refusePayer, releaseFee } from '../db/settlement-fees.ts'
 import { lockPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
-import { asPaymentResult } from '../payments/payment-result.ts'
+import { asPaymentResult, asTaken } from '../payments/payment-result.ts'
 import {
   readSignedAuthorization,
   authorizationEndReason,
@@ -30,10 +31,17 @@ export async function monitorSettlement(
   { payment, chain, source = 'service' }: Following,
 ): Promise<void> {
   const attempts = await readAttempts(context.db, payment.id)
-  const apply = ({ signature, observation }: Seen) =>
-    applyObservation(context, { paymentId: payment.id, signature, observation, source })
+  const { id: paymentId } = payment
+  const apply = async ({ signature, observation }: Seen, authorization?: Authorization) => {
+    const applied = await applyObservation(context, { paymentId, signature, observation, source })
+    if (applied !== 'taken' || observation.state !== 'landed' || !observation.finalized) return
+    const taken = await chain.observe(signature, (seen) =>
+      asTaken(asPaymentResult(payment, seen, authorization)),
+    )
+    await applyObservation(context, { paymentId, signature, observation: taken, source })
+  }
   const ours = await lookAtOurs(chain, payment, attempts)
-  if (ours.landed) return void (await apply(ours.landed))
+  if (ours.landed) return apply(ours.landed)
   const [newest] = attempts
   const isOpen =
     newest &&
@@ -49,7 +57,7 @@ export async function monitorSettlement(
   if (newest && !ours.reverted) await releaseFee(context.db, payment.id)
   const key = await findClaimKey(context.db, payment.id)
   const authorized = key === undefined ? undefined : readSignedAuthorization(chain, key, payment)
-  if (!authorized) return void (ours.reverted && (await apply(ours.reverted)))
+  if (!authorized) return ours.reverted && apply(ours.reverted)
   // A revert of ours shows only that it came too late, or could not be executed at that moment.
   const use = await authorized.contracts.findUse(authorized.authorization, payment.builtHeight)
   if (ours.reverted)
@@ -62,7 +70,7 @@ export async function monitorSettlement(
     const observation = await chain.observe(use.signature, (seen) =>
       asPaymentResult(payment, seen, authorized.authorization),
     )
-    return void (await apply({ signature: use.signature, observation }))
+    return apply({ signature: use.signature, observation }, authorized.authorization)
   }
   const failure = await authorizationEndReason(context, payment, { ...authorized, used: use.used })
   if (failure === undefined) return

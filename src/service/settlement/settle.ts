@@ -352,7 +352,7 @@ async function signAsFeePayer(
  * payer may have it from any of the 32 that are not final yet. A nonce has no such end, and counts
  * as ours for as long.
  */
-const LIFETIME_BLOCKS = 182
+export const LIFETIME_BLOCKS = 182
 
 /** What the signed bytes say, which the examination checked against the terms. */
 export function transferOf({ terms, examined }: Pick<Job, 'terms' | 'examined'>): ObservedTransfer {

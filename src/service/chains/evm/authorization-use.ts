@@ -220,11 +220,14 @@ async function isHandedOn(
   const nonces = noncesWithin(authorization, input)
   if (!nonces.has(authorization.nonce)) return false
   const { logs, blockNumber } = await client.getTransactionReceipt({ hash })
-  const used = await inParallel([...nonces], PARALLEL_RECEIPTS, (nonce) =>
-    usedAt(client, { ...authorization, nonce }, blockNumber),
-  )
+  const states = await inParallel([...nonces], PARALLEL_RECEIPTS, async (nonce) => ({
+    nonce,
+    used: await usedAt(client, { ...authorization, nonce }, blockNumber),
+  }))
   // A nonce whose state the node no longer has counts as used.
-  return used.filter((then) => then !== false).length <= countCarried(authorization, logs)
+  const used = states.filter((then) => then.used !== false).map(({ nonce }) => nonce)
+  // One that is used later was executed by another transaction.
+  return used.includes(authorization.nonce) && used.length <= countCarried(authorization, logs)
 }
 
 /** The transaction by which the payer cancelled it in these blocks, while it was unused. */

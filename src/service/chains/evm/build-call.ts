@@ -11,6 +11,7 @@ import { chainIdOf, type Network } from '#contract/network.ts'
 import { senderProblem } from '#contract/reason-problems.ts'
 import type { Ready } from '../chain.ts'
 import type { BuiltCall, ContractCall } from '../contracts.ts'
+import { readDataFee } from './build.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readGasPrice } from './fees.ts'
 import { nativeShortage } from '../shortage.ts'
@@ -127,25 +128,28 @@ async function write(
   ])
   const { maxFeePerGas, maxPriorityFeePerGas } = price
   const chainId = chainIdOf(network.network)
-  const unsigned = serializeTransaction({
-    type: 'eip1559',
-    chainId,
-    nonce,
-    gas,
-    maxFeePerGas,
-    maxPriorityFeePerGas,
-    to,
-    value: 0n,
-    data,
-  })
+  const bytes = hexToBytes(
+    serializeTransaction({
+      type: 'eip1559',
+      chainId,
+      nonce,
+      gas,
+      maxFeePerGas,
+      maxPriorityFeePerGas,
+      to,
+      value: 0n,
+      data,
+    }),
+  )
+  const dataFeeAtomic = await readDataFee(client, bytes)
   return {
     ok: true,
-    bytes: hexToBytes(unsigned),
+    bytes,
     encoding: 'evm-rlp-unsigned',
     nonce,
     builtHeight: Number(height),
     lastValidBlockHeight: Number(height) + Math.ceil(VALID_MS / network.blockTimeMs),
-    feeAtomic: gas * maxFeePerGas,
+    feeAtomic: gas * maxFeePerGas + dataFeeAtomic,
     priorityFeeAtomic: priorityFeeOfPrice(maxPriorityFeePerGas, gas),
     decoded: {
       type: 'eip1559',
@@ -158,6 +162,7 @@ async function write(
       gas: gas.toString(),
       maxFeePerGas: maxFeePerGas.toString(),
       maxPriorityFeePerGas: maxPriorityFeePerGas.toString(),
+      ...(dataFeeAtomic > 0n && { dataFee: dataFeeAtomic.toString() }),
     },
   }
 }

@@ -188,7 +188,7 @@ const MARGIN_PERCENT = 25n
 const without = new WeakSet<PublicClient>()
 
 /** What the network charges for a transaction's data beside its gas, with room for a rise, wei; 0 where there is no such charge. */
-async function readDataFee(client: PublicClient, unsigned: Uint8Array): Promise<bigint> {
+export async function readDataFee(client: PublicClient, unsigned: Uint8Array): Promise<bigint> {
   if (without.has(client)) return 0n
   const data = encodeFunctionData({ abi, functionName: 'getL1Fee', args: [bytesToHex(unsigned)] })
   try {

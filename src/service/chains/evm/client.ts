@@ -46,14 +46,29 @@ export function readHead(endpoints: EvmEndpoints): Promise<Head> {
   return endpoints.ask(readHeadOf)
 }
 
+/** The node that a head was read from. */
+const headSources = new WeakMap<Head, PublicClient>()
+
+/** Whether a head was read from this node: then it has all blocks up to it. */
+export function isHeadOf(client: PublicClient, head: Head): boolean {
+  return headSources.get(head) === client
+}
+
 /** The same, as one node tells it. */
 export async function readHeadOf(client: PublicClient): Promise<Head> {
   const [height, finalized] = await Promise.all([
     client.getBlockNumber(),
     client.getBlock({ blockTag: 'finalized' }),
   ])
-  const head = { height: Number(height), finalizedHeight: Number(finalized.number) }
-  return { ...head, blockHeight: head.height, finalizedBlockHeight: head.finalizedHeight }
+  const [blockHeight, finalizedBlockHeight] = [Number(height), Number(finalized.number)]
+  const head = {
+    height: blockHeight,
+    finalizedHeight: finalizedBlockHeight,
+    blockHeight,
+    finalizedBlockHeight,
+  }
+  headSources.set(head, client)
+  return head
 }
 
 /** The times of the newest and of the newest final block, and the height of the newest one. */

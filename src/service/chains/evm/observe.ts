@@ -17,7 +17,7 @@ import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
 import type { Head, Observation, ObservedTransfer } from '../chain.ts'
 import { observeAtTwo, requireQuorumFinality } from '../endpoints.ts'
-import { type EvmEndpoints, readHeadOf } from './client.ts'
+import { type EvmEndpoints, readHeadOf, isHeadOf } from './client.ts'
 
 type Query = {
   hash: string
@@ -66,8 +66,7 @@ async function observeOnce(
     succeeded: receipt.status === 'success' && short === null,
     height,
     blockHash: receipt.blockHash,
-    confirmed: head.height - height + 1 >= network.confirmations,
-    finalized: height <= head.finalizedHeight,
+    ...(await readDepth(client, network, { height, head })),
     feeAtomic: feeOf(receipt),
     feePayer: checksumAddress(transaction.from),
     blockTime: new Date(Number(block.timestamp) * 1000),
@@ -78,6 +77,24 @@ async function observeOnce(
         ? short
         : 'The transaction landed and was reverted: nothing was moved.',
   }
+}
+
+/**
+ * Whether a block is confirmed and final. A node that is behind may serve a block that the chain no
+ * longer has: the head of another node counts no confirmations of it, only the lower of both does.
+ */
+async function readDepth(
+  client: PublicClient,
+  { confirmations }: Network,
+  { height, head }: { height: number; head: Head },
+): Promise<{ confirmed: boolean; finalized: boolean }> {
+  const depthBelow = (heads: readonly Head[]) => ({
+    confirmed: heads.every((each) => each.height - height + 1 >= confirmations),
+    finalized: heads.every((each) => height <= each.finalizedHeight),
+  })
+  const depth = depthBelow([head])
+  if ((!depth.confirmed && !depth.finalized) || isHeadOf(client, head)) return depth
+  return depthBelow([head, await readHeadOf(client)])
 }
 
 /** Types 3 and 4 do more than move value; with data a call may do anything. */

@@ -257,7 +257,7 @@ function readTokenPaid(
 
 /**
  * True when the finalized chain has passed the slot a transaction was seen in, and its full
- * history, asked twice, does not contain it.
+ * history, asked twice, does not contain it. A node that no longer has that slot proves nothing.
  */
 export async function isGone(
   endpoints: SolanaEndpoints,
@@ -265,7 +265,9 @@ export async function isGone(
 ): Promise<boolean> {
   return endpoints.prove(async (connection) => {
     const finalized = await connection.getSlot('finalized')
-    return finalized >= landed.height && (await readStatus(connection, landed.signature)) === null
+    if (finalized < landed.height) return false
+    if ((await readStatus(connection, landed.signature)) !== null) return false
+    return (await connection.getFirstAvailableBlock()) <= landed.height
   })
 }
 

@@ -17,6 +17,7 @@ import { validateMemo } from '../../verification/validate-transfer.ts'
 import { orUndecided, type Job } from '../outcome.ts'
 import { readProofTime } from '../../verification/proof-time.ts'
 import { simulateSigned } from '../../verification/simulate-signed.ts'
+import { LIFETIME_BLOCKS } from '../settle.ts'
 import { feePayerFee, type FeePayerFee } from '../facilitator-wallet.ts'
 
 type Reply = EndpointReply<'transactionReceive'>
@@ -37,8 +38,6 @@ export type Prepared = Pick<
   goodUntil: number | null
 }
 
-/** The longest that a blockhash of this moment can live. */
-const BLOCKHASH_BLOCKS = 150
 /** A nonce has no such end; it counts as valid for this long. */
 const NONCE_MS = 60_000
 
@@ -141,7 +140,7 @@ async function prepareSigned(
     signer,
     lastValidBlockHeight: evm
       ? head.height + Math.ceil(NONCE_MS / terms.network.blockTimeMs)
-      : head.blockHeight + BLOCKHASH_BLOCKS,
+      : head.blockHeight + LIFETIME_BLOCKS,
     builtHeight: head.height,
     decoded: {},
     fee,
