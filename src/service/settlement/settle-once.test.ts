@@ -353,9 +353,15 @@ describe('a database that is lost between the commit of a grant and its answer',
     const way = { away: false, cut: 0, atGrant: undefined as 'once' | 'away' | undefined }
     const open = new Set<Socket>()
     const server = createServer((client) => {
-      if (way.away) return void client.destroy()
+      if (way.away) {
+        client.destroy()
+        return
+      }
       const backend = connect(upstream)
-      const end = () => void [client, backend].forEach((each) => each.destroy())
+      const end = () => {
+        client.destroy()
+        backend.destroy()
+      }
       let committing = false
       for (const each of [client, backend]) {
         open.add(each)
@@ -404,7 +410,7 @@ describe('a database that is lost between the commit of a grant and its answer',
     const { input } = await paid(await fixture.parties())
     beside.way.atGrant = 'away'
     const gone = () => beside.way.cut > 0
-    await expect(settle(input, caller(gone).actor, beside.context)).rejects.toThrow()
+    await expect(settle(input, caller(gone).actor, beside.context)).rejects.toThrow('Failed query')
     expect(beside.way.cut).toBe(1)
     // It was committed.
     expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: 'already_used' })

@@ -3,7 +3,6 @@ import { fact, type CheckFact } from '#contract/facts.ts'
 import { parseJson } from '#contract/json.ts'
 import { familyOf } from '#contract/network.ts'
 import { ProofCheck } from '#contract/proof.ts'
-import { isDatabaseUnavailable } from '#postgres/open.ts'
 import type { VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { coSign } from '../wallets/sign.ts'
 import {
@@ -16,13 +15,10 @@ import type { Context } from '../context/context.ts'
 import {
   findBroadcast,
   findClaim,
-  consumeOnce,
-  revokeGrant,
   wasGranted,
   yieldGrant,
   type ClaimRecord,
   type OpenClaim,
-  type SettlingCall,
 } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
@@ -33,7 +29,7 @@ import { monitorQuestion } from './monitor-self.ts'
 import { checkSignature } from '../verification/check-authorization.ts'
 import { ProofRefusedError, undecided } from '../verification/verification-report.ts'
 import { facilitatorWallets, openFeePayer, feePayerFee } from './facilitator-wallet.ts'
-import { claimTransfer, withClaim } from './claim.ts'
+import { claimTransfer, isGranted, withClaim } from './claim.ts'
 import { persistSettlement } from './persist-settlement.ts'
 import {
   validatePayment,
@@ -86,76 +82,6 @@ export async function settle(context: Context, job: Job): Promise<Settled> {
 }
 
 const POLL_MS = 100
-/** How long a call looks whether it was granted, after the database was lost. */
-const LOOK_FOR_MS = 15_000
-const LOOK_PAUSE_MS = 500
-
-/**
- * Whether this call may report that the payment is there. Another call that settles it takes
- * precedence while it lives.
- */
-async function isGranted(context: Context, job: Job, call: SettlingCall): Promise<boolean> {
-  const { caller, deadline } = job
-  const revoking = revocations.get(call.paymentId)
-  if (revoking) await orUndecided(deadline.within(revoking))
-  for (;;) {
-    const answer = await recoverGrant(context, job, call)
-    if (answer === 'granted') caller?.ifUnanswered(() => revoke(context, call))
-    if (answer !== 'waiting' || deadline.passed) return answer === 'granted'
-    await deadline.sleep(POLL_MS)
-  }
-}
-
-/**
- * Consumes the payment for this call. Where the database is lost before it answers, the grant may be
- * committed: the call asks again, and otherwise has the grant revoked once the database is back.
- * @throws the database's error when it stays unknown
- */
-async function recoverGrant(
-  context: Context,
-  { caller }: Job,
-  call: SettlingCall,
-): ReturnType<typeof consumeOnce> {
-  const until = performance.now() + LOOK_FOR_MS
-  for (;;) {
-    try {
-      return await consumeOnce(context.db, call)
-    } catch (error) {
-      if (!isDatabaseUnavailable(error)) throw error
-      if (caller?.gone || performance.now() > until) {
-        revoke(context, call).catch((failed: unknown) =>
-          context.log.error({ err: failed, ...call }, 'a grant that nobody was told of is left'),
-        )
-        throw error
-      }
-      await new Promise((resolve) => setTimeout(resolve, LOOK_PAUSE_MS))
-    }
-  }
-}
-
-/** Grants of this process that nobody was told of, by payment, until they are revoked. */
-const revocations = new Map<string, Promise<void>>()
-
-/** Revokes the grant of a call, however long the database is away. Further calls wait for it. */
-async function revoke({ db }: Context, call: SettlingCall): Promise<void> {
-  const revoking = untilAvailable(() => revokeGrant(db, call))
-  const over = revoking.catch(() => {})
-  revocations.set(call.paymentId, over)
-  await revoking.finally(() => {
-    if (revocations.get(call.paymentId) === over) revocations.delete(call.paymentId)
-  })
-}
-
-async function untilAvailable(work: () => Promise<void>): Promise<void> {
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isDatabaseUnavailable(error)) throw error
-      await new Promise((resolve) => setTimeout(resolve, LOOK_PAUSE_MS))
-    }
-  }
-}
 
 /** Checks again when the payee was quicker, until its own settlement is certain. */
 async function untilDecided(context: Context, job: Job): Promise<Settled> {
