@@ -381,6 +381,7 @@ describe('a database that is lost between the commit of a grant and its answer',
         way.away = way.atGrant === 'away'
         way.atGrant = undefined
         end()
+        if (way.away) for (const each of open) each.destroy()
       })
     })
     await new Promise<void>((resolve) => server.listen(join(folder, '.s.PGSQL.5432'), resolve))
