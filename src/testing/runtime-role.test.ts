@@ -68,7 +68,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'service.attempt': 'SI broadcast_at',
   'service.chain_cursor': 'SI height holder lease_until',
   'service.claim':
-    'SID account_id attempt checks consumed_at exclusive fingerprint lease_until payment_id transaction',
+    'SID account_id attempt checks consumed_at exclusive fingerprint granted_call lease_until payment_id transaction',
   'service.customer': 'SID first_at last_at payments',
   'service.customer_total': 'SID payments received refunded refunds symbol',
   'service.deployment': 'S epoch restored_at',

@@ -244,7 +244,8 @@ export type SettlingCall = { paymentId: string; attempt: string }
 
 /**
  * Grants a payment to one call, once: to the one that used the transfer up, and to another only after that call has ended. `waiting`: that call still
- * lives, and may yet be told.
+ * lives, and may yet be told. The call that was granted gets the same answer again, so it may ask a second time where the first answer was lost; the row's
+ * lock lets it wait for a commit that is under way.
  */
 export async function consumeOnce(
   db: Database,
@@ -252,11 +253,17 @@ export async function consumeOnce(
 ): Promise<'granted' | 'told_before' | 'waiting'> {
   const rows = await db
     .update(claim)
-    .set({ attempt: GRANTED, leaseUntil: sql`now()` })
+    .set({ attempt: GRANTED, grantedCall: attempt, leaseUntil: sql`now()` })
     .where(
       and(
-        ungranted(paymentId),
-        or(eq(claim.attempt, attempt), sql`${claim.leaseUntil} < clock_timestamp()`),
+        eq(claim.paymentId, paymentId),
+        or(
+          and(
+            ungranted(paymentId),
+            or(eq(claim.attempt, attempt), sql`${claim.leaseUntil} < clock_timestamp()`),
+          ),
+          grantOf({ paymentId, attempt }),
+        ),
       ),
     )
     .returning({ key: claim.key })
@@ -275,12 +282,20 @@ export async function yieldGrant(
     .where(and(eq(claim.paymentId, paymentId), eq(claim.attempt, attempt)))
 }
 
-/** Revokes a grant whose answer was never written. Only the call that was granted may do this, and only once. */
-export async function revokeGrant(db: Database, paymentId: string): Promise<void> {
+/** Revokes the grant of a call whose answer was never written. The grant of another call stays. */
+export async function revokeGrant(db: Database, call: SettlingCall): Promise<void> {
   await db
     .update(claim)
     .set({ attempt: crypto.randomUUID(), leaseUntil: sql`clock_timestamp() - interval '1 second'` })
-    .where(and(eq(claim.paymentId, paymentId), eq(claim.attempt, GRANTED)))
+    .where(grantOf(call))
+}
+
+function grantOf({ paymentId, attempt }: SettlingCall) {
+  return and(
+    eq(claim.paymentId, paymentId),
+    eq(claim.attempt, GRANTED),
+    eq(claim.grantedCall, attempt),
+  )
 }
 
 /** Claims of proofs that were settled while no caller was left to be told; the condition of the index `claim_ungranted`. */

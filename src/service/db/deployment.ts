@@ -37,16 +37,23 @@ async function readRow(db: Database): Promise<Deployment> {
 
 /**
  * Begins a new epoch: nothing is sent and nothing is granted until each network and wallet was
- * compared with its chain.
+ * compared with its chain. Events go on above every number that the backup has forgotten: readers
+ * and receivers of webhooks know those numbers, and would drop another event that has one. The
+ * clock's milliseconds are above them all, however often one backup is restored.
  * @returns the epoch
  */
 export async function startEpoch(db: Database): Promise<number> {
-  const [row] = await db
-    .update(deployment)
-    .set({ epoch: sql`${deployment.epoch} + 1`, restoredAt: sql`clock_timestamp()` })
-    .returning({ epoch: deployment.epoch })
-  if (!row) throw new Error('The database has no deployment: its migrations have not run.')
-  return row.epoch
+  return db.transaction(async (tx) => {
+    const [row] = await tx
+      .update(deployment)
+      .set({ epoch: sql`${deployment.epoch} + 1`, restoredAt: sql`clock_timestamp()` })
+      .returning({ epoch: deployment.epoch })
+    if (!row) throw new Error('The database has no deployment: its migrations have not run.')
+    await tx.update(eventNumbering).set({
+      last: sql`greatest(${eventNumbering.last}, (extract(epoch from clock_timestamp()) * 1000)::bigint)`,
+    })
+    return row.epoch
+  })
 }
 
 /** What is known of a network in an epoch. `blockHeight`: the height now, kept if it began before. */

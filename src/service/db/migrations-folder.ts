@@ -22,6 +22,7 @@ const RIGHTS: RuntimeRights = {
       'account_id',
       'fingerprint',
       'attempt',
+      'granted_call',
       'lease_until',
       'payment_id',
       'checks',

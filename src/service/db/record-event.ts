@@ -75,7 +75,7 @@ export async function releaseNumbering(db: Database, holder: string): Promise<vo
 export type Numbered = { accounts: readonly string[]; more: boolean }
 
 /**
- * Numbers events that are committed, without a gap, and extends the lease, in one statement.
+ * Numbers events that are committed, without a gap but at a restore, and extends the lease, in one statement.
  *
  * A reader that continues after the last number it saw misses nothing: a number is handed out after
  * its event was committed, and all those of one call become visible before the next call begins. The

@@ -11,6 +11,7 @@ import { openAccount, openContext, type OpenedContext } from '#testing/service-c
 import type { Actor, Context } from '../context/context.ts'
 import { listEvents } from '../events/list.ts'
 import { readEvents } from '../events/read.ts'
+import { attribute } from '../payments/attribution.ts'
 import { readUndelivered } from '../payments/undelivered.ts'
 import { sweep } from '../service.ts'
 import { readRequests } from '../usage/read-requests.ts'
@@ -18,7 +19,9 @@ import { deleteWebhook } from '../webhooks/endpoints.ts'
 import { redeliver } from '../webhooks/deliveries.ts'
 import { idempotency, requestLog } from './schema/access.ts'
 import { webhookDelivery } from './schema/webhook.ts'
+import { findPayment } from './payments.ts'
 import { findFitting } from './unmatched.ts'
+import { readDue as readDueWallets } from './wallet-ledger.ts'
 import { leaseWebhook, readDue, releaseWebhook, writeAttempt, writeDeliveries } from './webhooks.ts'
 
 /** What a request reads depends on what it shows, not on what the account or the others have beside it; what is removed is removed in parts. */
@@ -129,6 +132,52 @@ test('a transfer that fits an order is found among those of its payer', async ()
   const { answer, read } = await countRead((tx) => findFitting(tx, ['pay_busy1', 'pay_busy2']))
   expect([...answer].map(([id, { signature }]) => [id, signature])).toEqual([['pay_busy1', '0x1']])
   expect(read).toBeLessThan(20)
+})
+
+test('an order is compared with what its payer may still pay, not with what it has paid', async () => {
+  const terms = sql`${NETWORK}, ${NATIVE_ETH.address}, 'ETH', 18, 7, '0xbuyer', '0xpayee', 1`
+  await db.execute(sql`
+    insert into service.payment (id, account_id, mode, status, network, asset, symbol, decimals, amount, sender, recipient, built_height, sender_verified)
+    select 'pay_received' || n, ${small.accountId}, 'received', 'finalized', ${terms}, true from generate_series(1, 5000) n
+    union all select 'pay_bought' || n, ${small.accountId}, 'local', 'finalized', ${terms}, true from generate_series(1, 5000) n
+    union all select 'pay_open', ${small.accountId}, 'local', 'created', ${terms}, true`)
+  await asOwner('vacuum analyze service.payment')
+  const row = await findPayment(db, 'pay_open')
+  if (!row) throw new Error('There is no order.')
+  const transfer = {
+    sender: '0xbuyer',
+    recipient: '0xpayee',
+    asset: NATIVE_ETH.address,
+    amountAtomic: 7n,
+    memo: null,
+    nonce: 0,
+  }
+  const seen = { transfer, signature: '0x7', height: 2 }
+  const { answer, read } = await countRead((tx) => attribute(tx, row, seen))
+  expect(answer).toBe('sender')
+  expect(read).toBeLessThan(20)
+})
+
+test('managed wallets with something new are found without all that they ever sent', async () => {
+  await db.execute(sql`
+    insert into service.wallet (id, account_id, family, address, name, vault_key_id, wrapped_key, sealed_secret)
+    select 'wal_' || n, ${small.accountId}, 'evm', '0xmanaged' || n, 'till', '', '', '' from generate_series(1, 5) n`)
+  await db.execute(sql`
+    insert into service.wallet_ledger (network, address, received, checked_at) select ${NETWORK}, '0xmanaged' || n, 0, now() from generate_series(1, 5) n`)
+  await db.execute(sql`
+    insert into service.payment (id, account_id, mode, status, network, asset, symbol, decimals, amount, sender, recipient, nonce, updated_at)
+    select 'pay_hosted' || n, ${small.accountId}, 'hosted', 'finalized', ${NETWORK}, ${NATIVE_ETH.address}, 'ETH', 18, n, '0xmanaged' || n % 5 + 1, '0xshop', n,
+      now() + case n when 1 then interval '1 s' else interval '-1 hour' end from generate_series(1, 5000) n`)
+  await db.execute(sql`
+    insert into service.attempt (payment_id, number, network, signer, signature, signed_transaction, nonce, max_fee, broadcast_at)
+    select 'pay_busy' || n, 1, ${NETWORK}, '0xmanaged' || n % 5 + 1, '0xsigned' || n, '', n, 1,
+      now() + case n when 3 then interval '1 s' else interval '-1 hour' end from generate_series(1, 5000) n`)
+  await asOwner('vacuum analyze')
+  const { answer, read } = await countRead((tx) =>
+    readDueWallets(tx, { network: NETWORK, family: 'evm', everyMs: HOUR_MS }),
+  )
+  expect(answer.toSorted()).toEqual(['0xmanaged2', '0xmanaged4'])
+  expect(read).toBeLessThan(50)
 })
 
 test('a reader that follows a quiet wallet from long ago reads its payments, not all events of the account', async () => {

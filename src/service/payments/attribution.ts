@@ -198,6 +198,7 @@ export async function findAdoptable(
   tx: Database,
   { resource, ...landing }: Ledger & Omit<Landing, 'senderOwned'> & { resource: string | null },
 ): Promise<PaymentRecord | undefined> {
+  if (resource === null) return undefined
   const { accountId, network, transfer, signature, height } = landing
   const hosted = await findHosted(tx, network, signature)
   if (hosted)

@@ -1,19 +1,24 @@
 import { fact } from '#contract/facts.ts'
-import type { Context } from '../context/context.ts'
+import { isDatabaseUnavailable } from '#postgres/open.ts'
+import type { Caller, Context } from '../context/context.ts'
 import {
+  consumeOnce,
   extendClaim,
   ASSIGNED,
   releaseClaim,
+  revokeGrant,
   takeClaim,
   wasGranted,
   type Claimant,
   type ClaimRecord,
   type OpenClaim,
+  type SettlingCall,
   type TransferKey,
 } from '../db/claims.ts'
 import { whileBeating } from '../db/lease.ts'
 import { undecided, type VerificationReport } from '../verification/verification-report.ts'
 import type { Deadline } from '../verification/proof-time.ts'
+import { orUndecided, type Job } from './outcome.ts'
 
 export type TransferClaim = TransferKey & {
   claimant: Claimant
@@ -87,5 +92,79 @@ export async function withClaim<T>(
     return await whileBeating(() => extendClaim(db, held, waits()), work)
   } finally {
     await releaseClaim(db, held)
+  }
+}
+
+/** How long a call looks whether it was granted, after the database was lost. */
+const LOOK_FOR_MS = 15_000
+const LOOK_PAUSE_MS = 500
+
+/**
+ * Whether this call may report that the payment is there. Another call that settles it takes
+ * precedence while it lives.
+ */
+export async function isGranted(
+  context: Context,
+  { caller, deadline }: Pick<Job, 'caller' | 'deadline'>,
+  call: SettlingCall,
+): Promise<boolean> {
+  const revoking = revocations.get(call.paymentId)
+  if (revoking) await orUndecided(deadline.within(revoking))
+  for (;;) {
+    const answer = await recoverGrant(context, caller, call)
+    if (answer === 'granted') caller?.ifUnanswered(() => revoke(context, call))
+    if (answer !== 'waiting' || deadline.passed) return answer === 'granted'
+    await deadline.sleep(POLL_MS)
+  }
+}
+
+/**
+ * Consumes the payment for this call. Where the database is lost before it answers, the grant may be
+ * committed: the call asks again, and otherwise has the grant revoked once the database is back.
+ * @throws the database's error when it stays unknown
+ */
+async function recoverGrant(
+  context: Context,
+  caller: Caller | undefined,
+  call: SettlingCall,
+): ReturnType<typeof consumeOnce> {
+  const until = performance.now() + LOOK_FOR_MS
+  for (;;) {
+    try {
+      return await consumeOnce(context.db, call)
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) throw error
+      if (caller?.gone || performance.now() > until) {
+        revoke(context, call).catch((failed: unknown) =>
+          context.log.error({ err: failed, ...call }, 'a grant that nobody was told of is left'),
+        )
+        throw error
+      }
+      await new Promise((resolve) => setTimeout(resolve, LOOK_PAUSE_MS))
+    }
+  }
+}
+
+/** Grants of this process that nobody was told of, by payment, until they are revoked. */
+const revocations = new Map<string, Promise<void>>()
+
+/** Revokes the grant of a call, however long the database is away. Further calls wait for it. */
+async function revoke({ db }: Context, call: SettlingCall): Promise<void> {
+  const revoking = untilAvailable(() => revokeGrant(db, call))
+  const over = revoking.catch(() => {})
+  revocations.set(call.paymentId, over)
+  await revoking.finally(() => {
+    if (revocations.get(call.paymentId) === over) revocations.delete(call.paymentId)
+  })
+}
+
+async function untilAvailable(work: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) throw error
+      await new Promise((resolve) => setTimeout(resolve, LOOK_PAUSE_MS))
+    }
   }
 }

@@ -1,7 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseJson } from '#contract/json.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { startHttpServer, type HttpServer } from '#http/server.ts'
+import { openDatabase } from '#postgres/open.ts'
 import { proveTxid } from '#testing/proofs.ts'
 import { createTestKey } from '#testing/service-app.ts'
 import { eventually } from '#testing/service-context.ts'
@@ -12,8 +17,9 @@ import {
 } from '#testing/token-fixture.ts'
 import { payInvoice, sendFrom } from '#testing/token-payers.ts'
 import { createApp } from '../app.ts'
-import type { Actor } from '../context/context.ts'
+import type { Actor, Context } from '../context/context.ts'
 import { routes } from '../api/handlers.ts'
+import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
 import { insertPayment } from '../db/payments.ts'
 import { decideUndelivered, readUndelivered } from '../payments/undelivered.ts'
 import { settlePayment, verifyPayment } from './facilitator.ts'
@@ -62,8 +68,8 @@ const payloadOf = (header: string) =>
   parseJson(Buffer.from(header, 'base64').toString()) as Record<string, unknown>
 const verify = (input: Input, actor: Actor = fixture.actor) =>
   verifyPayment(fixture.context, actor, input)
-const settle = (input: Input, actor: Actor = fixture.actor) =>
-  settlePayment(fixture.context, actor, input)
+const settle = (input: Input, actor: Actor = fixture.actor, context: Context = fixture.context) =>
+  settlePayment(context, actor, input)
 const withResource = (input: Input, resource: string) => ({
   ...input,
   paymentRequirements: {
@@ -319,6 +325,128 @@ describe('a payment that was settled and that no caller was told of', () => {
     // Money that went back pays for nothing.
     expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: 'already_used' })
     expect(await settle(input)).toMatchObject({ success: false, transaction: '' })
+  })
+})
+
+describe('a database that is lost between the commit of a grant and its answer', () => {
+  const CHANGES_GRANT = 'update "service"."claim" set "attempt"'
+  const caller = (gone: () => boolean): { actor: Actor; undos: (() => Promise<void>)[] } => {
+    const undos: (() => Promise<void>)[] = []
+    const watched = {
+      get gone() {
+        return gone()
+      },
+      ifUnanswered: (undo: () => Promise<void>) => void undos.push(undo),
+    }
+    return { actor: { ...fixture.actor, caller: watched }, undos }
+  }
+
+  /** Another process of the service, whose way to Postgres can be cut. */
+  async function openProcess() {
+    await using stack = new AsyncDisposableStack()
+    const { database: target } = fixture.context.config
+    if (!('url' in target)) throw new Error('Expected a server.')
+    const url = new URL(target.url)
+    const upstream = join(decodeURIComponent(url.hostname), '.s.PGSQL.5432')
+    const folder = mkdtempSync(join(tmpdir(), 'paydesk-cut-'))
+    stack.defer(() => rmSync(folder, { recursive: true, force: true }))
+    const way = { away: false, cut: 0, atGrant: undefined as 'once' | 'away' | undefined }
+    const open = new Set<Socket>()
+    const server = createServer((client) => {
+      if (way.away) {
+        client.destroy()
+        return
+      }
+      const backend = connect(upstream)
+      const end = () => {
+        client.destroy()
+        backend.destroy()
+      }
+      let committing = false
+      for (const each of [client, backend]) {
+        open.add(each)
+        each.on('error', end).on('close', () => {
+          open.delete(each)
+          end()
+        })
+      }
+      client.on('data', (chunk) => {
+        committing ||= way.atGrant !== undefined && chunk.includes(CHANGES_GRANT)
+        backend.write(chunk)
+      })
+      // The server answers once the commit is done.
+      backend.on('data', (chunk) => {
+        if (!committing) return void client.write(chunk)
+        way.cut++
+        way.away = way.atGrant === 'away'
+        way.atGrant = undefined
+        end()
+        if (way.away) for (const each of open) each.destroy()
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(join(folder, '.s.PGSQL.5432'), resolve))
+    stack.defer(() => {
+      server.close()
+      for (const each of open) each.destroy()
+    })
+    url.hostname = encodeURIComponent(folder)
+    const opened = stack.use(await openDatabase({ url: url.href }, SERVICE_SCHEMA))
+    const context: Context = { ...fixture.context, db: opened.db }
+    const disposal = stack.move()
+    return { context, way, [Symbol.asyncDispose]: () => disposal.disposeAsync() }
+  }
+
+  test('grants the call that asked, and no other one', async () => {
+    await using beside = await openProcess()
+    const { input } = await paid(await fixture.parties())
+    beside.way.atGrant = 'once'
+    const told = await settle(input, caller(() => false).actor, beside.context)
+    expect(beside.way.cut).toBe(1)
+    expect(told).toMatchObject({ success: true })
+    expect(await settle(input)).toMatchObject({ success: false, errorReason: 'already_used' })
+  })
+
+  test('leaves the grant to the next call when it does not come back in time', async () => {
+    await using beside = await openProcess()
+    const { input } = await paid(await fixture.parties())
+    beside.way.atGrant = 'away'
+    const gone = () => beside.way.cut > 0
+    await expect(settle(input, caller(gone).actor, beside.context)).rejects.toThrow('Failed query')
+    expect(beside.way.cut).toBe(1)
+    // It was committed.
+    expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: 'already_used' })
+    beside.way.away = false
+    expect(await settle(input, fixture.actor, beside.context)).toMatchObject({ success: true })
+    expect(await settle(input)).toMatchObject({ success: false, errorReason: 'already_used' })
+  })
+
+  test('is asked again to revoke a grant whose answer was not written', async () => {
+    await using beside = await openProcess()
+    const { input } = await paid(await fixture.parties())
+    const first = caller(() => false)
+    expect(await settle(input, first.actor, beside.context)).toMatchObject({ success: true })
+    beside.way.atGrant = 'away'
+    const revoked = Promise.all(first.undos.map((undo) => undo()))
+    await expect.poll(() => beside.way.cut).toBe(1)
+    beside.way.away = false
+    await revoked
+    expect(await settle(input)).toMatchObject({ success: true })
+  })
+
+  test('has a late revocation leave the grant of another call', async () => {
+    const { input } = await paid(await fixture.parties())
+    const first = caller(() => false)
+    const told = await settle(input, first.actor)
+    expect(told).toMatchObject({ success: true })
+    // The seller says that it could not deliver, and settles again.
+    await decideUndelivered(
+      fixture.context,
+      { actor: fixture.actor, paymentId: String(told.paymentId), delivered: false },
+      {},
+    )
+    expect(await settle(input)).toMatchObject({ success: true })
+    for (const undo of first.undos) await undo()
+    expect(await settle(input)).toMatchObject({ success: false, errorReason: 'already_used' })
   })
 })
 

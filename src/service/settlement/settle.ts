@@ -15,13 +15,10 @@ import type { Context } from '../context/context.ts'
 import {
   findBroadcast,
   findClaim,
-  consumeOnce,
-  revokeGrant,
   wasGranted,
   yieldGrant,
   type ClaimRecord,
   type OpenClaim,
-  type SettlingCall,
 } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
@@ -32,7 +29,7 @@ import { monitorQuestion } from './monitor-self.ts'
 import { checkSignature } from '../verification/check-authorization.ts'
 import { ProofRefusedError, undecided } from '../verification/verification-report.ts'
 import { facilitatorWallets, openFeePayer, feePayerFee } from './facilitator-wallet.ts'
-import { claimTransfer, withClaim } from './claim.ts'
+import { claimTransfer, isGranted, withClaim } from './claim.ts'
 import { persistSettlement } from './persist-settlement.ts'
 import {
   validatePayment,
@@ -85,23 +82,6 @@ export async function settle(context: Context, job: Job): Promise<Settled> {
 }
 
 const POLL_MS = 100
-
-/**
- * Whether this call may report that the payment is there. Another call that settles it takes
- * precedence while it lives.
- */
-async function isGranted(
-  context: Context,
-  { caller, deadline }: Job,
-  call: SettlingCall,
-): Promise<boolean> {
-  for (;;) {
-    const answer = await consumeOnce(context.db, call)
-    if (answer === 'granted') caller?.ifUnanswered(() => revokeGrant(context.db, call.paymentId))
-    if (answer !== 'waiting' || deadline.passed) return answer === 'granted'
-    await deadline.sleep(POLL_MS)
-  }
-}
 
 /** Checks again when the payee was quicker, until its own settlement is certain. */
 async function untilDecided(context: Context, job: Job): Promise<Settled> {

@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createId, type PaymentStatus } from '#contract/payment.ts'
 import { ApiClient, at, listAt, succeed, textAt } from '#testing/api-client.ts'
+import { backUp, putBack } from '#testing/database-copy.ts'
 import { createTestDatabase } from '#testing/postgres.ts'
 import {
   createTestKey,
@@ -13,6 +14,7 @@ import { eventually } from '#testing/service-context.ts'
 import { openTestSigner } from '#testing/test-signer.ts'
 import { WebhookReceiver, type ReceivedWebhook } from '#testing/webhook-receiver.ts'
 import { routes } from '../api/handlers.ts'
+import { startEpoch } from '../db/deployment.ts'
 import { event } from '../db/schema/payment.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { examples } from '../openapi/examples.ts'
@@ -481,6 +483,30 @@ describe('webhooks', () => {
     }
     expect(seen).toEqual(cursors)
     expect(listAt(succeed(await other.get('/events')).body, 'events')).toEqual([])
+  })
+
+  test('after a restore no event has the id of one that the backup has forgotten, however often it is restored', async () => {
+    await create()
+    const { config, db } = app.context
+    const copied = { target: config.database, db }
+    await pass(1)
+    await deliver()
+    await backUp(copied)
+    await pass(2)
+    await deliver()
+    for (let restored = 0; restored < 2; restored++) {
+      const last = receiver.received.at(-1)?.cursor
+      await putBack(copied)
+      await startEpoch(db)
+      const [paymentId] = await pass(1)
+      await deliver()
+      const { body } = succeed(await api.get(`/events?after=${last}`))
+      const ids = listAt(body, 'events').map((one) => [textAt(one, 'paymentId'), textAt(one, 'id')])
+      expect(ids.map(([of]) => of)).toEqual(STATUSES.map(() => paymentId))
+      for (const [, id] of ids) expect(Number(id)).toBeLessThan(Number.MAX_SAFE_INTEGER)
+    }
+    expect(receiver.received).toHaveLength(5 * STATUSES.length)
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(5 * STATUSES.length)
   })
 
   test('another account sees, changes and redelivers nothing', async () => {

@@ -81,7 +81,7 @@ await runCommand('chaos:claims', { short: 1, long: 17 }, async ({ rounds, rng, m
       }),
     )
     const works = proofs.flatMap((proof) => {
-      const result: SettledProof = { proof, grants: 0, refusal: undefined }
+      const result: SettledProof = { proof, grants: 0, cutOff: 0, refusal: undefined }
       settled.push(result)
       return services.flatMap(({ url }) =>
         Array.from({ length: atOnce }, async (_, index) => {

@@ -25,8 +25,13 @@ import { watchFinality } from './watch-finality.ts'
 
 /** What payers and merchants do while faults happen, and what they were told. */
 
-/** A proof that was presented until a grant or a refusal decided it. */
-export type SettledProof = { proof: Presented; grants: number; refusal: string | undefined }
+/** A proof that was presented until a grant or a refusal decided it. `cutOff`: calls that got no answer: one of them may have been granted. */
+export type SettledProof = {
+  proof: Presented
+  grants: number
+  cutOff: number
+  refusal: string | undefined
+}
 /** An order in local mode whose transaction its payer broadcast. */
 export type PaidOrder = {
   paymentId: string
@@ -179,13 +184,14 @@ async function settleProof(harness: FaultHarness, running: Running, rng: SeededR
     payTo,
     validSeconds: PROOF_VALID_S,
   })
-  const settled: SettledProof = { proof, grants: 0, refusal: undefined }
+  const settled: SettledProof = { proof, grants: 0, cutOff: 0, refusal: undefined }
   load.settled.push(settled)
   const atFacilitator = rng.next() < 0.5
   const api = connect(harness, running)
   for (;;) {
     const decided = await present(api(), proof, atFacilitator).catch(() => {
       load.cutOff++
+      settled.cutOff++
       return undefined
     })
     if (decided === 'granted') settled.grants++

@@ -203,14 +203,14 @@ async function checkOrders(
   measure('orders with the status that the chain shows', right, `all ${all}`, right === all)
 }
 
-/** Every proof moved its money once, and was granted once. */
+/** Every proof moved its money once, and was granted once: no seller is refused a payment that nobody was told of. */
 export async function checkProofs(
   measure: ChaosCommand['measure'],
   { db, balance }: FaultHarness,
   { settled }: Pick<Load, 'settled'>,
 ): Promise<void> {
   const wrong = { moved: 0, rows: 0, granted: 0, refused: 0 }
-  for (const { proof, grants, refusal } of settled) {
+  for (const { proof, grants, cutOff, refusal } of settled) {
     const { network, asset, payTo, atomic, method } = proof
     const arrived = await balance({ network, asset, owner: payTo })
     const [rows] = await db
@@ -232,13 +232,16 @@ export async function checkProofs(
     const bad = {
       moved: !paid && !expired,
       rows: paid && (rows?.all !== 1 || rows.paid !== 1 || claims.length !== 1),
-      granted: grants > 1 || (paid && claims[0]?.attempt !== 'granted'),
+      granted:
+        grants > 1 ||
+        (paid && claims[0]?.attempt !== 'granted') ||
+        (paid && grants === 0 && cutOff === 0),
       refused: refusal !== undefined && !expired,
     }
     for (const name of ['moved', 'rows', 'granted', 'refused'] as const)
       if (bad[name]) wrong[name]++
     if (Object.values(bad).some(Boolean))
-      console.log({ method, payTo, arrived, atomic, rows, claims, grants, refusal })
+      console.log({ method, payTo, arrived, atomic, rows, claims, grants, cutOff, refusal })
   }
   const all = settled.length
   measure(

@@ -1,4 +1,5 @@
 import { startEpoch } from '#service/db/deployment.ts'
+import { event } from '#service/db/schema/payment.ts'
 import { readStopped, resumeWallet } from '#service/db/wallet-ledger.ts'
 import { ApiClient } from '../api-client.ts'
 import { backUp, putBack } from '../database-copy.ts'
@@ -13,7 +14,8 @@ import type { SeededRng } from './rng.ts'
 /**
  * Payments and grants on both chains, a backup at a random moment among them, and a restore of it when all of them
  * are over. Then every key and every proof comes again: nothing is paid twice and nothing is granted
- * twice. At last an operator accepts what was lost, and new payments go on.
+ * twice. At last an operator accepts what was lost, and new payments go on. No event has the number of
+ * another one that a reader had before.
  */
 const BEFORE_MS = [500, 3_000] as const
 const AFTER_MS = 3_000
@@ -24,6 +26,7 @@ const DECIDED_WITHIN_MS = 120_000
 
 await runCommand('chaos:restore', { short: 1, long: 20 }, async ({ rounds, rng, measure }) => {
   let [lostKeys, again, undecided, paidTwice, grantedTwice, stuck] = [0, 0, 0, 0, 0, 0]
+  let [lostEvents, newEvents, reusedNumbers] = [0, 0, 0]
   for (let round = 0; round < rounds; round++) {
     await using harness = await openFaultHarness({
       rng: rng.fork(`round ${round}`),
@@ -33,15 +36,18 @@ await runCommand('chaos:restore', { short: 1, long: 20 }, async ({ rounds, rng, 
     const load = await loadWithBackup(harness, rng.fork(`backup ${round}`))
     const transfers = await countTransfers(harness)
     const known = await readKeys(harness)
+    const told = await readEventNumbers(harness)
     await putBack(harness)
     lostKeys += known.size - (await readKeys(harness)).size
+    const kept = await readEventNumbers(harness)
+    lostEvents += told.size - kept.size
     await startEpoch(db)
 
     await using service = await startServiceProcess(harness.env)
-    const told = await presentAgain(harness, load, service.url)
+    const answered = await presentAgain(harness, load, service.url)
     again += load.settled.filter(({ grants }) => grants > 0).length
-    undecided += told.undecided
-    grantedTwice += told.granted
+    undecided += answered.undecided
+    grantedTwice += answered.granted
     paidTwice += (await countTransfers(harness)) - transfers
     await accept(harness)
     const next = harness.tills.map((till) => newRequestedPayment([till]))
@@ -53,6 +59,11 @@ await runCommand('chaos:restore', { short: 1, long: 20 }, async ({ rounds, rng, 
     stuck += await countStuck(harness, DECIDED_WITHIN_MS)
     const expected = transfers + next.length
     const got = await countTransfers(harness)
+    for (const number of await readEventNumbers(harness)) {
+      if (kept.has(number)) continue
+      newEvents++
+      if (told.has(number)) reusedNumbers++
+    }
     measure('transfers after the restore', got, `exactly ${expected}`, got === expected)
   }
   measure('payments that the backups had forgotten', lostKeys, 'at least 1', lostKeys > 0)
@@ -61,6 +72,13 @@ await runCommand('chaos:restore', { short: 1, long: 20 }, async ({ rounds, rng, 
   measure('paid twice', paidTwice, '0', paidTwice === 0)
   measure('granted twice', grantedTwice, '0', grantedTwice === 0)
   measure('stuck', stuck, '0', stuck === 0)
+  measure('events that the backups had forgotten', lostEvents, 'at least 1', lostEvents > 0)
+  measure(
+    'new events with the number of a forgotten one',
+    reusedNumbers,
+    `0 of ${newEvents}`,
+    reusedNumbers === 0 && newEvents > 0,
+  )
 })
 
 type Made = { requested: readonly RequestedPayment[]; settled: readonly SettledProof[] }
@@ -150,4 +168,9 @@ async function readKeys({ db }: FaultHarness): Promise<ReadonlySet<string>> {
     `select idempotency_key as key from service.payment where idempotency_key is not null`,
   )
   return new Set(rows.map(({ key }) => key))
+}
+
+async function readEventNumbers({ db }: FaultHarness): Promise<ReadonlySet<bigint>> {
+  const rows = await db.select({ number: event.number }).from(event)
+  return new Set(rows.flatMap(({ number }) => number ?? []))
 }

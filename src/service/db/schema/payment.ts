@@ -158,6 +158,10 @@ export const payment = service.table(
      * together.
      */
     index('payment_pair').on(t.accountId, t.sender, t.recipient),
+    /** The orders between two wallets that a transfer may still pay, without what was received. */
+    index('payment_payable')
+      .on(t.accountId, t.sender, t.recipient)
+      .where(sql`mode = 'local' and status in ('created', 'pending', 'rolled_back', 'expired')`),
     index('payment_refund')
       .on(t.refundOf)
       .where(sql`refund_of is not null`),
@@ -195,6 +199,10 @@ export const payment = service.table(
       .where(sql`mode = 'hosted' and nonce is not null`),
     index('payment_nonce_queue')
       .on(t.network, t.sender, t.blockHeight)
+      .where(sql`mode = 'hosted'`),
+    /** What changed in a nonce queue since it was last compared with its chain. */
+    index('payment_nonce_queue_changed')
+      .on(t.network, t.sender, t.updatedAt)
       .where(sql`mode = 'hosted'`),
     /** Payments of others that wallets settle, by height: a nonce queue pays their fees too. */
     index('payment_settled')
@@ -240,6 +248,10 @@ export const attempt = service.table(
     primaryKey({ columns: [t.paymentId, t.number] }),
     uniqueIndex('attempt_signature').on(t.network, t.signature),
     index('attempt_signer').on(t.network, t.signer, t.nonce),
+    /** What a wallet broadcast for others since it was last compared with its chain. */
+    index('attempt_broadcast')
+      .on(t.network, t.signer, t.broadcastAt)
+      .where(sql`signer is not null`),
   ],
 )
 

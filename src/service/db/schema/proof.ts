@@ -24,6 +24,8 @@ export const claim = service.table(
     /** SHA-256 over what was asked of the proof: only the same question gets the same answer again. */
     fingerprint: text().notNull(),
     attempt: text().notNull(),
+    /** The call that was granted last; null where none was, and in rows from before this was recorded. */
+    grantedCall: text(),
     leaseUntil: at('lease_until').notNull(),
     paymentId: text().references(() => payment.id),
     /** JSON of the checks that led to the answer. */
