@@ -160,6 +160,39 @@ test('an answer that got lost is not a second payment: after a reload the same r
   expect(await chains.evm.getBalance({ address: payee })).toBe(parseEther('0.0172'))
 })
 
+test('a payment that a restored service may have forgotten is not called unsent: the operator looks on the chain first', async ({
+  seller,
+}) => {
+  const shop = await seller()
+  const { page } = shop
+  await openManaged(shop)
+  await fillIn(shop, privateKeyToAddress(randomPrivateKey()), '0.0173')
+  const restoredAt = Date.now()
+  await page.route('**/api/hosted/send', (route) =>
+    route.fulfill({ json: { state: 'unknown', paymentId: null, restoredAt } }),
+  )
+  await page
+    .getByRole('button', {
+      name: text('Sign and pay with {walletName}', { walletName: 'MetaMask' }),
+    })
+    .click()
+  const heading = page.getByRole('heading', { name: text('It may have been sent') })
+  await expect(heading).toBeVisible()
+  await expect(page.getByRole('alert')).toContainText(
+    text('The payment service was restored from a backup'),
+  )
+  await expectAccessible(page, 'managed wallet: forgotten')
+  // It stays until the operator has looked.
+  await page.reload()
+  await page.getByText(text('Managed wallet'), { exact: true }).click()
+  await expect(heading).toBeVisible()
+  await page.getByRole('button', { name: text('Start again') }).click()
+  await expect(page.getByRole('button', { name: text('Review payment') })).toBeVisible()
+  await page.reload()
+  await page.getByText(text('Managed wallet'), { exact: true }).click()
+  await expect(page.getByRole('button', { name: text('Review payment') })).toBeVisible()
+})
+
 test('more than its cap is refused in the form, and a buyer sees nothing of managed wallets', async ({
   seller,
   buyer,

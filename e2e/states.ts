@@ -197,6 +197,7 @@ export const STATES = [
   'shell: sign-in rejected',
   'shell: wallet code of WalletConnect',
   'shell: offline',
+  'managed wallet: forgotten',
 ] as const
 
 export type State = (typeof STATES)[number]

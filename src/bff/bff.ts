@@ -28,7 +28,7 @@ import { EventHub } from './events/hub.ts'
 import { Streams } from './events/streams.ts'
 import { settleLostDeliveries } from './files/deliver.ts'
 import { createReadiness } from './health.ts'
-import { refreshOldContacts, refreshRolledBack } from './links/refresh.ts'
+import { rebuildLinkPayments, refreshOldContacts, refreshRolledBack } from './links/refresh.ts'
 import { Mailer } from './mail/mailer.ts'
 import { Rates } from './rates/rates.ts'
 import { toOpenSession } from './session/open-session.ts'
@@ -226,6 +226,19 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
       await database[Symbol.asyncDispose]()
       log.info('stopped')
     },
+  }
+}
+
+/** With the database restored and the service running: see `rebuildLinkPayments`. */
+export async function rebuildLinks(config: BffConfig): Promise<number> {
+  const log = createLog(config)
+  await using database = await openDatabase(config.database, BFF_SCHEMA)
+  const quota = new Quota(PLANS.standard.requestsPerMinute)
+  const upstream = new Upstream({ config, log, quota, now: () => new Date() })
+  try {
+    return await rebuildLinkPayments({ db: database.db, upstream })
+  } finally {
+    upstream.close()
   }
 }
 

@@ -2,9 +2,10 @@ import { describeForLog } from '#contract/redact.ts'
 import { DataFolderError, FolderLockedError } from '#postgres/folder-lock.ts'
 import { openDatabase } from '#postgres/open.ts'
 import { NotMigratedError } from '#postgres/runtime-role.ts'
-import { createBff } from './bff.ts'
+import { createBff, rebuildLinks } from './bff.ts'
 import { ProxyConfigError, readDatabase, readEnv, toConfig } from './config/config.ts'
 import { BFF_SCHEMA } from './db/migrations-folder.ts'
+import { OperatorError } from './upstream/problem.ts'
 
 /** Starts the proxy from the environment; SIGTERM and SIGINT end it in order. */
 async function main(): Promise<void> {
@@ -31,8 +32,20 @@ async function migrate(): Promise<void> {
   process.stdout.write('The database of the proxy is migrated.\n')
 }
 
+/** With the argument `rebuild-links`, after a restore of the proxy's database. */
+async function rebuild(): Promise<void> {
+  const missing = await rebuildLinks(toConfig(readEnv(process.env)))
+  process.stdout.write(`${missing} payments of links were missing, and are there again.\n`)
+}
+
+const COMMANDS = new Map([
+  ['migrate', migrate],
+  ['rebuild-links', rebuild],
+])
+
 function explain(error: unknown): string {
   const { message, stack } = describeForLog(error)
+  if (error instanceof OperatorError) return String(error.facts.details?.['operator'] ?? message)
   return error instanceof ProxyConfigError ||
     error instanceof NotMigratedError ||
     error instanceof DataFolderError ||
@@ -42,7 +55,7 @@ function explain(error: unknown): string {
 }
 
 try {
-  await (process.argv[2] === 'migrate' ? migrate() : main())
+  await (COMMANDS.get(process.argv[2] ?? '') ?? main)()
 } catch (error) {
   process.stderr.write(`${explain(error)}\n`)
   process.exitCode = 1

@@ -42,7 +42,8 @@ export const hostedEndpoints = {
   },
   /**
    * Pays, once. The same request again never pays again: it returns the outcome of the first.
-   * `unknown`: nothing is certain, ask again.
+   * `unknown`: nothing is certain, ask again. With `restoredAt` nobody will tell: the service was
+   * restored from a backup then, and does not know a payment that it may have made before.
    * `signature`: hex on EVM, base58 on Solana.
    */
   hostedSend: {
@@ -51,6 +52,7 @@ export const hostedEndpoints = {
     response: v.object({
       state: v.picklist(['sent', 'unknown']),
       paymentId: v.nullable(v.string()),
+      restoredAt: v.nullable(timestamp),
     }),
   },
 } as const satisfies Record<string, Call>

@@ -69,7 +69,15 @@ export const paymentEndpoints = {
     response: v.object({ walletAddress: publicText, ...page }),
   },
   /** Addition: the account's payments over several wallets, or all of them. */
-  paymentList: { method: 'GET', path: '/payments', response: v.object(page) },
+  paymentList: {
+    method: 'GET',
+    path: '/payments',
+    response: v.object({
+      ...page,
+      /** When the database was last restored from a backup: payments of before may be missing. Null for never. */
+      restoredAt: v.nullable(timestamp),
+    }),
+  },
   /** Addition: figures for an overview. */
   paymentSummary: {
     method: 'GET',

@@ -89,6 +89,10 @@ export class SimulatedChain implements Chain {
     return Promise.resolve({ head: new Date(), finalized: new Date() })
   }
 
+  headSince(): Promise<Head> {
+    return this.head()
+  }
+
   recentHead(): Promise<Head> {
     return this.head()
   }

@@ -471,6 +471,50 @@ export async function fillLinkUse(
   await db.insert(linkPayment).values(row).onConflictDoNothing({ target: linkPayment.paymentId })
 }
 
+/**
+ * When a payment that has no row in a restored database was made at the earliest: that of the newest
+ * row, or of the oldest link. Undefined without a link.
+ */
+export async function readNewestUse(db: Database): Promise<Date | undefined> {
+  const [newest] = await db
+    .select({ at: linkPayment.createdAt })
+    .from(linkPayment)
+    .orderBy(desc(linkPayment.createdAt))
+    .limit(1)
+  if (newest) return newest.at
+  const [oldest] = await db
+    .select({ at: paymentLink.createdAt })
+    .from(paymentLink)
+    .orderBy(paymentLink.createdAt)
+    .limit(1)
+  return oldest?.at
+}
+
+/**
+ * The row of a payment that a restored database does not have, with the status of the service.
+ * @returns false where it has one, or the link is not known
+ */
+export async function restoreLinkUse(
+  db: Database,
+  {
+    status,
+    ...made
+  }: Pick<LinkPaymentRow, 'id' | 'linkId' | 'status' | 'createdAt'> & {
+    paymentId: string
+    sender: string
+  },
+): Promise<boolean> {
+  if (!(await findLink(db, made.linkId))) return false
+  const [row] = await db
+    .insert(linkPayment)
+    .values({ ...made, status: 'created' })
+    .onConflictDoNothing({ target: linkPayment.paymentId })
+    .returning()
+  if (!row) return false
+  if (status !== row.status) await setPaymentStatus(db, row, status)
+  return true
+}
+
 /** Frees a place in which nothing was built. */
 export async function releaseLinkUse(db: Database, id: string): Promise<void> {
   await db.delete(linkPayment).where(and(eq(linkPayment.id, id), isNull(linkPayment.paymentId)))

@@ -45,7 +45,18 @@ export function refuseOverLimit(
   return limitProblem({ code, params: { maximum } })
 }
 
-export type SendOutcome = { state: 'sent' | 'unknown'; paymentId: string | null }
+/** `restoredAt`: the service lost what it may have made before then, and nobody will tell. */
+export type SendOutcome = {
+  state: 'sent' | 'unknown'
+  paymentId: string | null
+  restoredAt: number | null
+}
+const UNKNOWN = { state: 'unknown', paymentId: null, restoredAt: null } as const
+
+export function sent(paymentId: string | null): SendOutcome {
+  return { state: 'sent', paymentId, restoredAt: null }
+}
+
 type Asking = { context: ProxyContext; visitor: Visitor; requestId: string }
 
 /** A request that was under way when the time for new ones was over has ended by then. */
@@ -76,7 +87,9 @@ const ASKED_ALONE_MS = UPSTREAM_TIMEOUT_MS + 5_000
  * 4. A crash before the service is asked, during it, or after it leaves `sending`, which counts against the cap. A repetition asks again under the key.
  * 5. After its time nobody asks any more. The payment is looked for among those that were made, and only without one the intent is `refused`. Here alone
  *    time decides: a process that stood still for `SETTLED_AFTER_MS` between the commit and its request could still pay.
- * 6. `sent` replaces every state: it comes with the id of a payment.
+ * 6. A service that was restored from a backup since does not know what it made before: then nothing is concluded, and the intent counts against the
+ *    cap for its day.
+ * 7. `sent` replaces every state: it comes with the id of a payment.
  */
 
 /** Has the service pay, for the first time. A refusal that comes before anything is kept is certain: nothing was sent. Any other answer is not. */
@@ -100,7 +113,7 @@ export async function carryOut(
       { err: error, requestId },
       'a payment from a managed wallet has no certain answer yet',
     )
-    return { state: 'unknown', paymentId: null }
+    return UNKNOWN
   }
 }
 
@@ -124,7 +137,7 @@ async function send(
     spend,
   )
   await setSent(context.db, row.id, parsed.paymentId)
-  return { state: 'sent', paymentId: parsed.paymentId }
+  return sent(parsed.paymentId)
 }
 
 /**
@@ -134,9 +147,8 @@ async function send(
 export async function reconcile(asking: Asking, row: HostedRow): Promise<SendOutcome | undefined> {
   const { context, visitor } = asking
   const now = context.now().getTime()
-  const unknown = { state: 'unknown', paymentId: null } as const
   if (row.state === 'sending' && now < (row.takenAt?.getTime() ?? 0) + ASKED_ALONE_MS)
-    return unknown
+    return UNKNOWN
   const rule = findRule(context.config.hosted, row)
   if (rule && row.expiresAt.getTime() > now) {
     if (!(await moveIntent(context.db, row.id, { from: UNDECIDED, to: 'repeated' })))
@@ -146,26 +158,28 @@ export async function reconcile(asking: Asking, row: HostedRow): Promise<SendOut
       return await send(asking, { row, rule, spend })
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
-      return unknown
+      return UNKNOWN
     }
   }
-  const paymentId = await findMade(asking, row)
+  const { paymentId, restoredAt } = await findMade(asking, row)
   if (paymentId !== undefined) {
     await setSent(context.db, row.id, paymentId)
-    return { state: 'sent', paymentId }
+    return sent(paymentId)
   }
-  if (now < row.expiresAt.getTime() + SETTLED_AFTER_MS) return unknown
+  if (now < row.expiresAt.getTime() + SETTLED_AFTER_MS) return UNKNOWN
+  if (restoredAt !== null && restoredAt > row.createdAt.getTime() - CLOCKS_MS)
+    return { ...UNKNOWN, restoredAt }
   if (!(await moveIntent(context.db, row.id, { from: UNDECIDED, to: 'refused' }))) return undefined
   throw refuseHosted('hosted_not_sent')
 }
 
 const UNDECIDED = ['sending', 'repeated'] as const
 
-/** The payment that was made for an intent, among all that its wallet made around that time. */
+/** The payment that was made for an intent, among all that its wallet made around that time and the service still knows. */
 async function findMade(
   { context, visitor, requestId }: Asking,
   row: HostedRow,
-): Promise<string | undefined> {
+): Promise<{ paymentId: string | undefined; restoredAt: number | null }> {
   const [since, until] = [
     row.createdAt.getTime() - CLOCKS_MS,
     row.expiresAt.getTime() + SETTLED_AFTER_MS + CLOCKS_MS,
@@ -179,16 +193,18 @@ async function findMade(
     limit: '500',
   }
   let cursor: string | null = null
+  let restoredAt: number | null
   do {
     const query: Record<string, string> = cursor === null ? around : { ...around, cursor }
     const { parsed } = await context.upstream.read('paymentList', { query, requestId }, () =>
       context.budgets.spend(spender(visitor), 'tail'),
     )
     const found = parsed.payments.find(({ metadata }) => metadata?.['hostedIntent'] === row.id)
-    if (found) return found.paymentId
+    restoredAt = parsed.restoredAt
+    if (found) return { paymentId: found.paymentId, restoredAt }
     cursor = parsed.nextCursor
   } while (cursor !== null)
-  return undefined
+  return { paymentId: undefined, restoredAt }
 }
 
 function requestOf(row: HostedRow, { asset }: HostedRule): Record<string, unknown> {

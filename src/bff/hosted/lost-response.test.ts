@@ -4,11 +4,16 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { HostedIntent } from '#contract/hosted-intent.ts'
 import { createPaymentId } from '#contract/payment.ts'
+import { startEpoch } from '#service/db/deployment.ts'
 import type { NewPayment, PaymentRecord } from '#service/db/payments.ts'
 import { payment } from '#service/db/schema/payment.ts'
+import { backUp, putBack } from '#testing/database-copy.ts'
 import { ETH, HostedFixture, hostedJson, reasonOf } from '#testing/hosted-fixture.ts'
 
 let hosted: HostedFixture
+
+/** Nothing is certain, and the same request may be asked again. */
+const UNKNOWN = { state: 'unknown', paymentId: null, restoredAt: null }
 
 beforeAll(async () => {
   hosted = await HostedFixture.open()
@@ -21,7 +26,7 @@ test('a payment whose answer got lost is unknown until the service tells; then i
   const signature = await hosted.sign(intent)
   await hosted.fixture.stopService()
   const lost = await hosted.send(intent.nonce, signature)
-  expect(hostedJson(lost)).toEqual({ state: 'unknown', paymentId: null })
+  expect(hostedJson(lost)).toEqual(UNKNOWN)
   expect(await hosted.spent()).toBe((ETH / 2n).toString())
   await hosted.fixture.startService()
   // The first request may be under way.
@@ -41,7 +46,7 @@ test('a payment that never reached the service is, when its time is long over, c
   await hosted.fixture.startService()
   hosted.pass(6 * 60_000)
   const open = await hosted.send(intent.nonce, signature)
-  expect(hostedJson(open)).toEqual({ state: 'unknown', paymentId: null })
+  expect(hostedJson(open)).toEqual(UNKNOWN)
   hosted.pass(2 * 60_000)
   expect(reasonOf(await hosted.send(intent.nonce, signature))).toBe('hosted_not_sent')
   expect(await hosted.spent()).toBe('0')
@@ -68,11 +73,10 @@ test('a refusal of the first request is not certain once the same payment was as
   await expect.poll(() => lossy.asked()).toBe(1)
   hosted.pass(20_000)
   // Meanwhile the second one is paid, and its answer is lost.
-  const unknown = { state: 'unknown', paymentId: null }
-  expect(hostedJson(await hosted.send(intent.nonce, signature))).toEqual(unknown)
+  expect(hostedJson(await hosted.send(intent.nonce, signature))).toEqual(UNKNOWN)
   expect(lossy.asked()).toBe(2)
   refuse()
-  expect(hostedJson(await first)).toEqual(unknown)
+  expect(hostedJson(await first)).toEqual(UNKNOWN)
   expect([before, await hosted.spent()]).toEqual(['0', (ETH / 2n).toString()])
   await restartBff()
   expect(hostedJson(await hosted.send(intent.nonce, signature)).state).toBe('sent')
@@ -89,8 +93,43 @@ test('a payment that was made is found among more of its wallet than one page ho
   expect(hostedJson(await hosted.send(intent.nonce, signature))).toEqual({
     state: 'sent',
     paymentId: made.id,
+    restoredAt: null,
   })
   expect(await hosted.spent()).toBe((ETH / 2n).toString())
+})
+
+test('a payment that the service made and lost with its database is never called unsent: after a restore it may have been made', async () => {
+  const { target, db } = {
+    target: hosted.fixture.service.context.config.database,
+    db: hosted.fixture.service.context.db,
+  }
+  await backUp({ target, db })
+  const { intent, signature } = await loseAnswer()
+  expect(await hosted.paidOut()).toBe(1)
+  await putBack({ target, db })
+  await startEpoch(db)
+  await hosted.fixture.stopService()
+  await hosted.fixture.startService()
+  hosted.pass(6 * 60_000)
+  // It may be under way.
+  expect(hostedJson(await hosted.send(intent.nonce, signature))).toEqual(UNKNOWN)
+  hosted.pass(2 * 60_000)
+  const forgotten = { ...UNKNOWN, restoredAt: expect.any(Number) }
+  for (const time of [1, 2])
+    expect(hostedJson(await hosted.send(intent.nonce, signature)), `time ${time}`).toEqual(
+      forgotten,
+    )
+  expect(await hosted.spent()).toBe((ETH / 2n).toString())
+  // What was prepared long after the restore is told as before.
+  hosted.pass(2 * 3_600_000)
+  await hosted.browser.signIn(hosted.operator)
+  const next = await hosted.prepared()
+  const signed = await hosted.sign(next)
+  await hosted.fixture.stopService()
+  await hosted.send(next.nonce, signed)
+  await hosted.fixture.startService()
+  hosted.pass(8 * 60_000)
+  expect(reasonOf(await hosted.send(next.nonce, signed))).toBe('hosted_not_sent')
 })
 
 /** A payment is asked for, and made, but the answer does not reach the proxy. */
@@ -101,10 +140,7 @@ async function loseAnswer(): Promise<{ intent: HostedIntent; signature: string }
   await restartBff({ serviceUrl: lossy.url })
   // A connection that stays open, as the one before it did.
   expect(await hosted.paidOut()).toBe(0)
-  expect(hostedJson(await hosted.send(intent.nonce, signature))).toEqual({
-    state: 'unknown',
-    paymentId: null,
-  })
+  expect(hostedJson(await hosted.send(intent.nonce, signature))).toEqual(UNKNOWN)
   expect(lossy.asked()).toBe(1)
   await restartBff()
   return { intent, signature }

@@ -8,6 +8,7 @@ import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { Fixture } from '#testing/fixture.ts'
 import { executeAsOwner } from '#testing/postgres.ts'
 import { evmWallet, type BrowserResponse, type TestBrowser } from '#testing/test-browser.ts'
+import { rebuildLinkPayments } from './refresh.ts'
 
 const seller = evmWallet()
 let evm: EvmFixture
@@ -336,6 +337,30 @@ describe('paying a link', () => {
     await days(`created_at = now() - interval '50 hours', checked_at = now() - interval '49 hours'`)
     await setStatus(paymentId, 'finalized')
     expect((await pay(link)).json.error.details).toMatchObject({ reason: { code: 'link_used' } })
+  })
+
+  test('that a restored database of the proxy does not have gets its row again: its link takes no other payment', async () => {
+    const [paid, unsigned] = [await create({ maxPayments: 1 }), await create({ maxPayments: 1 })]
+    const ids: string[] = []
+    for (const { link } of [paid, unsigned]) ids.push((await pay(link)).json.paymentId)
+    const [paidId = '', unsignedId = ''] = ids
+    await setStatus(paidId, 'finalized')
+    // As a restore does it: no program deletes records of payments.
+    await asOwner(
+      `set session_replication_role = replica; delete from bff.link_payment where payment_id in ('${ids.join("', '")}')`,
+    )
+    expect((await read(paid.link)).json.state).toBe('open')
+    expect(await rebuildLinkPayments(fixture.bff.context)).toBe(2)
+    expect(await rebuildLinkPayments(fixture.bff.context)).toBe(0)
+    expect((await pay(paid.link)).json.error.details).toMatchObject({
+      reason: { code: 'link_used' },
+    })
+    const listed = linksOf(await shop.get('/api/links'))
+    expect(listed.find(({ terms }) => terms.id === paid.terms.id)).toMatchObject({ paid: 1 })
+    // One that was not signed at the restore, and is paid later.
+    expect((await read(unsigned.link)).json.state).toBe('open')
+    await setStatus(unsignedId, 'finalized')
+    expect((await read(unsigned.link)).json.state).toBe('used')
   })
 
   test('repeated under its key by a payer who has signed in since is another payment, and needs an open link', async () => {

@@ -6,6 +6,8 @@ import type { ProxyContext } from '../context/context.ts'
 import { unpaidBefore } from '../db/contacts.ts'
 import {
   findLinkPayment,
+  readNewestUse,
+  restoreLinkUse,
   setPaymentStatus,
   takeUnsettledContacts,
   takeUnsettledPayments,
@@ -71,6 +73,59 @@ export async function refreshRolledBack(context: ProxyContext, paymentId: string
     requestId: createId('req'),
   })
   await noteStatuses(context, [row], byId(payments))
+}
+
+/** What the clocks of this program and of the service differ by at most, and more. */
+const REBUILT_BEFORE_MS = 86_400_000
+
+/**
+ * After a restore of this program's database: payments of links that the backup does not have get
+ * their rows again. Without them the place of a link that was paid since is open.
+ * @returns how many were missing
+ * @throws OperatorError where the service cannot be asked; then nothing was written
+ */
+export async function rebuildLinkPayments({
+  db,
+  upstream,
+}: Pick<ProxyContext, 'db' | 'upstream'>): Promise<number> {
+  const newest = await readNewestUse(db)
+  if (!newest) return 0
+  const since = String(newest.getTime() - REBUILT_BEFORE_MS)
+  const found: Parameters<typeof restoreLinkUse>[1][] = []
+  // One that is not signed yet has its row too: an event tells when it is paid.
+  for (const status of [{}, { status: 'incomplete' }]) {
+    let cursor: string | null = null
+    do {
+      const query: Record<string, string> = {
+        ...status,
+        since,
+        limit: String(REFUNDED_AT_ONCE.rows),
+        ...(cursor !== null && { cursor }),
+      }
+      const page: EndpointResponse<'paymentList'> = await upstream.ask(endpoints.paymentList, {
+        query,
+        requestId: createId('req'),
+      })
+      for (const payment of page.payments) {
+        const linkId = payment.metadata?.['paymentLink']
+        if (typeof linkId === 'string')
+          found.push({
+            id: createId('lpm'),
+            linkId,
+            paymentId: payment.paymentId,
+            sender: payment.sender,
+            status: payment.status,
+            createdAt: new Date(payment.timestamp),
+          })
+      }
+      cursor = page.nextCursor
+    } while (cursor !== null)
+  }
+  let missing = 0
+  // The oldest first: so they get their numbers of arrival.
+  for (const use of found.toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime()))
+    if (await restoreLinkUse(db, use)) missing++
+  return missing
 }
 
 /** Rows of one answer, and answers: of a merchant who refunded more payments, the newest are read. */

@@ -19,6 +19,7 @@ import {
   isIntentSigned,
   refuseHosted,
   refuseOverLimit,
+  sent,
 } from '../hosted/execute.ts'
 import { relay } from '../relay/relay.ts'
 import { issueApproval } from '../session/approval.ts'
@@ -184,7 +185,7 @@ async function again(call: SendCall, id: string, signatureHash: string): Promise
 async function repeat(call: SendCall, row: HostedRow, signatureHash: string): Promise<SendOutcome> {
   if (row.state === 'refused') throw refuseHosted('hosted_not_sent')
   if (row.signatureHash !== signatureHash) throw refuseHosted('hosted_used')
-  if (row.state === 'sent') return { state: 'sent', paymentId: row.paymentId }
+  if (row.state === 'sent') return sent(row.paymentId)
   return (await reconcile(call, row)) ?? again(call, row.id, signatureHash)
 }
 

@@ -113,6 +113,12 @@ export interface Chain {
    */
   audit(address: string, since: number | null): Promise<Audit | undefined>
   /**
+   * The head as one node tells it, whose newest block is not older than `time`: that block was made
+   * after everything that landed before.
+   * @throws `CHAIN_UNAVAILABLE` while no endpoint has such a block
+   */
+  headSince(time: Date): Promise<Head>
+  /**
    * What a managed wallet has signed since a height, confirmed or waiting: to compare with the rows
    * after a restore and at each start. Solana: throws where the node does not serve the whole range.
    */
@@ -136,6 +142,17 @@ export type Head = {
    */
   blockHeight: number
   finalizedBlockHeight: number
+}
+
+/**
+ * A stuck node still answers, and what it shows is over by now.
+ * @throws Error for a node whose newest block is older than `time`: the next one is asked
+ */
+export function requireSince(head: Date, time: Date): void {
+  if (head < time)
+    throw new Error(
+      `The newest block of the node is of ${head.toISOString()}. Expected one of ${time.toISOString()} or later.`,
+    )
 }
 
 /** Block times, as the blocks themselves say. */
@@ -225,6 +242,8 @@ export type SenderFunds = {
 export type HistoryQuery = {
   /** Null: since the first block. */
   since: number | null
+  /** Only a node that knows the chain up to this height (Solana: slot) may tell; null for any. */
+  knownTo: number | null
   /** Which of these transactions (Solana: signatures) the rows have. */
   isKnown: (signatures: readonly string[]) => Promise<ReadonlySet<string>>
 }

@@ -7,7 +7,8 @@ import { deployment, networkAffirmation } from './schema/wallet.ts'
 import { chainCursor, eventNumbering } from './schema/payment.ts'
 import { claim } from './schema/proof.ts'
 
-export type Deployment = { name: Hex; epoch: number }
+/** `epoch`: how often the database was restored; `restoredAt`: when it was last. */
+export type Deployment = { name: Hex; epoch: number; restoredAt: Date | null }
 export type NetworkAffirmation = typeof networkAffirmation.$inferSelect
 
 const known = new WeakMap<Database, Promise<Deployment>>()
@@ -17,7 +18,12 @@ export async function readDeployment(db: Database): Promise<Hex> {
   return (await readOnce(db)).name
 }
 
-/** How often the database was restored. A restore needs every service stopped, so a process reads it once. */
+/** The last restore. A restore needs every service stopped, so a process reads it once. */
+export async function readRestore(db: Database): Promise<Pick<Deployment, 'epoch' | 'restoredAt'>> {
+  return readOnce(db)
+}
+
+/** How often the database was restored, as above. */
 export async function readEpoch(db: Database): Promise<number> {
   return (await readOnce(db)).epoch
 }
@@ -32,7 +38,8 @@ function readOnce(db: Database): Promise<Deployment> {
 async function readRow(db: Database): Promise<Deployment> {
   const [row] = await db.select().from(deployment)
   if (!row) throw new Error('The database has no deployment: its migrations have not run.')
-  return { name: keccak256(stringToBytes(row.id)), epoch: row.epoch }
+  const { id, epoch, restoredAt } = row
+  return { name: keccak256(stringToBytes(id)), epoch, restoredAt }
 }
 
 /**

@@ -19,6 +19,7 @@ import { failPayment } from '../payments/expire.ts'
 import { signCall, signPayment, type Signed, type WalletSigner } from '../wallets/sign.ts'
 import { broadcast, recordPending, rebroadcast } from './broadcast.ts'
 import { readSenderFunds, allocateNonce, type NonceSlot } from './nonce-queue.ts'
+import { requireKnownHistory } from './require-sending.ts'
 
 /**
  * A payment that could not land for this long is given up, once it can never land. Blocks measure it: the processes' clocks may differ, and what
@@ -36,6 +37,8 @@ type Next = {
 
 /**
  * Signs a payment again. The caller has proof from the chain that nothing signed before can land.
+ * What rows that were lost have signed may have paid it: where the chain is ahead of the rows, it
+ * is neither signed again nor given up.
  */
 export async function signReplacement(
   context: Context,
@@ -43,6 +46,12 @@ export async function signReplacement(
   head: Pick<Head, 'height'>,
 ): Promise<void> {
   const { payment, newest, chain } = stuck
+  const funds = await readSenderFunds(context, chain, payment.sender)
+  try {
+    await requireKnownHistory(context, chain, { sender: payment.sender, funds })
+  } catch (error) {
+    return logNotSigned(context, payment.id, error)
+  }
   const waitedBlocks = payment.builtHeight === null ? 0 : head.height - payment.builtHeight
   const late =
     waitedBlocks * chain.network.blockTimeMs > GIVE_UP_MS || newest.number >= MAX_ATTEMPTS
@@ -59,7 +68,6 @@ export async function signReplacement(
       stuck,
       `The transaction did not land, and cannot be made again: ${describeRefusal(built)}`,
     )
-  const funds = await readSenderFunds(context, chain, payment.sender)
   await replace(context, stuck, {
     choose: (tx) =>
       allocateNonce(tx, {
@@ -145,6 +153,12 @@ async function rebuilt(chain: Chain, payment: PaymentRecord): Promise<Uint8Array
   return built.ok ? built.bytes : new Uint8Array()
 }
 
+/** @throws what is no problem of the API */
+function logNotSigned({ log }: Context, paymentId: string, error: unknown): void {
+  if (!(error instanceof ProblemError)) throw error
+  log.warn({ err: error, ...error.facts.details, paymentId }, 'a payment is not signed again')
+}
+
 type Replacement = {
   choose: (tx: Database) => Promise<NonceSlot>
   next: (nonce: number | null) => Next
@@ -161,11 +175,7 @@ async function replace(
     await signNext(context, stuck, replacement)
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
-    const { paymentId } = stuck.newest
-    context.log.warn(
-      { err: error, ...error.facts.details, paymentId },
-      'a payment is not signed again',
-    )
+    logNotSigned(context, stuck.payment.id, error)
     // A freeze ends, and a signer comes back; every other refusal is the same at the next try.
     const certain =
       error.code === 'SIGNING_REFUSED' && reasonCodeOf(error.facts.details) !== 'frozen'

@@ -99,6 +99,7 @@ async function isHistoryKnown(
   if (!ledger || ledger.height === null) return true
   const { unknown } = await chain.history(nonceQueue.sender, {
     since: ledger.height,
+    knownTo: null,
     isKnown: (signatures) => findKnownSignatures(db, nonceQueue.network, signatures),
   })
   return unknown.length === 0

@@ -280,7 +280,10 @@ export const examples: {
     request: { params: { walletAddress: SELLER }, query: { type: 'received', limit: '50' } },
     reply: { walletAddress: SELLER, ...page },
   },
-  paymentList: { request: { query: { status: 'confirmed,finalized' } }, reply: page },
+  paymentList: {
+    request: { query: { status: 'confirmed,finalized' } },
+    reply: { ...page, restoredAt: null },
+  },
   paymentSummary: {
     request: { query: { days: '30' } },
     reply: {

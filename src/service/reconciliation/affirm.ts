@@ -4,7 +4,13 @@ import type { Database } from '#postgres/open.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { findKnownSignatures, readKnownNonces } from '../db/attempts.ts'
-import { affirmNetworkAt, beginAffirmation, findAffirmation, readEpoch } from '../db/deployment.ts'
+import {
+  affirmNetworkAt,
+  beginAffirmation,
+  findAffirmation,
+  readEpoch,
+  readRestore,
+} from '../db/deployment.ts'
 import type { NonceQueue } from '../db/nonce-queue.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import {
@@ -25,14 +31,15 @@ const RETRY_AFTER_S = 15
 
 /** Compares a network and its managed wallets with the chain, where that was not done since the last restore. */
 export async function affirmAll(context: Context, chain: Chain): Promise<void> {
-  const epoch = await readEpoch(context.db)
-  if (epoch === 0) return
-  if (!(await affirmNetwork(context, chain, epoch))) return
+  const { epoch, restoredAt } = await readRestore(context.db)
+  if (epoch === 0 || restoredAt === null) return
+  const affirmedHeight = await affirmNetwork(context, chain, { epoch, restoredAt })
+  if (affirmedHeight === undefined) return
   const { network } = chain.network
   const unaffirmed = { network, family: familyOf(network), epoch }
   await forEachWallet(context, chain, {
     addresses: await readUnaffirmed(context.db, unaffirmed),
-    compare: (sender) => affirm(context, chain, { sender, epoch }),
+    compare: (sender) => affirm(context, chain, { sender, epoch, affirmedHeight }),
   })
 }
 
@@ -64,26 +71,42 @@ export async function forEachWallet(
     )
 }
 
-async function affirmNetwork(context: Context, chain: Chain, epoch: number): Promise<boolean> {
+type Restore = { epoch: number; restoredAt: Date }
+
+/**
+ * Only a head that is not older than the restore counts: a node that is stuck since before it shows
+ * neither what was signed nor what was granted after.
+ * @returns the height of the affirmation; undefined until it is over
+ * @throws `CHAIN_UNAVAILABLE` while no endpoint has such a head
+ */
+async function affirmNetwork(
+  context: Context,
+  chain: Chain,
+  { epoch, restoredAt }: Restore,
+): Promise<number | undefined> {
   const { network } = chain.network
-  const { height, blockHeight, finalizedBlockHeight } = await chain.head()
+  const before = await findAffirmation(context.db, network)
+  if (before?.epoch === epoch && before.affirmedHeight !== null) return before.affirmedHeight
+  const { height, blockHeight, finalizedBlockHeight } = await chain.headSince(restoredAt)
   const row = await beginAffirmation(context.db, { network, epoch, blockHeight })
-  if (!row || row.epoch !== epoch) return false
-  if (row.affirmedHeight !== null) return true
+  if (!row || row.epoch !== epoch) return undefined
+  if (row.affirmedHeight !== null) return row.affirmedHeight
   const solana = familyOf(network) === 'solana'
-  if (solana && finalizedBlockHeight < row.begunAtHeight + BLOCKHASH_BLOCKS) return false
+  if (solana && finalizedBlockHeight < row.begunAtHeight + BLOCKHASH_BLOCKS) return undefined
   await affirmNetworkAt(context.db, { network, epoch, height })
   context.log.info({ network, epoch, height }, 'the network was affirmed after the restore')
-  return true
+  return height
 }
+
+type Affirming = { sender: string; epoch: number; affirmedHeight: number }
 
 async function affirm(
   context: Context,
   chain: Chain,
-  { sender, epoch }: { sender: string; epoch: number },
+  { sender, epoch, affirmedHeight }: Affirming,
 ): Promise<void> {
   const nonceQueue = { network: chain.network.network, sender }
-  const found = await findUnaccounted(context, chain, nonceQueue)
+  const found = await findUnaccounted(context, chain, { nonceQueue, affirmedHeight })
   if (found === 'later') return
   if (found === undefined) {
     await affirmWallet(context.db, nonceQueue, epoch)
@@ -100,11 +123,12 @@ type Unaccounted = { stopReason: string; unaccounted: readonly string[] }
 async function findUnaccounted(
   { db }: Context,
   chain: Chain,
-  nonceQueue: NonceQueue,
+  { nonceQueue, affirmedHeight }: { nonceQueue: NonceQueue; affirmedHeight: number },
 ): Promise<Unaccounted | 'later' | undefined> {
   const ledger = await readWalletLedger(db, nonceQueue)
   const history = await chain.history(nonceQueue.sender, {
     since: ledger?.height ?? null,
+    knownTo: affirmedHeight,
     isKnown: (signatures) => findKnownSignatures(db, nonceQueue.network, signatures),
   })
   const recorded = ledger?.blockHash ?? null

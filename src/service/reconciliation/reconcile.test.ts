@@ -310,12 +310,18 @@ describe('a wallet of which the node shows nothing', () => {
     await startEpoch(two.context.db)
     await using restarted = await openContext(two.networks, { beside: two.context })
     const { context } = restarted
+    const chain = context.chains.get(evm.network.network) as Chain
+    const now = new Date()
+    await eventually(
+      () => chain.clock(),
+      ({ head }) => head >= now,
+    )
     gate.refuse = silent
-    await affirmAll(context, context.chains.get(evm.network.network) as Chain)
+    await affirmAll(context, chain)
     expect(await ledgerOf(other)).toMatchObject({ affirmedEpoch: 1 })
     expect(await ledgerOf(silent)).toBeUndefined()
     gate.refuse = undefined
-    await affirmAll(context, context.chains.get(evm.network.network) as Chain)
+    await affirmAll(context, chain)
     expect(await ledgerOf(silent)).toMatchObject({ affirmedEpoch: 1 })
   })
 })

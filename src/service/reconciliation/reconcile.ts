@@ -152,18 +152,25 @@ async function readSpentByNonce(
     (each) => each.nonce,
   )
   let atomic = 0n
+  let open = false
   for (let nonce = from; nonce < to; nonce++) {
     const row = hosted.get(nonce)
-    const cost = row ? costOf(row) : await readCost(chain, settlements.get(nonce) ?? [])
-    if (cost === 'open') return { state: 'later' }
+    const attempts = settlements.get(nonce) ?? []
+    // Behind one that waits the chain is not asked: only what no row has is foreign there, and may be why it waits.
+    const cost = row
+      ? costOf(row)
+      : open && attempts.length > 0
+        ? 'open'
+        : await readCost(chain, attempts)
+    if (cost === 'open') open = true
     if (cost === undefined)
       return {
         state: 'foreign',
         found: `The nonce ${nonce} was used by a transaction that the service did not sign.`,
       }
-    atomic += cost
+    if (cost !== 'open') atomic += cost
   }
-  return { state: 'known', atomic }
+  return open ? { state: 'later' } : { state: 'known', atomic }
 }
 
 /** What a payment took from its sender in native currency; undefined when none of its transactions has landed. */

@@ -11,6 +11,7 @@ import {
 } from '#testing/ether-fixture.ts'
 import {
   startEvm,
+  startGate,
   startSolana,
   type EvmFixture,
   type SolanaFixture,
@@ -23,6 +24,7 @@ import { walletCommands } from '../admin/wallet-commands.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { readAttempts } from '../db/attempts.ts'
+import { findAffirmation } from '../db/deployment.ts'
 import { findWallet, readWalletLedger } from '../db/wallet-ledger.ts'
 import { sendPayment } from '../hosted/send.ts'
 import { pollOnce } from '../monitor/poll.ts'
@@ -51,6 +53,18 @@ async function run(
     now: new Date(),
   }
   return command?.run(operator, values)
+}
+
+/** The chain goes on: its newest block is not older than the restore. */
+async function untilNewer(chain: Chain, mine?: () => Promise<void>) {
+  const now = new Date()
+  await eventually(
+    async () => {
+      await mine?.()
+      return chain.clock()
+    },
+    ({ head }) => head >= now,
+  )
 }
 
 describe.each(['evm', 'solana'] as const)('payments from managed wallets on %s', (family) => {
@@ -157,6 +171,7 @@ describe.each(['evm', 'solana'] as const)('payments from managed wallets on %s',
 
     const ledgerOf = (sender: string) =>
       readWalletLedger(context.db, { network: chainOf(context).network.network, sender })
+    await untilNewer(chainOf(context))
     await eventually(
       async () => {
         await affirmAll(context, chainOf(context))
@@ -205,8 +220,10 @@ describe('a payment that was under way at the backup', () => {
     await evm?.[Symbol.asyncDispose]()
   })
 
+  const chainOf = (context: Context) => context.chains.get(evm.network.network) as Chain
+
   async function follow(context: Context) {
-    const chain = context.chains.get(evm.network.network) as Chain
+    const chain = chainOf(context)
     const tip = Number(await evm.client.getBlockNumber())
     await eventually(
       () => chain.head(),
@@ -242,7 +259,11 @@ describe('a payment that was under way at the backup', () => {
   async function restore() {
     await putBack(inDatabase(opened.context))
     await run(opened.context, 'restore')
-    return openContext([evm.network], { beside: opened.context, now })
+    await using made = new AsyncDisposableStack()
+    const restarted = made.use(await openContext([evm.network], { beside: opened.context, now }))
+    await untilNewer(chainOf(restarted.context), evm.mine)
+    made.move()
+    return restarted
   }
 
   const offersOf = async ({ db }: Context, paymentId: string) =>
@@ -314,6 +335,236 @@ describe('a payment that was under way at the backup', () => {
       expect(await readPaymentBody(context, paymentId)).toMatchObject({ status })
     },
   )
+
+  test('and took the nonce of one that was lost is not signed again while others are lost: its wallet is stopped', async () => {
+    const { context: before, actor } = opened
+    const { address } = await createWallet(
+      { ...before, now: new Date() },
+      { accountId: actor.accountId, family: 'evm', name: 'till' },
+    )
+    await evm.client.setBalance({ address: address as Hex, value: 10n ** 18n })
+    await evm.mine(3)
+    expect(await reconcile(before, chainOf(before), address)).toBe('equal')
+    await backUp(inDatabase(before))
+    const payees = [(await evm.wallet(0n)).address, (await evm.wallet(0n)).address] as const
+    const pay = (context: Context, recipientAddress: string) =>
+      sendPayment(context, actor, {
+        body: { walletAddress: address, recipientAddress, amount: '0.01' },
+        idempotency: undefined,
+        waitMs: 0,
+      })
+    const lost = []
+    for (const payee of payees) {
+      const { paymentId } = await pay(before, payee)
+      lost.push(...(await readAttempts(before.db, paymentId)))
+    }
+    // The pool of this node does not have them, and others have.
+    for (const { signature } of lost) await evm.client.dropTransaction({ hash: signature as Hex })
+
+    await using restarted = await restore()
+    const { context } = restarted
+    await affirmAll(context, chainOf(context))
+    const { paymentId, signature } = await pay(context, payees[1])
+    expect(await offersOf(context, paymentId)).toEqual([0])
+    await evm.client.dropTransaction({ hash: signature as Hex })
+    for (const { signedTransaction } of lost)
+      await evm.client.sendRawTransaction({
+        serializedTransaction: `0x${Buffer.from(signedTransaction, 'base64').toString('hex')}`,
+      })
+    await evm.mine(5)
+    for (let round = 0; round < 3; round++) await follow(context)
+    expect(await offersOf(context, paymentId)).toEqual([0])
+    expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'pending' })
+    expect(
+      await readWalletLedger(context.db, { network: evm.network.network, sender: address }),
+    ).toMatchObject({ stoppedAt: expect.any(Date) })
+    await evm.mine(5)
+    expect(await evm.client.getBalance({ address: payees[1] })).toBe(10n ** 16n)
+  })
+})
+
+describe('an RPC endpoint that is stuck since before the restore', () => {
+  let evm: EvmFixture
+  let gate: Awaited<ReturnType<typeof startGate>>
+  let opened: OpenedContext
+
+  beforeEach(async () => {
+    evm = await startEvm({ slotsInEpoch: 1 })
+    await evm.mine(3)
+    gate = await startGate(evm.rpcUrl)
+  })
+  afterEach(async () => {
+    await opened?.[Symbol.asyncDispose]()
+    await gate?.[Symbol.asyncDispose]()
+    await evm?.[Symbol.asyncDispose]()
+  })
+
+  const chainOf = (context: Context) => context.chains.get(evm.network.network) as Chain
+
+  /** The chain goes on: its newest block is not older than now. */
+  async function untilNow() {
+    const now = Date.now()
+    await eventually(
+      async () => {
+        await evm.mine()
+        return evm.client.getBlock()
+      },
+      ({ timestamp }) => Number(timestamp) * 1000 >= now,
+    )
+  }
+
+  /** Two payments of a new wallet that the backup does not have, and a restore; the gate shows the chain of before. */
+  async function loseTwo(networks: Parameters<typeof openContext>[0]) {
+    opened = await openContext(networks)
+    const { context, actor } = opened
+    const { address } = await createWallet(
+      { ...context, now: new Date() },
+      { accountId: actor.accountId, family: 'evm', name: 'till' },
+    )
+    await evm.client.setBalance({ address: address as Hex, value: 10n ** 18n })
+    await evm.mine(3)
+    await eventually(
+      () => reconcile(context, chainOf(context), address),
+      (verdict) => verdict === 'equal',
+    )
+    await backUp(inDatabase(context))
+    const told = await rememberTip(address as Hex)
+    const pay = (through: Context) =>
+      untilDecided(async () =>
+        sendPayment(through, actor, {
+          body: {
+            walletAddress: address,
+            recipientAddress: (await evm.wallet(0n)).address,
+            amount: '0.01',
+          },
+          idempotency: undefined,
+          waitMs: 0,
+        }),
+      )
+    await pay(context)
+    await pay(context)
+    await evm.mine(3)
+    await untilNow()
+    await putBack(inDatabase(context))
+    await run(context, 'restore')
+    gate.lie = told
+    const restarted = await openContext(networks, { beside: context })
+    const found = async () => ({
+      ledger: await readWalletLedger(context.db, {
+        network: evm.network.network,
+        sender: address,
+      }),
+      network: await findAffirmation(context.db, evm.network.network),
+    })
+    return { restarted, address, found, pay }
+  }
+
+  /** What the node says now of its newest blocks and of a wallet: a node that is stuck says it for ever. */
+  async function rememberTip(address: Hex) {
+    const ask = async (method: string, params: readonly unknown[]) => {
+      const answer = await fetch(evm.rpcUrl, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      })
+      return ((await answer.json()) as { result: unknown }).result
+    }
+    const known = {
+      eth_blockNumber: await ask('eth_blockNumber', []),
+      eth_getTransactionCount: await ask('eth_getTransactionCount', [address, 'latest']),
+      latest: await ask('eth_getBlockByNumber', ['latest', false]),
+      finalized: await ask('eth_getBlockByNumber', ['finalized', false]),
+    }
+    return (asked: string, answer: string) => {
+      const { id, method, params } = JSON.parse(asked) as {
+        id: number
+        method: string
+        params: string[]
+      }
+      const name = method === 'eth_getBlockByNumber' ? params[0] : method
+      return name !== undefined && Object.hasOwn(known, name)
+        ? JSON.stringify({ jsonrpc: '2.0', id, result: known[name as keyof typeof known] })
+        : answer
+    }
+  }
+
+  test('affirms neither its network nor a wallet', async () => {
+    const { restarted, address, found, pay } = await loseTwo([
+      { ...evm.network, rpcUrls: [gate.url] },
+    ])
+    await using _ = restarted
+    const { context } = restarted
+    await expect(affirmAll(context, chainOf(context))).rejects.toMatchObject({
+      code: 'CHAIN_UNAVAILABLE',
+    })
+    expect(await found()).toMatchObject({ ledger: { affirmedEpoch: 0 }, network: undefined })
+    await expect(pay(context)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    // It knows the chain again, but tells nothing of the wallet until it is stuck again.
+    const stuck = gate.lie
+    Object.assign(gate, { lie: undefined, refuse: address })
+    await untilNow()
+    await affirmAll(context, chainOf(context))
+    expect(await found()).toMatchObject({ network: { affirmedHeight: expect.any(Number) } })
+    Object.assign(gate, { lie: stuck, refuse: undefined })
+    await affirmAll(context, chainOf(context))
+    expect(await found()).toMatchObject({ ledger: { affirmedEpoch: 0, stoppedAt: null } })
+    gate.lie = undefined
+    await affirmAll(context, chainOf(context))
+    expect(await found()).toMatchObject({ ledger: { unaccounted: '["0","1"]' } })
+  })
+
+  test('is passed over for one that knows the chain', async () => {
+    const rpcUrls = [gate.url, evm.rpcUrl]
+    const { restarted, found } = await loseTwo([{ ...evm.network, rpcUrls }])
+    await using _ = restarted
+    const { context } = restarted
+    await evm.mine(2)
+    const tip = Number(await evm.client.getBlockNumber())
+    await untilNow()
+    await affirmAll(context, chainOf(context))
+    const { ledger, network } = await found()
+    expect(ledger).toMatchObject({ unaccounted: '["0","1"]' })
+    expect(network?.affirmedHeight).toBeGreaterThanOrEqual(tip)
+  })
+})
+
+test('on Solana an endpoint that is stuck since before the restore begins no affirmation, and tells of no wallet', async () => {
+  await using solana = await startSolana({ slotTimeMs: 50 })
+  await using gate = await startGate(solana.network.rpcUrls[0] ?? '')
+  await using opened = await openContext([{ ...solana.network, rpcUrls: [gate.url] }])
+  const { context } = opened
+  const chain = context.chains.get(solana.network.network) as Chain
+  let clock: string | undefined
+  // What it told first of the clock of the cluster it tells from then on.
+  gate.lie = (asked, answer) => {
+    if (!asked.includes('"getAccountInfo"')) return answer
+    clock ??= answer
+    return clock.replace(/"id":\s*[^,}]+/, /"id":\s*[^,}]+/.exec(asked)?.[0] ?? '')
+  }
+  const { head } = await chain.clock()
+  await eventually(
+    () => Promise.resolve(Date.now()),
+    (now) => now > head.getTime() + 1_000,
+  )
+  await run(context, 'restore')
+  await using restarted = await openContext([{ ...solana.network, rpcUrls: [gate.url] }], {
+    beside: context,
+  })
+  const again = restarted.context.chains.get(solana.network.network) as Chain
+  const begun = () => findAffirmation(restarted.context.db, solana.network.network)
+  await expect(affirmAll(restarted.context, again)).rejects.toMatchObject({
+    code: 'CHAIN_UNAVAILABLE',
+  })
+  expect(await begun()).toBeUndefined()
+  gate.lie = undefined
+  await untilNewer(again)
+  await affirmAll(restarted.context, again)
+  expect(await begun()).toMatchObject({ epoch: 1, affirmedHeight: null })
+  const { height } = await again.head()
+  const history = (knownTo: number) =>
+    again.history(newAddress(), { since: null, knownTo, isKnown: async () => new Set() })
+  expect(await history(height)).toMatchObject({ unknown: [] })
+  await expect(history(height + 10_000)).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
 })
 
 describe('payments to a seller', () => {
@@ -346,7 +597,9 @@ describe('payments to a seller', () => {
         timeout: 5,
       })
     await expect(receive(sent, proof)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
-    await affirmAll(restarted.context, restarted.context.chains.get(evm.network.network) as Chain)
+    const chain = restarted.context.chains.get(evm.network.network) as Chain
+    await untilNewer(chain, evm.mine)
+    await affirmAll(restarted.context, chain)
     for (const attempt of [1, 2])
       await expect(receive(sent, proof), `attempt ${attempt}`).rejects.toMatchObject({
         code: 'PAYMENT_VERIFICATION_FAILED',

@@ -119,6 +119,7 @@ function stubFixture(asked: string[]): void {
       limit: 500,
       offset: 0,
       nextCursor: next < 1_200 ? String(next) : null,
+      restoredAt: null,
       payments: rows,
     })
   })

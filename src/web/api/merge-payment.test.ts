@@ -106,6 +106,7 @@ const page = (...rows: PaymentRow[]): PaymentPage => ({
   limit: 50,
   offset: 0,
   nextCursor: null,
+  restoredAt: null,
   payments: rows,
 })
 const matches = (

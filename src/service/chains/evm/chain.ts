@@ -1,12 +1,12 @@
 import { BlockNotFoundError, type Hex } from 'viem'
 import type { Network } from '#contract/network.ts'
-import type { Chain, Audit, SenderFunds, WalletHistory } from '../chain.ts'
+import type { Chain, Audit, HistoryQuery, SenderFunds, WalletHistory } from '../chain.ts'
 import { NO_OBSERVER } from '../endpoints.ts'
 import { Recent, remember } from '../recent.ts'
 import { broadcast, simulateSigned } from './broadcast.ts'
 import { buildNote } from './build-call.ts'
 import { build } from './build.ts'
-import { openEndpoints, type EvmEndpoints, readClock, readHead } from './client.ts'
+import { openEndpoints, type EvmEndpoints, readClock, readHead, readHeadSince } from './client.ts'
 import { openContracts } from './contracts.ts'
 import { BlockScan } from './find.ts'
 import { canNeverLand } from './never-land.ts'
@@ -52,7 +52,8 @@ export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
     broadcast: (bytes) => broadcast(endpoints, bytes),
     funds: (address) => readFunds(endpoints, address),
     audit: (address) => audit(endpoints, address),
-    history: (address, { since }) => readHistory(endpoints, address, since),
+    headSince: (time) => readHeadSince(endpoints, time),
+    history: (address, query) => readHistory(endpoints, address, query),
     token,
     contracts: openContracts(endpoints, network, () => clock.fresh()),
     check: async () => void (await head.fresh()),
@@ -80,16 +81,22 @@ function audit(endpoints: EvmEndpoints, wallet: string): Promise<Audit> {
   })
 }
 
-/** The nonce counts what waits for a block too: it may have been signed by rows that were lost. */
+/**
+ * The nonce counts what waits for a block too: it may have been signed by rows that were lost. It is
+ * read at the block that shows how far the node knows the chain.
+ */
 function readHistory(
   endpoints: EvmEndpoints,
   wallet: string,
-  since: number | null,
+  { since, knownTo }: HistoryQuery,
 ): Promise<WalletHistory> {
   return endpoints.ask(async (client): Promise<WalletHistory> => {
     const address = wallet as Hex
+    const blockNumber = await client.getBlockNumber()
+    if (blockNumber < (knownTo ?? 0))
+      throw new Error(`The node knows the chain up to block ${blockNumber}, not ${knownTo}.`)
     const [latest, pending, block] = await Promise.all([
-      client.getTransactionCount({ address, blockTag: 'latest' }),
+      client.getTransactionCount({ address, blockNumber }),
       client.getTransactionCount({ address, blockTag: 'pending' }),
       since === null ? null : client.getBlock({ blockNumber: BigInt(since) }).catch(noBlock),
     ])

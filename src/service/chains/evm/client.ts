@@ -1,6 +1,6 @@
 import { createPublicClient, http, type HttpTransportConfig, type PublicClient } from 'viem'
 import { chainIdOf, type Network } from '#contract/network.ts'
-import type { ChainClock, Head } from '../chain.ts'
+import { requireSince, type ChainClock, type Head } from '../chain.ts'
 import { RpcEndpoints, observedFetch, type ChainObserver } from '../endpoints.ts'
 
 const TIMEOUT_MS = 5_000
@@ -71,17 +71,36 @@ export async function readHeadOf(client: PublicClient): Promise<Head> {
   return head
 }
 
+/** The same, of a node whose newest block is not older than `time`. */
+export function readHeadSince(endpoints: EvmEndpoints, time: Date): Promise<Head> {
+  return endpoints.ask(async (client) => {
+    const [head, finalized] = await readTips(client)
+    requireSince(timeOf(head), time)
+    const [height, finalizedHeight] = [Number(head.number), Number(finalized.number)]
+    return {
+      height,
+      finalizedHeight,
+      blockHeight: height,
+      finalizedBlockHeight: finalizedHeight,
+    }
+  })
+}
+
 /** The times of the newest and of the newest final block, and the height of the newest one. */
 export function readClock(endpoints: EvmEndpoints): Promise<ChainClock & { height: number }> {
   return endpoints.ask(async (client) => {
-    const [head, finalized] = await Promise.all([
-      client.getBlock({ blockTag: 'latest' }),
-      client.getBlock({ blockTag: 'finalized' }),
-    ])
-    return {
-      head: new Date(Number(head.timestamp) * 1000),
-      finalized: new Date(Number(finalized.timestamp) * 1000),
-      height: Number(head.number),
-    }
+    const [head, finalized] = await readTips(client)
+    return { head: timeOf(head), finalized: timeOf(finalized), height: Number(head.number) }
   })
+}
+
+function readTips(client: PublicClient) {
+  return Promise.all([
+    client.getBlock({ blockTag: 'latest' }),
+    client.getBlock({ blockTag: 'finalized' }),
+  ])
+}
+
+function timeOf({ timestamp }: { timestamp: bigint }): Date {
+  return new Date(Number(timestamp) * 1000)
 }

@@ -127,7 +127,11 @@ async function openNamed(count: number) {
   const running = stack.move()
   const audit = () => chain.audit(address, page?.height ?? 0)
   const history = () =>
-    chain.history(address, { since: page?.height ?? 0, isKnown: async () => new Set() })
+    chain.history(address, {
+      since: page?.height ?? 0,
+      knownTo: null,
+      isKnown: async () => new Set(),
+    })
   return { gate, own, reads, audit, history, [Symbol.asyncDispose]: () => running.disposeAsync() }
 }
 

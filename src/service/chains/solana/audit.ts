@@ -68,10 +68,14 @@ export async function audit(
 export async function readHistory(
   endpoints: SolanaEndpoints,
   wallet: string,
-  { since, isKnown }: HistoryQuery,
+  { since, knownTo, isKnown }: HistoryQuery,
 ): Promise<WalletHistory> {
   const from = since === null ? 0 : since + 1
-  const named = await listSignatures(endpoints, wallet, { from, whole: true })
+  const named = await listSignatures(endpoints, wallet, {
+    from,
+    least: knownTo ?? undefined,
+    whole: true,
+  })
   const signatures = named.map(({ signature }) => signature)
   const known = await isKnown(signatures)
   const unknown = await readSigned(endpoints, readBefore(endpoints).histories, {

@@ -13,7 +13,15 @@ import {
 import { feeBoundAtomic, priorityFeeOfPrice } from '#chains/solana/fee.ts'
 import { MEMO_PROGRAM } from '#chains/solana/programs.ts'
 import type { Network } from '#contract/network.ts'
-import type { Chain, ChainClock, Head, SenderFunds, OpenPayment, Ready } from '../chain.ts'
+import {
+  requireSince,
+  type Chain,
+  type ChainClock,
+  type Head,
+  type OpenPayment,
+  type Ready,
+  type SenderFunds,
+} from '../chain.ts'
 import { NO_OBSERVER } from '../endpoints.ts'
 import { Recent, remember } from '../recent.ts'
 import { audit, readHistory } from './audit.ts'
@@ -60,6 +68,7 @@ export function openSolanaChain(network: Network, observer = NO_OBSERVER): Chain
     broadcast: (bytes) => broadcast(endpoints, bytes),
     funds: (address, openPayments) => readFunds(endpoints, address, openPayments),
     audit: (wallet, since) => audit(endpoints, network, { wallet, since }),
+    headSince: (time) => readHeadSince(endpoints, time),
     history: (wallet, query) => readHistory(endpoints, wallet, query),
     token,
     contracts: null,
@@ -93,14 +102,24 @@ function findByMessage(
 
 /** Slots, and beside them block heights: a skipped slot has no block. */
 function readHead(endpoints: SolanaEndpoints): Promise<Head> {
+  return endpoints.ask(readHeadOf)
+}
+
+async function readHeadOf(connection: Connection): Promise<Head> {
+  const [height, finalizedHeight, blockHeight, finalizedBlockHeight] = await Promise.all([
+    connection.getSlot('confirmed'),
+    connection.getSlot('finalized'),
+    connection.getBlockHeight('confirmed'),
+    connection.getBlockHeight('finalized'),
+  ])
+  return { height, finalizedHeight, blockHeight, finalizedBlockHeight }
+}
+
+/** The heights are read after the time: they are not below it. */
+function readHeadSince(endpoints: SolanaEndpoints, time: Date): Promise<Head> {
   return endpoints.ask(async (connection) => {
-    const [height, finalizedHeight, blockHeight, finalizedBlockHeight] = await Promise.all([
-      connection.getSlot('confirmed'),
-      connection.getSlot('finalized'),
-      connection.getBlockHeight('confirmed'),
-      connection.getBlockHeight('finalized'),
-    ])
-    return { height, finalizedHeight, blockHeight, finalizedBlockHeight }
+    requireSince(await readTime(connection, 'confirmed'), time)
+    return readHeadOf(connection)
   })
 }
 

@@ -135,12 +135,17 @@ type Named = Pick<ConfirmedSignatureInfo, 'signature' | 'slot'>
 
 /**
  * All confirmed transactions that name an account, from a slot on, the newest first, however many: a call has one page. `whole`: only nodes that have the
- * whole range tell it.
+ * whole range tell it. `least`: only nodes that know this slot.
  */
 export async function listSignatures(
   endpoints: SolanaEndpoints,
   address: string,
-  { from, knownTo, whole }: { from: number; knownTo?: number | undefined; whole: boolean },
+  {
+    from,
+    knownTo,
+    least = 0,
+    whole,
+  }: { from: number; knownTo?: number | undefined; least?: number | undefined; whole: boolean },
 ): Promise<Named[]> {
   const signatures: Named[] = []
   for (;;) {
@@ -149,8 +154,9 @@ export async function listSignatures(
       if (from > 0 && (whole || last) && (await connection.getFirstAvailableBlock()) > from)
         throw new Error(`The node does not serve transactions since slot ${from}.`)
       // Another node may answer than for the page before: one that is behind tells of no transaction before one that it does not know.
-      if (last && (await connection.getSlot('confirmed')) < last.slot)
-        throw new Error(`The node does not know slot ${last.slot}.`)
+      const slot = last?.slot ?? least
+      if (slot > 0 && (await connection.getSlot('confirmed')) < slot)
+        throw new Error(`The node does not know slot ${slot}.`)
       return readPage(connection, address, { limit: PAGE, before: last?.signature, knownTo })
     })
     for (const { signature, slot } of batch) if (slot >= from) signatures.push({ signature, slot })

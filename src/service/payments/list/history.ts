@@ -4,6 +4,7 @@ import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Actor, Context } from '../../context/context.ts'
+import { readRestore } from '../../db/deployment.ts'
 import type { PaymentRecord } from '../../db/payments.ts'
 import { readRefunds } from '../../db/refunds.ts'
 import { payment } from '../../db/schema/payment.ts'
@@ -87,7 +88,7 @@ async function select(
     .orderBy(desc(time), desc(payment.id))
 }
 
-type Page = EndpointReply<'paymentList'>
+type Page = Omit<EndpointReply<'paymentList'>, 'restoredAt'>
 type Row = Page['payments'][number]
 
 /** What a wallet sent and received, of this account, the newest first. */
@@ -108,8 +109,11 @@ export async function readList(
   context: Context,
   actor: Actor,
   { wallets, parties, ...query }: EndpointInput<'paymentList'>['query'],
-): Promise<Page> {
-  return readPage(context, actor, { query, wallets, parties })
+): Promise<EndpointReply<'paymentList'>> {
+  // Read once in a process.
+  const { restoredAt } = await readRestore(context.db)
+  const page = await readPage(context, actor, { query, wallets, parties })
+  return { ...page, restoredAt: restoredAt?.getTime() ?? null }
 }
 
 async function readPage(

@@ -28,19 +28,21 @@ import type { ConnectedAccount } from '../../../wallet/state/accounts.ts'
 import { HostedForm, type HostedFields, type HostedRefund } from './HostedForm.tsx'
 import { HostedReview } from './HostedReview.tsx'
 import { type HostedState, isOut, reduceHosted } from './machine.ts'
-import { deliver, prepare, signIntent, undelivered, type HostedOrder } from './send.ts'
+import { deliver, forgetSend, prepare, signIntent, undelivered, type HostedOrder } from './send.ts'
 
 type HostedOutcomeProps = {
   intent: HostedIntent
   paymentId: string | null
   unknown: boolean
+  /** The service was restored from a backup, and does not know the payment. */
+  restoredAt: number | null
   onAnother: () => void
 }
 
 const LOOK_EVERY_MS = 2_000
 
 /** From the signature on. The service executes the payment; its page shows the on-chain state. */
-function HostedOutcome({ intent, paymentId, unknown, onAnother }: HostedOutcomeProps) {
+function HostedOutcome({ intent, paymentId, unknown, restoredAt, onAnother }: HostedOutcomeProps) {
   const { t } = useLingui()
   const network = useNetwork(intent.network)
   const native = network && nativeAsset(network)
@@ -53,19 +55,21 @@ function HostedOutcome({ intent, paymentId, unknown, onAnother }: HostedOutcomeP
   return (
     <Card>
       <div className="py-4 text-center">
-        {paymentId === null ? (
-          <span className="inline-flex text-accent">
-            <Spinner />
-          </span>
-        ) : (
-          data && <StatusPill status={data.status} />
-        )}
+        {paymentId !== null
+          ? data && <StatusPill status={data.status} />
+          : restoredAt === null && (
+              <span className="inline-flex text-accent">
+                <Spinner />
+              </span>
+            )}
         <StepHeading large>
           {paymentId !== null
             ? t`Payment sent`
-            : unknown
-              ? t`Checking whether it was sent`
-              : t`Sending`}
+            : restoredAt !== null
+              ? t`It may have been sent`
+              : unknown
+                ? t`Checking whether it was sent`
+                : t`Sending`}
         </StepHeading>
         <div className="mt-4">
           <Amount
@@ -89,6 +93,19 @@ function HostedOutcome({ intent, paymentId, unknown, onAnother }: HostedOutcomeP
             </Trans>
           </Banner>
         )}
+        {restoredAt !== null && (
+          <Banner
+            className="mx-auto mt-5 max-w-120 text-start"
+            role="alert"
+            title={t`The payment service was restored from a backup`}
+            tone="warn"
+          >
+            <Trans>
+              Before you pay again, look for this payment among the transactions of the managed
+              wallet.
+            </Trans>
+          </Banner>
+        )}
         {data?.failure && (
           <Banner className="mx-auto mt-5 max-w-120 text-start" role="alert" tone="bad">
             {data.failure}
@@ -100,7 +117,16 @@ function HostedOutcome({ intent, paymentId, unknown, onAnother }: HostedOutcomeP
           <Address copy full value={intent.to} />
         </Fact>
         <Fact name={t`From the managed wallet`} long>
-          <Address copy full value={intent.from} />
+          <Address
+            copy
+            full
+            href={
+              restoredAt === null || !network
+                ? undefined
+                : explorerLink(network, 'address', intent.from)
+            }
+            value={intent.from}
+          />
         </Fact>
         <Fact name={t`Network`}>{network?.name ?? intent.network}</Fact>
         {intent.description && (
@@ -140,6 +166,13 @@ function HostedOutcome({ intent, paymentId, unknown, onAnother }: HostedOutcomeP
           </Fact>
         )}
       </Facts>
+      {restoredAt !== null && (
+        <div className="flex justify-center">
+          <Button icon={<Icon name="refresh" />} onClick={onAnother}>
+            <Trans>Start again</Trans>
+          </Button>
+        </div>
+      )}
       {paymentId !== null && (
         <div className="no-print flex flex-wrap justify-center gap-2">
           {data && isPaid(data.status) && (
@@ -234,6 +267,7 @@ function useHosted(): Hosted {
     },
     change: () => {
       if (state.step === 'sent') setTyped(undefined)
+      if (state.step === 'forgotten') void forgetSend(state.intent.nonce)
       dispatch({ type: 'change' })
     },
   }
@@ -248,6 +282,7 @@ const STEPS: Readonly<Record<HostedState['step'], StepName>> = {
   unknown: 'done',
   sent: 'done',
   refused: 'done',
+  forgotten: 'done',
 }
 
 /** Pays from a wallet whose key the payment service holds. The operator signs exactly what is shown; the service does the rest. */
@@ -327,11 +362,12 @@ export function HostedCheckout({
           userError={state.step === 'review' ? state.userError : null}
         />
       )}
-      {(state.step === 'sending' || state.step === 'unknown' || state.step === 'sent') && (
+      {(isOut(state) || state.step === 'sent' || state.step === 'forgotten') && (
         <HostedOutcome
           intent={state.intent}
           onAnother={hosted.change}
           paymentId={state.step === 'sent' ? state.paymentId : null}
+          restoredAt={state.step === 'forgotten' ? state.restoredAt : null}
           unknown={state.step === 'unknown'}
         />
       )}

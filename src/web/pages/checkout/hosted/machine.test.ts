@@ -29,6 +29,7 @@ const events: HostedEvent[] = [
   { type: 'sent', paymentId: 'p' },
   { type: 'no_answer' },
   { type: 'refused', userError },
+  { type: 'forgotten', restoredAt: 1 },
   { type: 'change' },
 ]
 
@@ -37,7 +38,7 @@ test('once a signature may be out, only the proxy’s own word ends it: no order
     { step: 'sending', intent, signature: 's' },
     { step: 'unknown', intent, signature: 's' },
   ]
-  const word = new Set<HostedEvent['type']>(['sent', 'refused'])
+  const word = new Set<HostedEvent['type']>(['sent', 'refused', 'forgotten'])
   for (const start of out) {
     for (const event of events) {
       const next = reduceHosted(start, event)

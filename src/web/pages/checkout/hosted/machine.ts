@@ -18,6 +18,8 @@ export type HostedState =
   | { step: 'sending' | 'unknown'; intent: HostedIntent; signature: string }
   | { step: 'sent'; intent: HostedIntent; paymentId: string }
   | { step: 'refused'; intent: HostedIntent; userError: UserError }
+  /** The service was restored from a backup, and may have forgotten the payment: nobody will tell. */
+  | { step: 'forgotten'; intent: HostedIntent; restoredAt: number }
 
 export type HostedEvent =
   | { type: 'prepare' }
@@ -29,6 +31,7 @@ export type HostedEvent =
   | { type: 'sent'; paymentId: string }
   | { type: 'no_answer' }
   | { type: 'refused'; userError: UserError }
+  | { type: 'forgotten'; restoredAt: number }
   | { type: 'change' }
 
 export function reduceHosted(state: HostedState, event: HostedEvent): HostedState {
@@ -62,6 +65,10 @@ export function reduceHosted(state: HostedState, event: HostedEvent): HostedStat
     case 'refused':
       return isOut(state)
         ? { step: 'refused', intent: state.intent, userError: event.userError }
+        : state
+    case 'forgotten':
+      return isOut(state)
+        ? { step: 'forgotten', intent: state.intent, restoredAt: event.restoredAt }
         : state
     case 'change':
       return isOut(state) || state.step === 'signing' ? state : { step: 'form', userError: null }

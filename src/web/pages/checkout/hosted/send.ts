@@ -40,7 +40,8 @@ async function persistSend(send: OpenSend): Promise<void> {
   await transaction.done
 }
 
-async function forgetSend(nonce: string): Promise<void> {
+/** Once its outcome is known, or its operator looked for it. */
+export async function forgetSend(nonce: string): Promise<void> {
   await (await open()).delete('sends', nonce)
 }
 
@@ -145,9 +146,10 @@ export async function signIntent(
 export async function deliver(send: OpenSend): Promise<HostedEvent> {
   await persistSend(send)
   try {
-    const { state, paymentId } = await callProxy('hostedSend', {
+    const { state, paymentId, restoredAt } = await callProxy('hostedSend', {
       body: { nonce: send.nonce, signature: send.signature },
     })
+    if (restoredAt !== null) return { type: 'forgotten', restoredAt }
     if (state !== 'sent' || paymentId === null) return { type: 'no_answer' }
     await forgetSend(send.nonce)
     return { type: 'sent', paymentId }
