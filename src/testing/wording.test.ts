@@ -81,7 +81,8 @@ test('no text uses a phrase that the project has plainer words for', async () =>
  * of personal data removes from invoices, and 45 for what failed to be delivered and is delivered
  * again.
  */
-const MOST_WORDS = 7000 + 170 + 280 + 495 + 280 + 240 + 460 + 140 + 30 + 90 + 119 + 50 + 45 + 25
+const MOST_WORDS =
+  7000 + 170 + 280 + 495 + 280 + 240 + 460 + 140 + 30 + 90 + 119 + 50 + 45 + 25 + 22
 const MOST_WORDS_IN_A_SENTENCE = 18
 
 /** A value or an element counts as one word. */
