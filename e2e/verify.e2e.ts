@@ -172,6 +172,7 @@ test('a receipt adds up without any network, and one that was changed does not',
       .replace('"amountAtomic":"10000000000000000"', '"amountAtomic":"20000000000000000"'),
   )
   await expect(page.getByText(text('Does not match'))).toBeVisible()
+  await expect(page.locator('[data-verdict]'), 'the verdict of the former receipt').toHaveCount(0)
   await expectAccessible(page, 'verify: receipt that does not')
 
   // Anybody can write a receipt without bytes, and what it pays for.
