@@ -143,6 +143,7 @@ export const STATES = [
   'verify: many',
   'verify: receipt that adds up',
   'verify: receipt that does not',
+  'verify: receipt without bytes',
   'verify: review of a settlement',
   'verify: collected',
   'verify: other amount',

@@ -172,5 +172,23 @@ test('a receipt adds up without any network, and one that was changed does not',
       .replace('"amountAtomic":"10000000000000000"', '"amountAtomic":"20000000000000000"'),
   )
   await expect(page.getByText(text('Does not match'))).toBeVisible()
+  await expect(page.locator('[data-verdict]'), 'the verdict of the former receipt').toHaveCount(0)
   await expectAccessible(page, 'verify: receipt that does not')
+
+  // Anybody can write a receipt without bytes, and what it pays for.
+  const whole = JSON.parse(receipt)
+  const signedByPayer = page.getByText(text('Signed by the payer. Check the transaction.'))
+  await paste(page, JSON.stringify({ ...whole, resource: 'https://shop.example/guide' }))
+  await expect(page.getByText(text('Partly checked'))).toBeVisible()
+  await expect(signedByPayer).toBeVisible()
+  await page.getByRole('button', { name: text('Ask my node') }).click()
+  await expectVerdict(page, text('Couldn’t determine'))
+  await expect(page.getByText(text('Paid. The network does not show what for.'))).toBeVisible()
+  await paste(page, JSON.stringify({ ...whole, signed: null }))
+  await expect(page.getByText(text('Not signed. Ask your node.'))).toBeVisible()
+  await expect(signedByPayer).toHaveCount(0)
+  await expect(page.getByText(text('Compared with the signed bytes.'))).toHaveCount(0)
+  await expectAccessible(page, 'verify: receipt without bytes')
+  await page.getByRole('button', { name: text('Ask my node') }).click()
+  await expectVerdict(page, text('Verified and settled'))
 })

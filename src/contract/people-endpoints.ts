@@ -10,7 +10,12 @@ export const PersonRow = v.object({
   role: v.picklist(ROLES),
   /** Named by the configuration: only a restart with another one changes it. */
   configured: v.boolean(),
-  /** The wallet that gave the role; null where the configuration did. */
+  /**
+   * Of a wallet that the configuration names: the role that it was also given, and has once the
+   * configuration no longer names it.
+   */
+  givenRole: v.optional(v.picklist(ROLES)),
+  /** The wallet that gave the role; null where the configuration alone did. */
   givenBy: v.nullable(v.string()),
   givenAt: v.nullable(timestamp),
 })

@@ -82,7 +82,7 @@ test('no text uses a phrase that the project has plainer words for', async () =>
  * again, and 27 for a payment that a restored service may have forgotten.
  */
 const MOST_WORDS =
-  7000 + 170 + 280 + 495 + 280 + 240 + 460 + 140 + 30 + 90 + 119 + 50 + 45 + 25 + 27
+  7000 + 170 + 280 + 495 + 280 + 240 + 460 + 140 + 30 + 90 + 119 + 50 + 45 + 25 + 27 + 22
 const MOST_WORDS_IN_A_SENTENCE = 18
 
 /** A value or an element counts as one word. */

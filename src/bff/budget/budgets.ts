@@ -128,7 +128,7 @@ export class Budgets {
   spend(spender: Spender, budget: BudgetClass): void {
     const now = this.#now().getTime()
     const wait = this.quota.waitFor(RESERVE[budget], now)
-    if (wait > 0) throw tooMany(budget, 'desk', wait)
+    if (wait > 0) throw tooMany(budget, 'merchant', wait)
 
     const address = {
       name: `${budget} address ${spender.address}`,
@@ -186,7 +186,7 @@ export class Budgets {
     const totalWait = this.#buckets.take('relay', RELAYS_PER_MINUTE.total, now)
     if (totalWait === 0) return
     this.#buckets.giveBack(`relay ${address}`, RELAYS_PER_MINUTE.address)
-    throw tooMany('relay', 'desk', totalWait)
+    throw tooMany('relay', 'merchant', totalWait)
   }
 
   #perMinute(share: number): number {
@@ -196,7 +196,7 @@ export class Budgets {
 
 function tooMany(
   budget: BudgetClass | 'sign-in' | 'note' | 'link' | 'refund request' | 'relay',
-  scope: 'desk' | 'address' | 'session',
+  scope: 'merchant' | 'address' | 'session',
   waitMs: number,
 ): ProblemError {
   return new ProblemError('RATE_LIMIT', {

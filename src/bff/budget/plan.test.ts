@@ -66,5 +66,5 @@ test('a 429 of the service reaches the browser with its Retry-After, and the pro
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(answer.headers.get('x-ratelimit-remaining')).toBe('0')
   const next = await browser.get('/api/payments', from('10.0.0.5'))
-  expect(next).toMatchObject({ status: 429, json: { error: { details: { scope: 'desk' } } } })
+  expect(next).toMatchObject({ status: 429, json: { error: { details: { scope: 'merchant' } } } })
 })

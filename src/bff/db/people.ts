@@ -27,28 +27,57 @@ export async function findRole(db: Database, wallet: string): Promise<Role | nul
   return rows[0]?.role ?? null
 }
 
-/** @returns whether the wallet had a role to change */
+/**
+ * What a wallet gave away as an owner ends with that role, so that it does not come back with it.
+ * @returns whether the wallet had a role to change
+ */
 export async function changeRole(
   db: Database,
   wallet: string,
   given: Omit<RoleRow, 'wallet'>,
 ): Promise<boolean> {
-  const rows = await db
-    .update(walletRole)
-    .set(given)
-    .where(eq(walletRole.wallet, wallet))
-    .returning()
-  return rows.length > 0
+  return db.transaction(async (tx) => {
+    const rows = await tx
+      .update(walletRole)
+      .set(given)
+      .where(eq(walletRole.wallet, wallet))
+      .returning()
+    if (given.role !== 'owner') await deleteInvitationsOf(tx, wallet)
+    return rows.length > 0
+  })
 }
 
-/** @returns whether the wallet had a role */
-export async function removeRole(db: Database, wallet: string): Promise<boolean> {
-  const rows = await db.delete(walletRole).where(eq(walletRole.wallet, wallet)).returning()
-  return rows.length > 0
+/**
+ * As `changeRole`. A wallet that the configuration names stays an owner, and keeps its invitations.
+ * @returns whether the wallet had a role
+ */
+export async function removeRole(
+  db: Database,
+  wallet: string,
+  { configured }: { configured: boolean },
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const rows = await tx.delete(walletRole).where(eq(walletRole.wallet, wallet)).returning()
+    if (!configured) await deleteInvitationsOf(tx, wallet)
+    return rows.length > 0
+  })
 }
 
-export async function insertInvitation(db: Database, row: InvitationRow): Promise<void> {
-  await db.insert(invitation).values(row)
+async function deleteInvitationsOf(tx: Database, wallet: string): Promise<void> {
+  await tx.delete(invitation).where(eq(invitation.createdBy, wallet))
+}
+
+/** @returns whether its creator is still an owner */
+export async function insertInvitation(
+  db: Database,
+  row: InvitationRow,
+  configuredOwners: readonly string[],
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    if (!(await lockOwner(tx, row.createdBy, configuredOwners))) return false
+    await tx.insert(invitation).values(row)
+    return true
+  })
 }
 
 export async function findInvitations(db: Database, now: Date): Promise<InvitationRow[]> {
@@ -82,16 +111,25 @@ export async function findInvitation(
   return rows[0]
 }
 
+type Acceptance = {
+  wallet: string
+  at: Date
+  requestId: string
+  configuredOwners: readonly string[]
+}
+
 /**
  * Takes the invitation, gives its role to the wallet and records both, or does nothing: of two who
- * come at once, one gets it.
+ * come at once, one gets it, and none once its inviter is no owner.
  */
 export async function acceptInvitation(
   db: Database,
-  { id }: InvitationRow,
-  { wallet, at, requestId }: { wallet: string; at: Date; requestId: string },
+  { id, createdBy: inviter }: InvitationRow,
+  { wallet, at, requestId, configuredOwners }: Acceptance,
 ): Promise<boolean> {
   return db.transaction(async (tx) => {
+    // First, as where a role ends: the inviter's role lasts until this is over, or has ended before.
+    if (!(await lockOwner(tx, inviter, configuredOwners))) return false
     const [taken] = await tx.delete(invitation).where(eq(invitation.id, id)).returning()
     if (!taken) return false
     const { role, createdBy } = taken
@@ -111,6 +149,21 @@ export async function acceptInvitation(
     })
     return true
   })
+}
+
+/** Whether a wallet is an owner; it stays one until the end of the transaction. */
+async function lockOwner(
+  tx: Database,
+  wallet: string,
+  configuredOwners: readonly string[],
+): Promise<boolean> {
+  if (configuredOwners.includes(wallet)) return true
+  const rows = await tx
+    .select({ role: walletRole.role })
+    .from(walletRole)
+    .where(eq(walletRole.wallet, wallet))
+    .for('share')
+  return rows[0]?.role === 'owner'
 }
 
 export async function insertAuditEntry(

@@ -202,6 +202,33 @@ describe('a buyer', () => {
     expect((await Promise.all(stolen)).map(({ status }) => status)).toEqual(Array(5).fill(409))
   })
 
+  test('whose payment is beyond the budget of network fees is refused alone: other visitors are served', async () => {
+    const file = await create()
+    const { proof, wallet } = await signFor(file)
+    const requirements = { ...(await offerOf(file)), payTo: wallet.address }
+    const own = await payInvoice(evmPayer(evm, (await signFor(file)).account), requirements)
+    const stranger = fixture.browser()
+    await stranger.signIn(wallet)
+    const policy = fixture.service.context.config.facilitators
+    if (!policy) throw new Error('The service settles tokens here.')
+    const { dailyFees } = policy
+    const tiny = '0.000000000000000001'
+    policy.dailyFees = { wallet: '1', account: tiny, keyless: tiny }
+    try {
+      const refused = { status: 429, text: expect.stringContaining('settlement_fee_budget') }
+      expect(await present(BUYER, file, proof)).toMatchObject(refused)
+      const verify = {
+        x402Version: 2,
+        paymentPayload: JSON.parse(Buffer.from(own, 'base64').toString()),
+        paymentRequirements: requirements,
+      }
+      expect(await stranger.post('/api/facilitator/verify', verify)).toMatchObject(refused)
+      expect((await shop.get('/api/payments?limit=3')).status).toBe(200)
+    } finally {
+      policy.dailyFees = dailyFees
+    }
+  })
+
   test('that comes back from another address is in the inbox, and gets the file after sign-in', async () => {
     const file = await create()
     const { account, proof, wallet } = await signFor(file)

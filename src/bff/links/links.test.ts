@@ -380,6 +380,34 @@ describe('paying a link', () => {
     expect(again.json.error.details).toMatchObject({ reason: { code: 'link_withdrawn' } })
   })
 
+  test('repeated under a key that is spelled like that of another sender needs an open link too', async () => {
+    const account = await evm.wallet(10n ** 20n)
+    const key = crypto.randomUUID()
+    for (const [first, second] of [
+      [`${key}:verified`, key],
+      [`verified:${key}`, key],
+      [`open:${key}`, `open:${key}`],
+    ] as const) {
+      const { link, terms } = await create()
+      const buyer = fixture.browser()
+      const ask = (idempotencyKey: string) =>
+        buyer.post(
+          '/api/link/pay',
+          { link, walletAddress: account.address },
+          { 'Idempotency-Key': idempotencyKey },
+        )
+      expect((await ask(first)).status, first).toBe(200)
+      await buyer.signIn({
+        address: account.address,
+        network: evm.network.network,
+        sign: (message) => account.signMessage({ message }),
+      })
+      expect((await shop.post('/api/links/withdraw', { id: terms.id })).status).toBe(200)
+      const again = await ask(second)
+      expect(reasonCodeOf(again.json.error?.details), first).toBe('link_withdrawn')
+    }
+  })
+
   test('or reading it more often than buyers do waits, whatever the link, while others go on', async () => {
     const { link } = await create()
     const stranger = from('10.0.0.1')

@@ -363,7 +363,7 @@ describe('an event', () => {
     const refused = and(inArray(mailMessage.wallet, people), isNotNull(mailMessage.failure))
     // Neither is being offered any more when the server begins to accept.
     await expect.poll(() => db.$count(mailMessage, refused), PATIENT).toBe(2)
-    await removeRole(db, lost.wallet.address)
+    await removeRole(db, lost.wallet.address, { configured: false })
     server.answer = () => 250
     ahead += 61_000
     await pay()

@@ -169,6 +169,42 @@ test('one host has four requests at a time', async () => {
   ])
 })
 
+test('one address has four requests at a time, to whatever hosts, while others are served', async () => {
+  await using shared = await Fixture.open({ bff: { trustedProxyHops: 1 } })
+  const hosts = await Promise.all(
+    Array.from({ length: 3 }, async () => {
+      const host = createServer((request, response) => {
+        seen.push(request)
+        listener(request, response)
+      })
+      await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve))
+      return host
+    }),
+  )
+  const urls = hosts.map((host) => `http://127.0.0.1:${(host.address() as AddressInfo).port}`)
+  const open: (() => void)[] = []
+  const arrived = Promise.withResolvers<void>()
+  listener = (_, response) => {
+    open.push(() => response.end('late'))
+    if (open.length === 4) arrived.resolve()
+  }
+  const from = (address: string, url = '') =>
+    shared
+      .browser()
+      .post('/api/relay', { method: 'GET', headers: [], url }, { 'X-Forwarded-For': address })
+  const four = [0, 0, 1, 1].map((host) => from('10.0.0.1', urls[host]))
+  await arrived.promise
+  expect(await from('10.0.0.1', urls[2])).toMatchObject({
+    status: 429,
+    json: { error: { details: { budget: 'relay', scope: 'address' } } },
+  })
+  const other = from('10.0.0.2', urls[2])
+  await expect.poll(() => open.length).toBe(5)
+  for (const end of open) end()
+  for (const answer of await Promise.all([...four, other])) expect(answer.status).toBe(200)
+  await Promise.all(hosts.map((host) => new Promise((resolve) => host.close(resolve))))
+})
+
 test('who may have requests relayed is the operator’s choice', async () => {
   await using strict = await Fixture.open({
     bff: { relay: { audience: 'wallets', loopback: true } },

@@ -59,41 +59,50 @@ function isWithheld(name: string): boolean {
   return WITHHELD.has(name)
 }
 
-/** How many relayed requests one host and the whole proxy have under way: a relay must be no lever against either. */
-class ConcurrencyLimit {
-  readonly #perHost: number
-  readonly #total: number
-  readonly #open = new Map<string, number>()
-  #sum = 0
+type RelayScope = 'host' | 'address' | 'merchant'
 
-  constructor(limits: { perHost: number; total: number }) {
-    this.#perHost = limits.perHost
-    this.#total = limits.total
+/**
+ * How many relayed requests are under way to one host, for one visitor's address, and in the whole proxy: a relay must be
+ * no lever against any of them.
+ */
+class ConcurrencyLimit {
+  readonly #limits: Readonly<Record<RelayScope, number>>
+  readonly #open = new Map<string, number>()
+
+  constructor(limits: Readonly<Record<RelayScope, number>>) {
+    this.#limits = limits
   }
 
-  /** Runs `work` at once, or not at all: false when as many are under way as may be. */
+  /** Runs `work` at once, or not at all: tells the limit that is used up. */
   async pass<T>(
-    host: string,
+    asking: { host: string; address: string },
     work: () => Promise<T>,
-  ): Promise<{ passed: true; value: T } | { passed: false }> {
-    const here = this.#open.get(host) ?? 0
-    if (here >= this.#perHost || this.#sum >= this.#total) return { passed: false }
-    this.#open.set(host, here + 1)
-    this.#sum++
+  ): Promise<{ refused: null; value: T } | { refused: RelayScope }> {
+    const names = {
+      host: `host ${asking.host}`,
+      address: `address ${asking.address}`,
+      merchant: 'merchant',
+    }
+    const scopes = ['host', 'address', 'merchant'] as const
+    const openOf = (scope: RelayScope) => this.#open.get(names[scope]) ?? 0
+    const refused = scopes.find((scope) => openOf(scope) >= this.#limits[scope])
+    if (refused) return { refused }
+    for (const scope of scopes) this.#open.set(names[scope], openOf(scope) + 1)
     try {
-      return { passed: true, value: await work() }
+      return { refused: null, value: await work() }
     } finally {
-      this.#sum--
-      const left = (this.#open.get(host) ?? 1) - 1
-      if (left > 0) this.#open.set(host, left)
-      else this.#open.delete(host)
+      for (const scope of scopes) {
+        const left = openOf(scope) - 1
+        if (left > 0) this.#open.set(names[scope], left)
+        else this.#open.delete(names[scope])
+      }
     }
   }
 }
 
 /** A seller may settle a payment before it answers, so an answer may take a while. */
 const WITHIN_MS = 60_000
-const turnstile = new ConcurrencyLimit({ perHost: 4, total: 32 })
+const turnstile = new ConcurrencyLimit({ host: 4, address: 4, merchant: 32 })
 
 /**
  * Asks an address of the visitor's choice for them, under the guard of every foreign address, and passes the answer on as data.
@@ -111,16 +120,17 @@ export const relay: OwnRule<'relay'> = async ({ context, visitor, body }) => {
   context.budgets.spendRelay(visitor.address)
   try {
     const bytes = body.body === undefined ? undefined : new TextEncoder().encode(body.body)
-    const asked = await turnstile.pass(url.host, () =>
+    const { address } = visitor
+    const asked = await turnstile.pass({ host: url.host, address }, () =>
       exchange(
         { method, url, headers, body: bytes },
         { timeoutMs: WITHIN_MS, maxBytes: MAX_RELAYED_BYTES, loopback },
       ),
     )
-    if (!asked.passed)
+    if (asked.refused !== null)
       throw new ProblemError('RATE_LIMIT', {
         retryAfter: 2,
-        details: { budget: 'relay', scope: 'host' },
+        details: { budget: 'relay', scope: asked.refused },
       })
     const answer = asked.value
     return {

@@ -77,9 +77,13 @@ export async function buildPayment({
   return { reply, sessionId, setCookie: started?.setCookie }
 }
 
-/** Keeps apart what is asked before and after a session has proven the sender: the requests differ, and under one key the service would refuse the second. */
-export function verifiedScope(scope: string, senderVerified: boolean): string {
-  return senderVerified ? `${scope}:verified` : scope
+/**
+ * Keeps apart what is asked before and after a session has proven the sender: the requests differ, and under one key
+ * the service would refuse the second. The id of a session has no dot, and a colon ends the scope: no key of a
+ * browser leads from one to the other.
+ */
+export function verifiedScope(sessionId: string, senderVerified: boolean): string {
+  return senderVerified ? `${sessionId}.verified` : sessionId
 }
 
 type Body = EndpointInput<'transactionSend'>['body']

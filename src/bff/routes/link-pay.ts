@@ -20,7 +20,7 @@ import { requireSource } from '../files/source.ts'
 import { openLink, readState, refuseLink, type OpenedLink } from '../links/open-link.ts'
 import { refreshPayments } from '../links/refresh.ts'
 import { chosenTerms, findShort } from '../links/short-link.ts'
-import { buildPayment, verifiedScope } from './build-payment.ts'
+import { buildPayment } from './build-payment.ts'
 import type { OwnCall, OwnReply, OwnRule } from '../session/rule.ts'
 
 /**
@@ -39,8 +39,7 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
   const payer = {
     id: createId('lpm'),
     sessionId: session?.id,
-    // As the service knows it: under another scope the same key is another request, and builds another payment.
-    requestKey: idempotencyKey && verifiedScope(idempotencyKey, senderVerified),
+    requestKey: idempotencyKey && requestKeyOf(idempotencyKey, senderVerified),
     now: context.now(),
   }
   // A request repeated under its key takes no second place, even if the link is no longer open.
@@ -82,6 +81,14 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
     cookies: setCookie === undefined ? undefined : [setCookie],
     headers: reply.headers,
   }
+}
+
+/**
+ * The key under which a place is found again. A sender who is proven since then has another payment built, and takes
+ * another place for it. No browser's key has a space, so neither spelling can be chosen for the other.
+ */
+function requestKeyOf(idempotencyKey: string, senderVerified: boolean): string {
+  return `${senderVerified ? 'verified' : 'open'} ${idempotencyKey}`
 }
 
 type Payable = OpenedLink & { metadata: Record<string, unknown> }

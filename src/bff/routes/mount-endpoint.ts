@@ -73,10 +73,10 @@ export function mountOwnEndpoint<K extends OwnEndpointName>(
   const endpoint: BrowserEndpoint = browserEndpoints[name]
   app.on(endpoint.method, `/api${endpoint.path}`, async (c) => {
     c.set('route', name)
-    const visitor = await readVisitor(context, c)
     // What is larger than usual is read for those alone who may send it.
     const least = ACCESS[name]
-    if (endpoint.maxBytes !== undefined && least !== 'anybody') requireRole(visitor, least)
+    if (endpoint.maxBytes !== undefined && least !== 'anybody')
+      requireRole(await readVisitor(context, c), least)
     const raw = {
       params: {},
       query: {},
@@ -84,6 +84,8 @@ export function mountOwnEndpoint<K extends OwnEndpointName>(
     }
     // As above: the row's own schema.
     const body = parseInput(endpoint, raw).body as OwnCall<K>['body']
+    // After the body, which may take its time: a session or a role that ended meanwhile counts for nothing.
+    const visitor = await readVisitor(context, c)
     const idempotencyKey = readIdempotencyKey(c)
     const approval = c.req.header(APPROVAL_HEADER)
     const requestId = c.get('requestId')

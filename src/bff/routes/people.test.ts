@@ -1,4 +1,7 @@
+import { request } from 'node:http'
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { removeRole } from '#bff/db/people.ts'
 import { reasonCodeOf } from '#contract/reasons.ts'
 import type { AuditEntry, People } from '#contract/people-endpoints.ts'
 import type { Role } from '#contract/role.ts'
@@ -265,6 +268,122 @@ test('an owner who was removed invites nobody with a signature made before', asy
     403,
     'invitation_over',
   ])
+})
+
+test('an invitation does not come back with the role of the owner who made it', async () => {
+  const second = await joined('owner')
+  const { address } = second.wallet
+  const setRole = async (role: Role) =>
+    owner.browser.post(
+      '/api/people/change',
+      { walletAddress: address, role },
+      await owner.browser.approve(owner.wallet, {
+        kind: 'changeRole',
+        walletAddress: address,
+        role,
+      }),
+    )
+  const before = await invite('owner', second)
+  expect((await setRole('viewer')).status).toBe(200)
+  expect((await setRole('owner')).status).toBe(200)
+  expect(reasonOf(await join(await signedIn(), before))).toEqual([403, 'invitation_over'])
+
+  const earlier = await invite('owner', second)
+  await owner.browser.post('/api/people/remove', { walletAddress: address })
+  expect((await join(second, await invite('owner'))).status).toBe(200)
+  expect(reasonOf(await join(await signedIn(), earlier))).toEqual([403, 'invitation_over'])
+})
+
+test('an owner whose role ends while an invitation of theirs is accepted has given nothing', async () => {
+  const second = await joined('owner')
+  const code = await invite('operator', second)
+  const guest = await signedIn()
+  const { db } = fixture.bff.context
+  const removed = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const removing = db.transaction(async (tx) => {
+    await removeRole(tx, second.wallet.address, { configured: false })
+    removed.resolve()
+    await gate.promise
+  })
+  await removed.promise
+  const joining = join(guest, code)
+  await expect
+    .poll(async () => {
+      const waiting = sql`select count(*)::int as count from pg_locks where not granted`
+      return (await db.execute<{ count: number }>(waiting)).rows[0]?.count
+    })
+    .not.toBe(0)
+  gate.resolve()
+  await removing
+  expect(reasonOf(await joining)).toEqual([403, 'invitation_over'])
+  expect(await roleIn(guest.browser)).toBeNull()
+})
+
+test('a role that an owner of the configuration was also given is listed, and can be removed', async () => {
+  const person = await joined('operator')
+  const { address } = person.wallet
+  const { operatorWallets } = fixture.bff.context.config
+  fixture.bff.context.config.operatorWallets = [...operatorWallets, address]
+  try {
+    expect(await roleIn(person.browser)).toBe('owner')
+    const listed = peopleIn(await owner.browser.get('/api/people')).people
+    expect(listed.filter(({ wallet }) => wallet === address)).toEqual([
+      {
+        wallet: address,
+        role: 'owner',
+        configured: true,
+        givenRole: 'operator',
+        givenBy: owner.wallet.address,
+        givenAt: clock,
+      },
+    ])
+    const left = await owner.browser.post('/api/people/remove', { walletAddress: address })
+    expect(peopleIn(left).people.find(({ wallet }) => wallet === address)).toEqual({
+      wallet: address,
+      role: 'owner',
+      configured: true,
+      givenBy: null,
+      givenAt: null,
+    })
+    expect(
+      reasonOf(await owner.browser.post('/api/people/remove', { walletAddress: address })),
+    ).toEqual([403, 'role_configured'])
+    expect(await roleIn(person.browser)).toBe('owner')
+  } finally {
+    fixture.bff.context.config.operatorWallets = operatorWallets
+  }
+  expect(await roleIn(person.browser)).toBeNull()
+})
+
+test('who is removed while the body of a request arrives changes nothing with it', async () => {
+  const second = await joined('owner')
+  const uninvite = await invite('viewer')
+  const { invitations } = peopleIn(await owner.browser.get('/api/people'))
+  const body = JSON.stringify({ id: invitations[0]?.id })
+  const sent = Promise.withResolvers<number>()
+  const asking = request(
+    `${fixture.bff.url}/api/people/uninvite`,
+    {
+      method: 'POST',
+      headers: second.browser.headers({
+        'Content-Type': 'application/json',
+        'Content-Length': String(body.length),
+        'X-Requested-By': 'paydesk',
+      }),
+    },
+    (response) => {
+      response.resume()
+      sent.resolve(response.statusCode ?? 0)
+    },
+  )
+  asking.write(body.slice(0, -1))
+  // The proxy has taken what it read so far: a request of the same session is answered after it.
+  expect((await second.browser.get('/api/people')).status).toBe(200)
+  await owner.browser.post('/api/people/remove', { walletAddress: second.wallet.address })
+  asking.end(body.slice(-1))
+  expect(await sent.promise).toBe(403)
+  expect((await join(await signedIn(), uninvite)).status).toBe(200)
 })
 
 test('every change by a person of the account has an entry, done or refused', async () => {

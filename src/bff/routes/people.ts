@@ -18,7 +18,7 @@ import { deleteMailAddress } from '../db/mail.ts'
 import { findSessionsOf } from '../db/sessions.ts'
 import { requireApproval } from '../session/approval.ts'
 import { roleOf, toOpenSession } from '../session/open-session.ts'
-import { type OwnRule, notFound, requireRole, requireWallet } from '../session/rule.ts'
+import { type OwnRule, missingRole, notFound, requireRole, requireWallet } from '../session/rule.ts'
 import { createCookieValue, createId, hashCookieValue } from '../session/random.ts'
 
 const VALID_MS = 7 * 24 * 3_600_000
@@ -44,7 +44,8 @@ export const peopleInvite: OwnRule<'peopleInvite'> = async (call) => {
     createdAt,
     expiresAt: new Date(createdAt.getTime() + VALID_MS),
   }
-  await insertInvitation(context.db, row)
+  if (!(await insertInvitation(context.db, row, context.config.operatorWallets)))
+    throw missingRole('owner')
   return { value: { code, invitation: toInvitation(row) } }
 }
 
@@ -72,7 +73,10 @@ export const peopleJoin: OwnRule<'peopleJoin'> = async ({ context, visitor, body
     throw refuse('invitation_over')
   const held = await roleOf(context, wallet)
   if (hasRole(held, found.role)) throw refuse('role_held')
-  if (!(await acceptInvitation(context.db, found, { wallet, at: now, requestId })))
+  const configuredOwners = context.config.operatorWallets
+  if (
+    !(await acceptInvitation(context.db, found, { wallet, at: now, requestId, configuredOwners }))
+  )
     throw refuse('invitation_over')
   await refreshStreams(context, wallet)
   return { value: { role: found.role } }
@@ -82,7 +86,7 @@ export const peopleChange: OwnRule<'peopleChange'> = async (call) => {
   const { context, visitor, body, approval } = call
   const { walletAddress, role } = body
   const givenBy = requireRole(visitor, 'owner').member.wallet
-  requireNotConfigured(context, walletAddress)
+  if (isConfigured(context, walletAddress)) throw refuse('role_configured')
   await requireApproval(context, visitor, { approval, operation: { kind: 'changeRole', ...body } })
   const given = { role, givenBy, givenAt: context.now() }
   if (!(await changeRole(context.db, walletAddress, given))) throw notFound()
@@ -90,11 +94,14 @@ export const peopleChange: OwnRule<'peopleChange'> = async (call) => {
   return { value: await listPeople(context) }
 }
 
+/** Of a wallet that the configuration names, only the role goes that it was also given. */
 export const peopleRemove: OwnRule<'peopleRemove'> = async ({ context, body }) => {
-  requireNotConfigured(context, body.walletAddress)
-  if (!(await removeRole(context.db, body.walletAddress))) throw notFound()
-  await deleteMailAddress(context.db, body.walletAddress, null)
-  await refreshStreams(context, body.walletAddress)
+  const wallet = body.walletAddress
+  const configured = isConfigured(context, wallet)
+  if (!(await removeRole(context.db, wallet, { configured })))
+    throw configured ? refuse('role_configured') : notFound()
+  if (!configured) await deleteMailAddress(context.db, wallet, null)
+  await refreshStreams(context, wallet)
   return { value: await listPeople(context) }
 }
 
@@ -111,13 +118,17 @@ export const auditRead: OwnRule<'auditRead'> = async ({ context, body }) => {
 
 async function listPeople({ config, db, now }: ProxyContext): Promise<People> {
   const [roles, invitations] = await Promise.all([findRoles(db), findInvitations(db, now())])
-  const configured = config.operatorWallets.map((wallet) => ({
-    wallet,
-    role: 'owner' as const,
-    configured: true,
-    givenBy: null,
-    givenAt: null,
-  }))
+  const configured = config.operatorWallets.map((wallet) => {
+    const given = roles.find((row) => row.wallet === wallet)
+    return {
+      wallet,
+      role: 'owner' as const,
+      configured: true,
+      ...(given && { givenRole: given.role }),
+      givenBy: given?.givenBy ?? null,
+      givenAt: given?.givenAt.getTime() ?? null,
+    }
+  })
   const people = [
     ...configured,
     ...roles
@@ -143,8 +154,8 @@ async function refreshStreams(context: ProxyContext, wallet: string): Promise<vo
     context.streams.refresh(toOpenSession(row, context.config.operatorWallets))
 }
 
-function requireNotConfigured({ config }: ProxyContext, wallet: string): void {
-  if (config.operatorWallets.includes(wallet)) throw refuse('role_configured')
+function isConfigured({ config }: ProxyContext, wallet: string): boolean {
+  return config.operatorWallets.includes(wallet)
 }
 
 const WORDS = {

@@ -63,10 +63,11 @@ export function requireRole(visitor: Visitor, least: Role): MemberSession {
   const session = requireWallet(visitor)
   const { member } = session
   if (member && hasRole(member.role, least)) return { ...session, member }
-  throw new ProblemError('FORBIDDEN', {
-    message: MESSAGES[least],
-    reason: `${least}_required`,
-  })
+  throw missingRole(least)
+}
+
+export function missingRole(least: Role): ProblemError {
+  return new ProblemError('FORBIDDEN', { message: MESSAGES[least], reason: `${least}_required` })
 }
 
 const MESSAGES = {

@@ -6,6 +6,7 @@ import { apiKeyHint } from '#contract/api-key-body.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { endpoints, type EndpointName, type EndpointResponse } from '#contract/endpoints.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
+import type { ProblemError } from '#contract/problem.ts'
 import type { Quota, RateHeaders } from '../budget/budgets.ts'
 import type { BffConfig } from '../config/config.ts'
 import { Exchanger, UpstreamError, type UpstreamResponse } from './exchange.ts'
@@ -23,6 +24,9 @@ export const UPSTREAM_TIMEOUT_MS = 15_000
 const SHARED_MS = 1000
 /** No page needs more reads at once than this. */
 const MAX_SHARED = 1000
+
+/** The service counts a request for up to so long: no refusal of the plan lasts longer. */
+const PLAN_WINDOW_S = 63
 
 const FORWARDED = [
   'x-ratelimit-limit',
@@ -199,10 +203,14 @@ export class Upstream {
     if (text.includes(this.#config.serviceApiKey) || text.includes(hint))
       throw new OperatorError('nonsense')
     const headers = forwardedHeaders(answer.headers)
-    if (answer.status === 429)
-      this.#quota.block(this.#now().getTime() + 1000 * (Number(headers['retry-after']) || 1))
-    if (answer.status !== 200 && answer.status !== 202)
-      throw problemOf({ status: answer.status, text, headers })
+    if (answer.status !== 200 && answer.status !== 202) {
+      const problem = problemOf({ status: answer.status, text, headers })
+      if (isPlanUsedUp(problem, headers)) {
+        const seconds = Math.min(Number(headers['retry-after']) || 1, PLAN_WINDOW_S)
+        this.#quota.block(this.#now().getTime() + 1000 * seconds)
+      }
+      throw problem
+    }
     const schema: v.GenericSchema = endpoints[name].response
     const raw = parseAnswer(text)
     const result = v.safeParse(schema, raw)
@@ -262,6 +270,18 @@ function forwardedHeaders(headers: IncomingHttpHeaders): Record<string, string> 
     if (typeof value === 'string' && /^[\x20-\x7e]{1,200}$/.test(value)) forwarded[name] = value
   }
   return forwarded
+}
+
+/**
+ * Whether this program's key has no request left. Other refusals with 429 name their reason and
+ * end one request: a spent budget of network fees says nothing about the next read.
+ */
+function isPlanUsedUp({ code, facts }: ProblemError, headers: Record<string, string>): boolean {
+  return (
+    code === 'RATE_LIMIT' &&
+    facts.details?.reason === undefined &&
+    headers['x-ratelimit-remaining'] === '0'
+  )
 }
 
 function rateHeaders(headers: IncomingHttpHeaders): RateHeaders | undefined {

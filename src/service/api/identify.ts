@@ -1,4 +1,4 @@
-import type { MiddlewareHandler } from 'hono'
+import type { Context as HttpContext, MiddlewareHandler } from 'hono'
 import { PLANS } from '#contract/api-key-body.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { clientAddress } from '#http/connections.ts'
@@ -11,11 +11,19 @@ const BEARER = /^Bearer +(\S+)$/i
 /** What an address may ask per minute without a valid key. */
 export const ANONYMOUS_PER_MINUTE = PLANS.standard.requestsPerMinute
 
+/** Who asks; undefined without a valid key. */
+export async function findCaller(
+  c: HttpContext<HttpEnv>,
+  context: Context,
+): Promise<Authenticated | undefined> {
+  const key = BEARER.exec(c.req.header('authorization') ?? '')?.[1]
+  return key ? context.callers.find(key, context.now()) : undefined
+}
+
 /** Finds out who asks and counts the request: against the account's plan and the key's limit, or against the address when there is no valid key. */
 export function identify(context: Context): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
-    const key = BEARER.exec(c.req.header('authorization') ?? '')?.[1]
-    const caller = key ? await context.callers.find(key, context.now()) : undefined
+    const caller = await findCaller(c, context)
     c.set('caller', caller)
     const limits = caller
       ? limitsOf(caller)

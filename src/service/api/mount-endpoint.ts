@@ -29,6 +29,7 @@ import {
 import { missingScope } from '../keys/scopes.ts'
 import { toProblem, problemHeaders, problemText, respondJson } from './envelope.ts'
 import type { HttpEnv, Routes } from './handler.ts'
+import { findCaller } from './identify.ts'
 import { parseInput } from './parse-input.ts'
 
 /** Used instead of a key id. */
@@ -180,10 +181,12 @@ export function mountEndpoint<K extends EndpointName>(
   const endpoint: Endpoint = endpoints[name]
   app.on(endpoint.method, endpoint.path, async (c) => {
     c.set('route', name)
-    const actor =
-      (await actKeyless(c, context, endpoint)) ?? requireScope(c.get('caller'), endpoint)
+    const keyless = await actKeyless(c, context, endpoint)
+    if (!keyless) requireScope(c.get('caller'), endpoint)
     c.set('asked', { params: c.req.param() })
     const body = endpoint.body ? await readBody(c.req.raw) : undefined
+    // After the body, which may take its time: a key that ended meanwhile does nothing more.
+    const actor = keyless ?? requireScope(await findCaller(c, context), endpoint)
     c.set('asked', { params: c.req.param(), body })
     const asked = { params: c.req.param(), query: readQuery(c.req.url), body }
     c.set('asked', asked)

@@ -24,6 +24,8 @@ export type NewKey = {
   expiresAt?: Date
   /** In place of the plan's quota. */
   requestsPerMinute?: number
+  /** The key on whose behalf it is made; none for the operator's own command. */
+  askedBy?: string
   /** Whether it takes the place of another key, which stays valid for a while. */
   replaces?: boolean
   /** The current time otherwise. */
@@ -33,7 +35,7 @@ export type NewKey = {
 /**
  * Makes an API key. The key itself is returned here and nowhere else: only its hash is kept.
  * The operator's own command is bounded like the API: a key more than an account may have is one that nobody manages.
- * @throws `NOT_FOUND` for an unknown account, `FORBIDDEN` for a plan above the account's and for a key beyond the most that an account has
+ * @throws `NOT_FOUND` for an unknown account, `UNAUTHORIZED` where the asking key has ended, `FORBIDDEN` for a plan above the account's and for a key beyond the most that an account has
  */
 export async function createKey(db: Database, input: NewKey): Promise<{ id: string; key: string }> {
   return await db.transaction((tx) => insertKey(tx, input))
@@ -41,6 +43,7 @@ export async function createKey(db: Database, input: NewKey): Promise<{ id: stri
 
 async function insertKey(tx: Database, input: NewKey): Promise<{ id: string; key: string }> {
   const owner = await lockAccount(tx, input.accountId)
+  if (input.askedBy !== undefined) await requireValidKey(tx, input.askedBy, input.now)
   if (isAbove(input.plan, owner.plan)) {
     throw new ProblemError('FORBIDDEN', {
       message: `The plan of this account is ${owner.plan}; its keys cannot have ${input.plan}.`,
@@ -62,6 +65,20 @@ async function insertKey(tx: Database, input: NewKey): Promise<{ id: string; key
     requestsPerMinute: input.requestsPerMinute,
   })
   return { id, key }
+}
+
+/**
+ * A deletion of this key waits for the transaction, so who reads the list of keys after it sees all that the key made.
+ * @throws `UNAUTHORIZED`
+ */
+async function requireValidKey(tx: Database, id: string, now = new Date()): Promise<void> {
+  const [row] = await tx
+    .select({ revokedAt: apiKey.revokedAt, expiresAt: apiKey.expiresAt })
+    .from(apiKey)
+    .where(eq(apiKey.id, id))
+    .for('share')
+  if (!row || row.revokedAt || (row.expiresAt && row.expiresAt <= now))
+    throw new ProblemError('UNAUTHORIZED')
 }
 
 /**

@@ -1,15 +1,26 @@
+import { request } from 'node:http'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isApiKey, type Scope } from '#contract/api-key-body.ts'
+import type { ProblemError } from '#contract/problem.ts'
+import type { Database } from '#postgres/open.ts'
 import { createTestDatabase, executeAsOwner, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { apiKey } from '../db/schema/access.ts'
 import { routes } from '../api/handlers.ts'
 import { changePlan } from './accounts.ts'
-import { rotateKey } from './manage-keys.ts'
+import { createKey } from './create-key.ts'
+import { listKeys, revokeKey, rotateKey } from './manage-keys.ts'
 
 const START = new Date('2026-01-01T00:00:00Z').getTime()
 const { apiKeyList, apiKeyCreate, apiKeyRotate, apiKeyDelete } = routes
+
+async function waitingLocks(db: Database): Promise<string | undefined> {
+  const { rows } = await db.execute<{ waiting: string }>(
+    sql`select count(*)::text as waiting from pg_locks where not granted`,
+  )
+  return rows[0]?.waiting
+}
 
 describe('the keys of an account', () => {
   let database: TestDatabase
@@ -379,6 +390,125 @@ describe('the keys of an account', () => {
   })
 })
 
+describe('a key that is deleted while it asks for another one', () => {
+  let database: TestDatabase
+  let app: TestApp
+  beforeAll(async () => {
+    database = await createTestDatabase('postgres')
+    app = await startTestApp({
+      target: database.target,
+      routes: { apiKeyList, apiKeyCreate, apiKeyRotate, apiKeyDelete },
+    })
+  })
+  afterAll(async () => {
+    await app?.[Symbol.asyncDispose]()
+    await database?.[Symbol.asyncDispose]()
+  })
+
+  /** The two keys of an account: the owner's, and the one that a thief has. */
+  async function stolen() {
+    const owner = await createTestKey(app.context.db)
+    const authorization = `Bearer ${owner.key}`
+    const headers = { authorization, 'content-type': 'application/json' }
+    const body = JSON.stringify({ name: 'stolen', scopes: ['keys:manage', 'payment:read'] })
+    const answer = await fetch(`${app.url}/api-keys`, { method: 'POST', headers, body })
+    const thief: { id: string; key: string } = await answer.json()
+    const revoke = () =>
+      fetch(`${app.url}/api-keys/${thief.id}`, { method: 'DELETE', headers: { authorization } })
+    const count = async () => (await listKeys(app.context.db, owner.accountId)).length
+    return { owner, thief, revoke, count }
+  }
+
+  test.each([
+    ['a new key', () => '/api-keys', { name: 'x', scopes: ['payment:read'] }],
+    ['a successor', (id: string) => `/api-keys/${id}/rotate`, { graceSeconds: 86_400 }],
+  ] as const)('with a body that arrives slowly gets no key: %s', async (_, path, body) => {
+    const { thief, revoke, count } = await stolen()
+    const text = JSON.stringify(body)
+    const status = Promise.withResolvers<number>()
+    const asking = request(
+      app.url + path(thief.id),
+      {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${thief.key}`,
+          'content-type': 'application/json',
+          'content-length': String(text.length),
+        },
+      },
+      (response) => {
+        response.resume()
+        status.resolve(response.statusCode ?? 0)
+      },
+    )
+    asking.write(text.slice(0, -1))
+    // It was let in: the request has counted as its use.
+    await eventuallyUsed(thief.id)
+    expect((await revoke()).status).toBe(200)
+    asking.end(text.slice(-1))
+    expect(await status.promise).toBe(401)
+    expect(await count()).toBe(2)
+  })
+
+  test('makes none where the deletion commits first, and shows in the list where it comes second', async () => {
+    const { owner, thief, count } = await stolen()
+    const { db } = app.context
+    const ask = () =>
+      createKey(db, {
+        accountId: owner.accountId,
+        name: 'x',
+        scopes: ['payment:read'],
+        plan: 'standard',
+        environment: 'test',
+        askedBy: thief.id,
+      })
+    await ask()
+    expect(await count()).toBe(3)
+    const gate = Promise.withResolvers<void>()
+    const deleted = Promise.withResolvers<void>()
+    const deleting = db.transaction(async (tx) => {
+      await revokeKey(tx, thief.id, new Date())
+      deleted.resolve()
+      await gate.promise
+    })
+    await deleted.promise
+    const made = ask().then(
+      () => 'made',
+      (error: ProblemError) => error.code,
+    )
+    await expect.poll(() => waitingLocks(db)).not.toBe('0')
+    gate.resolve()
+    await deleting
+    expect(await made).toBe('UNAUTHORIZED')
+    expect(await count()).toBe(3)
+  })
+
+  test('of two that replace each other at once one gets a successor, and the other is refused', async () => {
+    const { owner, thief } = await stolen()
+    const ask = (key: string, id: string) =>
+      fetch(`${app.url}/api-keys/${id}/rotate`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ graceSeconds: 0 }),
+      })
+    const wide = await createKey(app.context.db, {
+      accountId: owner.accountId,
+      name: 'y',
+      scopes: ['keys:manage', 'payment:read'],
+      plan: 'standard',
+      environment: 'test',
+    })
+    const answers = await Promise.all([ask(thief.key, wide.id), ask(wide.key, thief.id)])
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401])
+  })
+
+  async function eventuallyUsed(id: string): Promise<void> {
+    await expect
+      .poll(async () => (await listKeys(app.context.db)).find((key) => key.id === id)?.lastUsedAt)
+      .toBeTruthy()
+  }
+})
+
 test('of two rotations that overlap the second one waits, and finds a successor', async () => {
   await using database = await createTestDatabase('postgres')
   await using app = await startTestApp({ target: database.target })
@@ -400,16 +530,7 @@ test('of two rotations that overlap the second one waits, and finds a successor'
       () => 'rotated again',
       (error: Error) => error.message,
     )
-  await expect
-    .poll(
-      async () =>
-        (
-          await db.execute<{ waiting: string }>(
-            sql`select count(*)::text as waiting from pg_locks where not granted`,
-          )
-        ).rows[0]?.waiting,
-    )
-    .not.toBe('0')
+  await expect.poll(() => waitingLocks(db)).not.toBe('0')
   gate.resolve()
   expect(await second).toBe(
     `The key ${id} was rotated before; its successor is ${(await first).id}.`,

@@ -4,43 +4,53 @@ import type { EndpointReply, EndpointInput } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Actor, Context } from '../context/context.ts'
+import { lockAccount } from '../db/lease.ts'
 import { account, apiKey } from '../db/schema/access.ts'
 import { lowerPlan } from './accounts.ts'
 import { createKey } from './create-key.ts'
 import { announceKeyChange } from './key-changes.ts'
 import { requireGrant } from './scopes.ts'
 
-export type Rotation = { id: string; graceSeconds: number; now: Date }
+export type Rotation = {
+  id: string
+  graceSeconds: number
+  /** As of a new key. */
+  askedBy?: string
+  now: Date
+}
 
 /**
  * Makes a key's successor, with the same name, scopes, quota and expiry: a rotation prolongs nothing. The old key ends with the grace,
  * or at its own expiry if that is sooner. Runs in a transaction of the caller's, who announces the change after it.
- * @throws `NOT_FOUND`, `INVALID_PARAMETERS` for a key that ended or was rotated before
+ * @throws `NOT_FOUND`, `UNAUTHORIZED` where the asking key has ended, `INVALID_PARAMETERS` for a key that ended or was rotated before
  */
 export async function rotateKey(
   tx: Database,
-  { id, graceSeconds, now }: Rotation,
+  { id, graceSeconds, askedBy, now }: Rotation,
 ): Promise<{ id: string; key: string; accountId: string; graceEndsAt: Date }> {
+  const [known] = await tx
+    .select({ accountId: apiKey.accountId })
+    .from(apiKey)
+    .where(eq(apiKey.id, id))
+  // The account before its keys, so that two that rotate each other's key do not wait for each other.
+  const owner = known && (await lockAccount(tx, known.accountId))
   // Held until the end of the transaction: of two rotations at once the second one finds a successor.
   const [old] = await tx.select().from(apiKey).where(eq(apiKey.id, id)).for('update')
-  if (!old) throw new ProblemError('NOT_FOUND', { message: `There is no key ${id}.` })
+  if (!owner || !old) throw new ProblemError('NOT_FOUND', { message: `There is no key ${id}.` })
   if (old.replacedBy !== null)
     throw cannotRotate(`was rotated before; its successor is ${old.replacedBy}`)
   if (old.revokedAt || (old.expiresAt && old.expiresAt <= now))
     throw cannotRotate(old.revokedAt ? 'is deleted' : 'is expired')
-  const [owner] = await tx
-    .select({ plan: account.plan })
-    .from(account)
-    .where(eq(account.id, old.accountId))
 
   const successor = await createKey(tx, {
     accountId: old.accountId,
     name: old.name,
     scopes: old.scopes,
-    plan: owner ? lowerPlan(old.plan, owner.plan) : old.plan,
+    plan: lowerPlan(old.plan, owner.plan),
     environment: old.hint.startsWith('pk_test_') ? 'test' : 'live',
     expiresAt: old.expiresAt ?? undefined,
     requestsPerMinute: old.requestsPerMinute ?? undefined,
+    askedBy,
     replaces: true,
     now,
   })
@@ -98,7 +108,12 @@ export async function replaceKey(
   requireGrant(actor, old.scopes)
   requireEnd(own, old.expiresAt)
   requireQuota(own, old)
-  const rotation = { id, graceSeconds: input.body.graceSeconds, now: context.now() }
+  const rotation = {
+    id,
+    graceSeconds: input.body.graceSeconds,
+    askedBy: actor.keyId,
+    now: context.now(),
+  }
   const made = await context.db.transaction((tx) => rotateKey(tx, rotation))
   context.callers.forget(actor.accountId)
   await announceKeyChange(context.db, actor.accountId)
@@ -152,6 +167,7 @@ export async function grantKey(
     ...rest,
     expiresAt: expiry,
     requestsPerMinute: quotaBelow(PLANS[rest.plan].requestsPerMinute, own),
+    askedBy: actor.keyId,
     now: context.now(),
   })
   return { success: true, key, ...(await readKey(context, actor, id)) }

@@ -10,6 +10,8 @@ import { notePause, waitForPause } from './rate-limit-pause.ts'
 import { noteQuota } from './quota.ts'
 
 const TIMEOUT_MS = 20_000
+/** Seconds. What the proxy refuses because of its plan passes by then. */
+const LONGEST_PAUSE_S = 63
 
 let proxyUrl: string | undefined
 
@@ -150,7 +152,9 @@ async function exchange(
   noteQuota(response.headers)
   if (!response.ok) {
     const problem = readProblem(response, text)
-    if (problem.code === 'RATE_LIMIT' && problem.retryAfter) notePause(problem.retryAfter)
+    // A refusal with a reason is about this request alone: other pages may go on.
+    if (problem.code === 'RATE_LIMIT' && problem.retryAfter && !problem.details['reason'])
+      notePause(Math.min(problem.retryAfter, LONGEST_PAUSE_S))
     throw problem
   }
   try {

@@ -64,3 +64,17 @@ test('a receipt omits the transaction of the account that executed the proof, an
   expect(provable(receipt)).toEqual({ ...receipt, signed: null })
   expect(badOnes(provable(receipt))).toEqual([])
 })
+
+test('what a receipt pays for stays open: neither the payer nor the chain has signed it', async () => {
+  const signed = await receiptWith(
+    await payer.signTransaction({ ...fees, to: PAYEE, value: 200_000_000_000_000_000n }),
+  )
+  const openOnes = (receipt: Receipt) =>
+    checkReceipt(receipt)
+      .filter(({ state }) => state === 'open')
+      .map(({ name }) => name)
+  expect(openOnes(signed)).toEqual([])
+  const resource = 'https://shop.example/guide'
+  expect(openOnes({ ...signed, resource })).toEqual(['resource'])
+  expect(openOnes({ ...signed, resource, signed: null })).toEqual(['resource', 'signed'])
+})

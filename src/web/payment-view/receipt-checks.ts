@@ -18,8 +18,8 @@ import type { KnownReason } from '../errors/proof-reasons.ts'
 import type { Check } from './check.ts'
 
 /**
- * Compares a receipt with the payment's own bytes that it carries. No network is asked: it shows
- * that the payer signed exactly this, not whether it landed.
+ * Compares a receipt with the payment's own bytes, where it carries them. No network is asked: it
+ * shows that the payer signed exactly this, not whether it landed.
  */
 export function checkReceipt(receipt: Receipt): Check[] {
   const amount = check('amount', {
@@ -28,9 +28,24 @@ export function checkReceipt(receipt: Receipt): Check[] {
     reason: 'amount_mismatch',
     factOf: textFact,
   })
+  const { resource } = receipt
+  // Neither the payer's bytes nor the chain say what a payment is for: anybody can write that into the file.
+  const purpose: Check[] =
+    resource === null
+      ? []
+      : [
+          {
+            name: 'resource',
+            source: 'local',
+            state: 'open',
+            expected: textFact(resource),
+            got: fact('not_signed'),
+          },
+        ]
   if (!receipt.signed)
     return [
       amount,
+      ...purpose,
       {
         name: 'signed',
         source: 'local',
@@ -43,6 +58,7 @@ export function checkReceipt(receipt: Receipt): Check[] {
   if (!bytes)
     return [
       amount,
+      ...purpose,
       {
         name: 'signed',
         source: 'local',
@@ -54,6 +70,7 @@ export function checkReceipt(receipt: Receipt): Check[] {
     ]
   return [
     amount,
+    ...purpose,
     ...(familyOf(receipt.network) === 'evm'
       ? checkEvm(receipt, bytes)
       : checkSolana(receipt, bytes)),

@@ -168,7 +168,7 @@ export function InvitationLinkDialog({ code, onClose }: { code: string; onClose:
   )
 }
 
-export function RemovePersonDialog({ person: { wallet }, onClose }: PersonProps) {
+export function RemovePersonDialog({ person: { wallet, configured }, onClose }: PersonProps) {
   const { t } = useLingui()
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<unknown>()
@@ -209,7 +209,11 @@ export function RemovePersonDialog({ person: { wallet }, onClose }: PersonProps)
       <div className="grid gap-3">
         <Address full value={wallet} />
         <Banner tone="warn">
-          <Trans>Access ends immediately. Their open invitations end too.</Trans>
+          {configured ? (
+            <Trans>This wallet stays an owner while OPERATOR_WALLETS names it.</Trans>
+          ) : (
+            <Trans>Access ends immediately. Their open invitations end too.</Trans>
+          )}
         </Banner>
         {problem !== undefined && <Refusal problem={problem} />}
       </div>

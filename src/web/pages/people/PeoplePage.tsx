@@ -125,31 +125,35 @@ type PersonItemProps = { person: PersonRow; onRole: () => void; onRemove: () => 
 
 function PersonItem({ person, onRole, onRemove }: PersonItemProps) {
   const { t } = useLingui()
-  const { wallet, role, configured, givenAt, givenBy } = person
+  const { wallet, role, configured, givenRole, givenAt, givenBy } = person
   const short = shortAddress(wallet)
+  const changeRole = {
+    id: 'role',
+    label: t`Change role`,
+    icon: <Icon name="people" />,
+    onSelect: onRole,
+  }
   return (
     <li className="flex items-start justify-between gap-3 py-3 first:pt-0 last:pb-0">
       <div className="min-w-0">
         <Address copy full value={wallet} />
         <p className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-muted">
           <Badge tone={role === 'viewer' ? 'neutral' : 'info'}>{t(roleWords[role].label)}</Badge>
-          {configured ? (
-            <Trans>Set in OPERATOR_WALLETS</Trans>
-          ) : (
-            givenAt !== null && (
-              <span>
-                <Trans>
-                  Added <Time at={givenAt} /> by <Address value={givenBy ?? ''} />
-                </Trans>
-              </span>
-            )
+          {configured && <Trans>Set in OPERATOR_WALLETS</Trans>}
+          {givenRole && <Badge>{t(roleWords[givenRole].label)}</Badge>}
+          {givenAt !== null && (
+            <span>
+              <Trans>
+                Added <Time at={givenAt} /> by <Address value={givenBy ?? ''} />
+              </Trans>
+            </span>
           )}
         </p>
       </div>
-      {!configured && (
+      {(!configured || givenRole) && (
         <Menu
           items={[
-            { id: 'role', label: t`Change role`, icon: <Icon name="people" />, onSelect: onRole },
+            ...(configured ? [] : [changeRole]),
             {
               id: 'remove',
               label: t`Remove`,

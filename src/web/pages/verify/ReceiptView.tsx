@@ -56,11 +56,14 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
       undecided: error instanceof Error ? error.message : t`The check failed.`,
     }))
     setBusy(false)
-    const undecided = view.absent ? t`Not found on your RPC endpoint.` : view.undecided
-    // The chain has answered the checks that the receipt's own bytes left open.
+    const purpose = view.settled && receipt.resource !== null
+    const unknown = purpose ? t`Paid. The network does not show what for.` : view.undecided
+    const undecided = view.absent ? t`Not found on your RPC endpoint.` : unknown
+    // The chain has answered what the receipt's own bytes left open, except what the payment is for.
+    const known = checks.filter(({ state, name }) => state !== 'open' || name === 'resource')
     setResult({
       ...view,
-      checks: [...checks.filter(({ state }) => state !== 'open'), ...view.checks],
+      checks: [...known, ...view.checks],
       vouched: false,
       undecided,
       paymentId: null,
@@ -83,7 +86,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
             )}
           </Badge>
         }
-        subtitle={<Trans>Compared with the signed bytes.</Trans>}
+        subtitle={receipt.signed && <Trans>Compared with the signed bytes.</Trans>}
         title={<Trans>The receipt</Trans>}
       >
         <Facts className="mb-5">
@@ -109,11 +112,13 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
           )}
         </Facts>
         <CheckList checks={checks} />
-        <p className="mt-4 text-sm text-muted">
-          {bad ? (
+        <p className="mt-4 text-sm text-muted empty:hidden">
+          {receipt.signed && bad ? (
             <Trans>Receipt and bytes differ.</Trans>
-          ) : (
+          ) : receipt.signed ? (
             <Trans>Signed by the payer. Check the transaction.</Trans>
+          ) : (
+            !bad && <Trans>Not signed. Ask your node.</Trans>
           )}
         </p>
         {network && asset && !bad && (

@@ -102,7 +102,8 @@ function view(found: Recognized, onText: (text: string) => void): ReactNode {
     case 'transaction':
       return <TransactionView family={found.family} id={found.id} key={found.id} />
     case 'receipt':
-      return <ReceiptView key={found.receipt.transaction} receipt={found.receipt} />
+      // What was found out about one receipt says nothing about another one that names the same transaction.
+      return <ReceiptView key={JSON.stringify(found.receipt)} receipt={found.receipt} />
     case 'payment_id':
       return <PaymentIdView id={found.id} key={found.id} onProof={onText} />
     default:
