@@ -32,6 +32,7 @@ export const AUDITED = [
   'hostedSend',
   'balanceAlert',
   'transactionSend',
+  'transactionRelease',
   'paymentReceive',
   'linkCreate',
   'shortLinkCreate',

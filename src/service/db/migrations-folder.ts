@@ -69,6 +69,8 @@ const RIGHTS: RuntimeRights = {
       'fee',
       'fee_payer',
       'max_fee',
+      // Of a refund that was released.
+      'expires_at',
       'failure',
       'payment_proof',
       'broadcast_at',

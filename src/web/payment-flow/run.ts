@@ -98,6 +98,7 @@ export class PaymentRun {
   #working: Promise<unknown> = Promise.resolve()
   #following: Promise<void> | undefined
   #reporting: Promise<void> | undefined
+  #releasing: Promise<void> | undefined
   #locked: Promise<boolean> | undefined
   #reports = 0
   #nextReportAt = 0
@@ -167,6 +168,7 @@ export class PaymentRun {
 
   async cancel(): Promise<void> {
     await this.#dispatch({ type: 'cancel' })
+    await this.#releasing
   }
 
   /** The payer's word, where the chain has none at this moment: the wallet cancelled what it sent. */
@@ -226,6 +228,7 @@ export class PaymentRun {
   async #build(): Promise<void> {
     const state = this.#state
     if (state.step !== 'building') return
+    await this.#releasing
     const userError = needsWallet(state.order)
       ? ((await this.#ports.wallet.prepare?.(state.order)) ?? null)
       : null
@@ -415,10 +418,22 @@ export class PaymentRun {
 
   #dispatch(event: PaymentInput): Promise<void> {
     return this.#turn(async () => {
-      const next = reduce(this.#state, event)
-      if (next === this.#state) return
+      const before = this.#state
+      const next = reduce(before, event)
+      if (next === before) return
       await this.#write(next, false)
+      this.#release(before, next)
     })
+  }
+
+  /** I1: what the machine forgets was built cannot land. A refund on EVM holds its amount until the service is told so; a person can say it too. */
+  #release(before: PaymentState, next: PaymentState): void {
+    const { order } = before
+    if (order.refundOf === undefined || familyOf(order.network) !== 'evm') return
+    if ('built' in before && !('built' in next))
+      this.#releasing = this.#ports.service
+        .release?.(order, before.built.paymentId)
+        .catch(() => undefined)
   }
 
   /** Transitions run one after another: each starts from the state that the previous one left. */

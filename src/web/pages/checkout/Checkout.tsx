@@ -1,6 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useCallback, useEffect, useState, type ReactNode } from 'react'
+import { familyOf } from '#contract/network.ts'
 import type { CheckoutFields } from '../../payment-flow/form/fields.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
@@ -279,7 +280,11 @@ function Flow({ run, item, onStartOver, onStart }: FlowProps) {
           onStartOver({
             change: state.order,
             renew: needsPrice(state),
-            heldUntil: 'built' in state ? state.built.deadlineAt : undefined,
+            // On EVM it is released.
+            heldUntil:
+              'built' in state && familyOf(state.order.network) === 'solana'
+                ? state.built.deadlineAt
+                : undefined,
           })
         }
         onOther={(order) => void onStart(order)}
