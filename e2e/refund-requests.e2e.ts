@@ -119,5 +119,8 @@ test('a refund that is left before its wallet is asked holds nothing; one whose 
   await expect(page.getByLabel(text('Amount'))).toHaveValue('0.0431')
   // What was said comes true: it is approved after all, and the page says so.
   answered.resolve()
-  await expect(page.getByRole('term').getByText(text('Refunded'), { exact: true })).toBeVisible()
+  // The service looks for what expired twice a minute.
+  await expect(page.getByRole('term').getByText(text('Refunded'), { exact: true })).toBeVisible({
+    timeout: 60_000,
+  })
 })

@@ -147,6 +147,15 @@ test('I1: a refund on EVM is released once it surely was not signed, and never w
   expect([stepOf(other), outside.released.length]).toEqual(['unknown', 2])
   other.close()
 
+  // Left while it was built.
+  const left = browser.begin('order-3')
+  outside.service.build = async (order, key) => {
+    await left.cancel()
+    return build(order, key)
+  }
+  await left.build()
+  expect(outside.released.slice(2)).toEqual(['pay-order-3'])
+
   const solana = open('solana')
   solana.outside.refundOf = 'pay_1'
   await (await solana.browser.reviewed()).cancel()

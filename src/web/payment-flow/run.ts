@@ -237,6 +237,7 @@ export class PaymentRun {
       ? { type: 'build_failed', userError }
       : await buildPayment(this.#ports, state.order, attemptKey(state))
     if (this.#state === state) await this.#dispatch(event)
+    else if (event.type === 'built') this.#release(state.order, event.built.paymentId)
     await this.#simulate()
   }
 
@@ -422,18 +423,15 @@ export class PaymentRun {
       const next = reduce(before, event)
       if (next === before) return
       await this.#write(next, false)
-      this.#release(before, next)
+      if ('built' in before && !('built' in next))
+        this.#release(before.order, before.built.paymentId)
     })
   }
 
   /** I1: what the machine forgets was built cannot land. A refund on EVM holds its amount until the service is told so; a person can say it too. */
-  #release(before: PaymentState, next: PaymentState): void {
-    const { order } = before
-    if (order.refundOf === undefined || familyOf(order.network) !== 'evm') return
-    if ('built' in before && !('built' in next))
-      this.#releasing = this.#ports.service
-        .release?.(order, before.built.paymentId)
-        .catch(() => undefined)
+  #release(order: WalletPaymentIntent, paymentId: string): void {
+    if (order.refundOf !== undefined && familyOf(order.network) === 'evm')
+      this.#releasing = this.#ports.service.release?.(order, paymentId).catch(() => undefined)
   }
 
   /** Transitions run one after another: each starts from the state that the previous one left. */
