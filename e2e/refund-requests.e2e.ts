@@ -79,7 +79,11 @@ test('a buyer asks for a refund; the seller declines, then refunds it with two a
   await expectAccessible(shop, 'refund requests: open')
 })
 
-test('a refund that is left holds its amount until it expires', async ({ net, buyer, seller }) => {
+test('a refund that is left before its wallet is asked holds nothing; one whose wallet was asked is released by a person', async ({
+  net,
+  buyer,
+  seller,
+}) => {
   const customer = await buyer({ ether: '1' })
   await pay(customer.page, 'MetaMask', onEthereum(net, '0.0431'))
   const shop = await seller()
@@ -90,7 +94,33 @@ test('a refund that is left holds its amount until it expires', async ({ net, bu
   await expectReviewed(page, 'MetaMask')
   await page.getByRole('button', { name: text('Change'), exact: true }).click()
   await expect(page.getByLabel(text('Amount'))).toHaveValue('0.0431')
-  await expect(page.getByText(textLike('Your earlier refund expires at <0/>.'))).toBeVisible()
-  await expect(page.getByRole('button', { name: text('Review refund') })).toBeDisabled()
-  await expectAccessible(page, 'refund: left')
+  await page.getByRole('button', { name: text('Review refund') }).click()
+  await expectReviewed(page, 'MetaMask')
+  // The wallet is asked, and the page left before it answers.
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  shop.ethereum.onApproval = () => {
+    asked.resolve()
+    return answered.promise
+  }
+  await signButton(page, 'MetaMask').click()
+  await asked.promise
+  await page.goto('/payments?type=received')
+  await paymentRows(page).filter({ hasText: '0.0431' }).getByRole('link').first().click()
+  const waiting = page.getByRole('listitem').filter({ hasText: '0.0431' })
+  await expect(waiting).toContainText(textLike('Waiting for a signature since <0/>.'))
+  await expect(page.getByRole('button', { name: text('Review refund') })).toHaveCount(0)
+  await expectAccessible(page, 'refund: waits for a signature')
+  await waiting.getByRole('button', { name: text('Release') }).click()
+  const dialog = page.getByRole('dialog')
+  await expect(dialog).toContainText(text('If it is approved later, the customer gets it too.'))
+  await expectAccessible(page, 'refund: release')
+  await dialog.getByRole('button', { name: text('Release') }).click()
+  await expect(waiting).toHaveCount(0)
+  await expect(page.getByLabel(text('Amount'))).toHaveValue('0.0431')
+  // What was said comes true: it is approved after all, and the page says so.
+  answered.resolve()
+  // The service looks for what expired twice a minute.
+  await expect(page.getByRole('term').getByText(text('Refunded'), { exact: true })).toBeVisible({
+    timeout: 60_000,
+  })
 })

@@ -155,6 +155,13 @@ const MATRIX: Record<string, readonly Cell[]> = {
       }),
     },
   ],
+  'POST /transaction/release': [
+    {
+      ...WALLETS,
+      viewer: 'INVALID_PARAMETERS',
+      request: ({ refund }) => ({ path: '/transaction/release', body: { paymentId: refund } }),
+    },
+  ],
   'POST /transaction/receive': [
     {
       ...PAYEE,
@@ -474,6 +481,7 @@ beforeAll(async () => {
     stranger: strangerSigner.address,
     viewer: viewerSigner.address,
     paid: paid.paymentId,
+    refund: 'none',
     hash,
     open: open.paymentId,
     link: textAt(link.body, 'link.link'),
@@ -500,6 +508,13 @@ beforeAll(async () => {
   const asking = await signRefundRequest(t, buyerAccount, reading.body)
   const request = succeed(asReply(await buyer.post('/api/refund-requests', asking)))
   facts.refundRequest = { body: asking, id: textAt(request.body, 'request.requestId') }
+  const refund = await operator.post('/api/transaction/send', {
+    walletAddress: seller(),
+    recipientAddress: buyerAccount.address,
+    amount: 0.0001,
+    metadata: { refundOf: facts.paid },
+  })
+  facts.refund = textAt(succeed(asReply(refund)).body, 'paymentId')
   if (!OFFERED.includes('GET /unmatched')) return
   const payer = await t.payer()
   const late = toOrder(

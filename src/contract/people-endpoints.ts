@@ -37,6 +37,7 @@ export const AUDITED = [
   'hostedSend',
   'balanceAlert',
   'transactionSend',
+  'transactionRelease',
   'paymentReceive',
   'linkCreate',
   'shortLinkCreate',

@@ -57,4 +57,9 @@ export const transactionEndpoints = {
     path: '/transaction/submitted',
     response: PaymentStatusBody,
   },
+  transactionRelease: {
+    method: 'POST',
+    path: '/transaction/release',
+    response: PaymentStatusBody,
+  },
 } as const satisfies Record<string, Call>

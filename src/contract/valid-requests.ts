@@ -19,6 +19,7 @@ export const VALID_REQUESTS: Record<string, string> = {
   'webhookCreate body': '{"url":"https://shop.example/webhooks","events":["payment.finalized"]}',
   'webhookRotate body': '{"graceSeconds":3600}',
   'transactionSubmitted body': `{"paymentId":"pay_${'1'.repeat(22)}","signature":"0xabc"}`,
+  'transactionRelease body': `{"paymentId":"pay_${'1'.repeat(22)}"}`,
   'transactionReceive body': `{"walletAddress":"${EVM}","paymentProof":"e30=","expectedAmount":0.01,"priorityFee":0.001}`,
   'paymentReceive body': `{"walletAddress":"${EVM}","paymentProof":"e30=","expectedAmount":0.01}`,
   'paymentStatuses query': `{"paymentIds":"pay_${'1'.repeat(22)}"}`,

@@ -59,6 +59,7 @@ type Facts = {
   spare: string
   /** What the customer has signed to get `paid` back, and what it became. */
   refundRequest: { body: object; id: string }
+  refund: string
   webhook: string
   challenge: { challengeId: string; signature: string }
   proofs: { alone: Presented; received: Presented; settled: Presented }
@@ -333,6 +334,14 @@ const MATRIX: Record<string, readonly Cell[]> = {
       foreign: 'NOT_FOUND',
     },
   ],
+  'POST /transaction/release': [
+    {
+      about: 'a refund that nobody signed',
+      request: ({ refund: paymentId }) => ({ path: '/transaction/release', body: { paymentId } }),
+      own: 'ALLOWED',
+      foreign: 'NOT_FOUND',
+    },
+  ],
   'GET /refund-requests': [plain('/refund-requests')],
   'GET /refund-requests/:paymentId': [
     {
@@ -458,6 +467,7 @@ beforeAll(async () => {
     waiting: { transferId: 'none', paymentId: late.paymentId },
     spare: spare.address,
     refundRequest: { body: {}, id: 'none' },
+    refund: 'none',
     webhook: textAt(succeed(hook).body, 'id'),
     challenge,
     proofs: {
@@ -473,6 +483,11 @@ beforeAll(async () => {
   const asking = await signRefundRequest(t, customer, reading)
   const made = succeed(await t.a.api.post('/refund-requests', asking))
   facts.refundRequest = { body: asking, id: textAt(made.body, 'request.requestId') }
+  const refund = await t.a.api.post('/transaction/refund', {
+    paymentId: facts.paid,
+    amount: 0.0001,
+  })
+  facts.refund = textAt(succeed(refund).body, 'paymentId')
   const waiting = listAt((await t.a.api.get('/unmatched')).body, 'transfers').find(
     (transfer) => at(transfer, 'signature') === bare,
   )

@@ -20,6 +20,8 @@ export type Facts = {
   stranger: string
   viewer: string
   paid: string
+  /** Of it; nobody signed it. */
+  refund: string
   hash: string
   open: string
   link: string

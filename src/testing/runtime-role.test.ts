@@ -77,7 +77,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'service.idempotency': 'SID body created_at fingerprint lease_until status',
   'service.network_affirmation': 'SUI',
   'service.payment':
-    'SI block_hash block_height block_time broadcast_at confirmed_at direction draft evidence failure fee fee_payer last_valid_block_height max_fee metadata nonce ' +
+    'SI block_hash block_height block_time broadcast_at confirmed_at direction draft evidence expires_at failure fee fee_payer last_valid_block_height max_fee metadata nonce ' +
     'payer_nonce payer_signature payment_proof reported_signature resource sender_verified signature status unsigned_transaction updated_at',
   'service.payment_change': 'SID',
   'service.payment_identifier': 'SUID',

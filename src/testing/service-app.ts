@@ -32,6 +32,7 @@ export const exampleRoutes: Routes = {
   transactionSend: async () => examples.transactionSend.reply,
   transactionReceive: async () => examples.transactionReceive.reply,
   transactionSubmitted: async () => examples.transactionSubmitted.reply,
+  transactionRelease: async () => examples.transactionRelease.reply,
   paymentReceive: async () => examples.paymentReceive.reply,
   facilitatorSupported: async () => examples.facilitatorSupported.reply,
   facilitatorVerify: async () => examples.facilitatorVerify.reply,

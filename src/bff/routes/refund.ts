@@ -17,7 +17,7 @@ import {
   type Rule,
 } from '../session/rule.ts'
 import type { Visitor } from '../session/visitor.ts'
-import type { UpstreamRequest } from '../upstream/upstream.ts'
+import { projectForParties, type UpstreamRequest } from '../upstream/upstream.ts'
 import { refuseField } from '../http/parse.ts'
 import { readPayment } from './read-payment.ts'
 
@@ -104,6 +104,20 @@ export function requireSameTerms(
     throw refuseField('network', 'Expected the network of the payment.')
   if (asset?.address !== original.asset)
     throw refuseField('asset', 'Expected the asset of the payment.')
+}
+
+/** For operators, and for the wallet that would sign the refund. */
+export const transactionRelease: Rule<'transactionRelease'> = async (call) => {
+  const { context, visitor, input } = call
+  const { paymentId } = input.body
+  const session = requireWallet(visitor)
+  const { parsed } = await readPayment({ ...call, session, paymentId })
+  if (!may(session, 'operator') && !session.wallets.includes(parsed.sender))
+    throw refuseField('paymentId', 'Expected a refund from a wallet of yours.')
+  const reply = await context.upstream.write('transactionRelease', onward(call), () =>
+    context.budgets.spend(spender(visitor), 'action'),
+  )
+  return session.member ? reply : { ...reply, value: projectForParties(reply.value) }
 }
 
 /** For the parties of a payment. Who of the account declined a request is for people of the account. */

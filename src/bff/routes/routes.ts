@@ -37,7 +37,7 @@ import {
 } from './inbox.ts'
 import { fieldsOf, refuseSenderVerified } from '../http/parse.ts'
 import { readPayment } from './read-payment.ts'
-import { refundRequestCreate, refundRequestRead } from './refund.ts'
+import { refundRequestCreate, refundRequestRead, transactionRelease } from './refund.ts'
 
 /**
  * Only who made a payment or is part of it reports it: a report of a stranger would send the service looking for a wrong transaction.
@@ -202,6 +202,7 @@ const tokenInfo: Rule<'tokenInfo'> = (call) =>
 export const routes: { readonly [K in BrowserEndpointName]: Rule<K> } = {
   transactionSend,
   transactionSubmitted,
+  transactionRelease,
   transactionReceive,
   paymentReceive,
   facilitatorVerify,

@@ -32,6 +32,7 @@ export const ACCESS: {
   noteLabels: 'anybody',
   transactionSend: 'anybody',
   transactionSubmitted: 'anybody',
+  transactionRelease: 'anybody',
   transactionReceive: 'anybody',
   facilitatorVerify: 'anybody',
   paymentStatus: 'anybody',

@@ -6,11 +6,13 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { Connection, VersionedTransaction } from '@solana/web3.js'
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch'
+import { Webhook } from 'standardwebhooks'
 import { createPublicClient, createWalletClient, http, parseGwei, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildPayment } from '#chains/solana/build.ts'
 import { NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
+import { signBuilt } from '#testing/local-chains.ts'
 import { eventually } from '#testing/service-context.ts'
 import { createEvmClient } from '#x402/client/evm.ts'
 import type { ClientPayment } from '#x402/client/order.ts'
@@ -212,17 +214,6 @@ test.each([
 test('a payment that was refunded is not served', { timeout: 120_000 }, async () => {
   const url = await run('receive')
   const headers = await payOnly(url, buyer)
-  const call = async (path: string, body: object) => {
-    const answer = await fetch(`${net.urls.service}${path}`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${net.apiKeys.operator}`,
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify(body),
-    })
-    return answer.json()
-  }
   // The service was asked, and the server that asked is gone before it serves.
   const received = await eventually(
     () =>
@@ -328,24 +319,9 @@ test(
   { timeout: 120_000 },
   async () => {
     const port = await freePort()
-    const call = async (path: string, body: object) => {
-      const answer = await fetch(`${net.urls.service}${path}`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${net.apiKeys.operator}`,
-          'content-type': 'application/json',
-        },
-        body: JSON.stringify(body),
-      })
-      return await answer.json()
-    }
     const { id, secret } = await call('/webhooks', { url: `http://127.0.0.1:${port}/` })
     const { lines } = start('webhooks', environment({ PORT: String(port), WEBHOOK_SECRET: secret }))
-    const untilPrinted = (line: RegExp) =>
-      eventually(
-        () => Promise.resolve(lines.filter((printed) => line.test(printed))),
-        ([printed]) => printed !== undefined,
-      )
+    const untilPrinted = (line: RegExp) => untilAmong(lines, line)
     await untilPrinted(/^listening$/)
     await buyer()(await run('receive'))
     const paid = await untilPrinted(/^payment\.confirmed pay_\w+ 10000000000000000$/)
@@ -359,6 +335,96 @@ test(
     expect(forged.status).toBe(401)
   },
 )
+
+test(
+  'a receiver of webhooks delivers a paid order once, and nothing for dust, refunds and what was refunded',
+  { timeout: 120_000 },
+  async () => {
+    const { buyer: customer, seller } = net.wallets
+    const chain = createPublicClient({ transport: http(net.evm.rpcUrl), pollingInterval: 100 })
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}/`
+    const { id, secret } = await call('/webhooks', { url, events: ['payment.finalized'] })
+
+    /** Signs what the service built, and waits until it is final. */
+    const finish = async ({ paymentId, transaction }: Record<string, string>, key: Hex) => {
+      const serializedTransaction = await signBuilt(privateKeyToAccount(key), transaction ?? '')
+      await chain.sendRawTransaction({ serializedTransaction })
+      await eventually(
+        () => call(`/payment/status/${paymentId}`),
+        ({ status }) => status === 'finalized',
+      )
+      return paymentId ?? ''
+    }
+    const pay = async (amount: number) => {
+      const built = await call('/transaction/send', {
+        walletAddress: customer.evm.address,
+        recipientAddress: seller.evm.address,
+        amount,
+        network: 'eip155:31337',
+        metadata: { referenceId: 'order-17' },
+      })
+      return finish(built, customer.evm.privateKey)
+    }
+    const dust = await pay(0.000_001)
+    const returned = await pay(0.01)
+    const refund = await finish(
+      await call('/transaction/refund', { paymentId: returned }),
+      seller.evm.privateKey,
+    )
+    const paid = await pay(0.01)
+    expect(await call(`/payment/status/${refund}`)).toMatchObject({
+      refundOf: returned,
+      metadata: { referenceId: 'order-17' },
+    })
+
+    // It hears of them when all is over, as a receiver does that was down for a while.
+    const { lines } = start('webhooks', environment({ PORT: String(port), WEBHOOK_SECRET: secret }))
+    await untilAmong(lines, /^listening$/)
+    await call(`/webhooks/${id}/redeliver`, { from: '0', to: '999999' })
+    for (const each of [dust, returned, refund, paid])
+      await untilAmong(lines, new RegExp(`^payment\\.finalized ${each} `))
+    expect(lines.filter((line) => line.startsWith('deliver'))).toEqual([`deliver order-17 ${paid}`])
+    // The same payment, told under another id.
+    const twice = { type: 'payment.finalized', data: { paymentId: paid } }
+    const body = JSON.stringify(twice)
+    const at = new Date()
+    const webhookId = 'msg_after_a_restore'
+    const signature = new Webhook(secret).sign(webhookId, at, body)
+    const told = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'webhook-id': webhookId,
+        'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+        'webhook-signature': signature,
+      },
+      body,
+    })
+    expect(told.status).toBe(200)
+    expect(lines.filter((line) => line.startsWith('deliver'))).toHaveLength(1)
+  },
+)
+
+/** The printed lines that match, once there is one. */
+function untilAmong(lines: readonly string[], line: RegExp): Promise<string[]> {
+  return eventually(
+    () => Promise.resolve(lines.filter((printed) => line.test(printed))),
+    ([printed]) => printed !== undefined,
+  )
+}
+
+/** Asks the service: with a body by POST. */
+async function call(path: string, body?: object) {
+  const answer = await fetch(`${net.urls.service}${path}`, {
+    method: body ? 'POST' : 'GET',
+    headers: {
+      authorization: `Bearer ${net.apiKeys.operator}`,
+      'content-type': 'application/json',
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return await answer.json()
+}
 
 /** Runs a command of a document, and reads the JSON that it prints. */
 async function runShell(command: string, env: Record<string, string>): Promise<unknown> {

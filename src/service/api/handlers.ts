@@ -10,7 +10,7 @@ import { readTokenInfo } from '../payments/token-info.ts'
 import { decideUndelivered, readUndelivered } from '../payments/undelivered.ts'
 import { assignUnmatched, unassignUnmatched } from '../payments/unmatched-assign.ts'
 import { readUnmatched } from '../payments/unmatched.ts'
-import { buildRefund, refundPayment } from '../refunds/refund.ts'
+import { buildRefund, refundPayment, releaseRefund } from '../refunds/refund.ts'
 import {
   createRefundRequest,
   decideRefundRequest,
@@ -45,6 +45,7 @@ export const routes: Routes = {
   transactionSend: ({ context, actor, input }) => buildTransaction(context, actor, input.body),
   transactionReceive: ({ context, actor, input }) => buildSettlement(context, actor, input.body),
   transactionSubmitted: ({ context, actor, input }) => reportSubmitted(context, actor, input.body),
+  transactionRelease: ({ context, actor, input }) => releaseRefund(context, actor, input.body),
   paymentReceive: ({ context, actor, input }) => receivePayment(context, actor, input.body),
   facilitatorSupported: async ({ context }) => describeSupported(context),
   facilitatorVerify: ({ context, actor, input }) => verifyPayment(context, actor, input.body),

@@ -70,6 +70,8 @@ const RIGHTS: RuntimeRights = {
       'fee',
       'fee_payer',
       'max_fee',
+      // Of a refund that was released.
+      'expires_at',
       'failure',
       'payment_proof',
       'broadcast_at',

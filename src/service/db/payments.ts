@@ -20,6 +20,7 @@ export type MoveFacts = Partial<
     | 'fee'
     | 'feePayer'
     | 'failure'
+    | 'expiresAt'
     | 'broadcastAt'
     | 'confirmedAt'
     | 'nonce'

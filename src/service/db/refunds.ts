@@ -8,7 +8,7 @@ import { payment } from './schema/payment.ts'
 export type RefundSums = { refunded: bigint; final: bigint; pending: bigint }
 
 export const REFUNDED = ['confirmed', 'finalized'] as const satisfies PaymentStatus[]
-/** An order that is built counts until it has expired. What a reorganisation undid may land again. */
+/** An order that is built counts until it has expired, on EVM until a person releases it. What a reorganisation undid may land again. */
 export const PENDING_REFUND = [
   'created',
   'pending',

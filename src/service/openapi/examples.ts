@@ -200,6 +200,10 @@ export const examples: {
     request: { body: { paymentId: PAYMENT, signature: HASH } },
     reply: status,
   },
+  transactionRelease: {
+    request: { body: { paymentId: PAYMENT } },
+    reply: status,
+  },
   paymentReceive: {
     request: {
       body: {

@@ -18,7 +18,8 @@ type Late = { payment: PaymentRecord; wanted: MonitoredTransaction; chain: Chain
 /**
  * Ends a payment that can no longer land: `expired` when nothing of it was ever seen, `failed` when it had been broadcast.
  * Past the deadline alone proves nothing. Where the chain may never give the proof (EVM, an unused nonce), an unseen payment expires after
- * a grace, and the chain can still undo that.
+ * a grace, and the chain can still undo that. A refund does not: what it holds would be free while a wallet may still send it. Until it is seen or
+ * reported a person releases it (`releaseRefund`); that its nonce was used proves nothing, as wallets choose nonces when they sign.
  */
 export async function expire(
   context: Context,
@@ -26,11 +27,14 @@ export async function expire(
 ): Promise<boolean> {
   if (payment.lastValidBlockHeight === null || head.blockHeight <= payment.lastValidBlockHeight)
     return false
+  const unseen = payment.status === 'created'
   const known = payment.signature ?? payment.reportedSignature
+  const holds = payment.refundOf !== null && chain.graceBlocks !== null && unseen
+  if (holds && known === null) return false
   // What the chain shows may still confirm; its own nonce says nothing against it.
   if (known !== null && mayConfirm(payment, await chain.observe(known))) return false
-  const unseen = payment.status === 'created'
   const graceIsOver =
+    !holds &&
     chain.graceBlocks !== null &&
     head.blockHeight > payment.lastValidBlockHeight + chain.graceBlocks
   if (!(unseen && graceIsOver) && !(await canNeverLand(context, { payment, wanted, chain })))

@@ -15,8 +15,9 @@ import { insertPayment, type NewPayment } from '../db/payments.ts'
 import { payment } from '../db/schema/payment.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
 import { pollOnce } from '../monitor/poll.ts'
+import { reportSubmitted } from '../monitor/report.ts'
 import { readList } from '../payments/list/history.ts'
-import { buildRefund, refundPayment } from './refund.ts'
+import { buildRefund, refundPayment, releaseRefund } from './refund.ts'
 import { readPaymentBody, readStatuses } from '../payments/status.ts'
 
 const ETH = 10n ** 18n
@@ -98,6 +99,12 @@ describe('on Postgres', () => {
       ({ height }) => height >= tip,
     )
     expect((await pollOnce(opened.context, chain, { expiredToo: true })).failures).toEqual([])
+  }
+
+  /** When the validity of what was built is over, and the grace after it. A round reads 200 blocks at most. */
+  async function longAfter(): Promise<void> {
+    await evm.mine(400)
+    for (let round = 0; round < 3; round++) await follow()
   }
 
   test('a managed wallet returns a part, then the rest: to the payer, in the same asset, under the same reference', async () => {
@@ -295,6 +302,74 @@ describe('on Postgres', () => {
       'INVALID_PARAMETERS',
       'amount',
     ])
+  })
+
+  test('an unsigned refund on EVM holds its amount until a person releases it, and is confirmed where it lands after that', async () => {
+    const payee = await evm.wallet(ETH)
+    await ownWallet(opened, payee.address)
+    const order = await paid({ recipient: payee.address })
+    const statusOf = async (id: string) => (await readPaymentBody(opened.context, id)).status
+    const release = (paymentId: string, actor = opened.actor) =>
+      releaseRefund(opened.context, actor, { paymentId })
+    const built = await local({ paymentId: order.id })
+    // Its validity and the grace of other payments are over, and another transaction used its nonce.
+    await evm.client.sendRawTransaction({
+      serializedTransaction: await signBuilt(
+        payee,
+        (await local({ paymentId: (await paid({ recipient: payee.address })).id })).transaction,
+      ),
+    })
+    await longAfter()
+    expect(await statusOf(built.paymentId)).toBe('created')
+    expect(await fields(local({ paymentId: order.id, amount: '0.001' }))).toEqual([
+      'INVALID_PARAMETERS',
+      'amount',
+    ])
+
+    const other = await openAccount(opened.context)
+    expect(await fields(release(built.paymentId, other))).toEqual(['NOT_FOUND'])
+    expect(await fields(release(order.id))).toEqual(['INVALID_PARAMETERS', 'paymentId'])
+    expect(await release(built.paymentId)).toMatchObject({ status: 'expired' })
+    expect(await release(built.paymentId)).toMatchObject({ status: 'expired' })
+    expect(await refundOf(order.id)).toMatchObject({ state: 'none', pendingAtomic: '0' })
+
+    // Its wallet was asked, and approves now, with another nonce.
+    await evm.client.sendRawTransaction({
+      serializedTransaction: await signBuilt(payee, built.transaction, 1),
+    })
+    await evm.mine(3)
+    await follow()
+    expect(await statusOf(built.paymentId)).toBe('confirmed')
+    expect(await refundOf(order.id)).toMatchObject({ state: 'full' })
+    expect(await fields(release(built.paymentId))).toEqual(['INVALID_PARAMETERS', 'paymentId'])
+  })
+
+  test('a refund on EVM whose transaction was reported and not seen ends by proof alone', async () => {
+    const payee = await evm.wallet(ETH)
+    await ownWallet(opened, payee.address)
+    const order = await paid({ recipient: payee.address })
+    const built = await local({ paymentId: order.id })
+    const statusOf = async () => (await readPaymentBody(opened.context, built.paymentId)).status
+    await reportSubmitted(opened.context, opened.actor, {
+      paymentId: built.paymentId,
+      signature: `0x${'12'.repeat(32)}`,
+    })
+    await longAfter()
+    expect(await statusOf()).toBe('created')
+    expect(
+      await fields(releaseRefund(opened.context, opened.actor, { paymentId: built.paymentId })),
+    ).toEqual(['INVALID_PARAMETERS', 'paymentId'])
+    expect(await refundOf(order.id)).toMatchObject({ pendingAtomic: PAID.toString() })
+    // Its nonce is used by another one.
+    const another = await paid({ recipient: payee.address, amount: PAID / 2n })
+    const { transaction } = await local({ paymentId: another.id })
+    await evm.client.sendRawTransaction({
+      serializedTransaction: await signBuilt(payee, transaction),
+    })
+    await evm.mine(20)
+    await follow()
+    expect(await statusOf()).toBe('expired')
+    expect(await refundOf(order.id)).toMatchObject({ state: 'none', pendingAtomic: '0' })
   })
 
   test('a request repeated under its key gets the refund it made, also when nothing is left', async () => {

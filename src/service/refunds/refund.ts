@@ -1,9 +1,11 @@
 import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
+import { familyOf } from '#contract/network.ts'
 import { isPaid } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Actor, Context } from '../context/context.ts'
-import type { PaymentRecord } from '../db/payments.ts'
+import { lockPayment, movePayment, type PaymentRecord } from '../db/payments.ts'
+import { recordEvent } from '../db/record-event.ts'
 import { findOwner } from '../db/wallet-owners.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { refusePayee } from '../payments/attribution.ts'
@@ -11,7 +13,7 @@ import { readMetadata } from '../payments/describe-money.ts'
 import { refuseParameters } from '../context/network.ts'
 import { readLeft, requireLeft } from '../payments/reserve-refund.ts'
 import { prepareSend, sendOnce, type SendRequest } from '../hosted/send.ts'
-import { readOwnPayment } from '../payments/status.ts'
+import { readOwnPayment, readPaymentBody } from '../payments/status.ts'
 
 type Body = EndpointInput<'transactionRefund'>['body']
 
@@ -49,6 +51,52 @@ export async function buildRefund(
     refund,
   })
   return { ...reply, refundOf: refund.refundOf }
+}
+
+/**
+ * Gives up a refund on EVM that nobody signed: what it holds can be refunded again. A wallet whose request is still open can send it all the same;
+ * then it is confirmed. A repetition changes nothing.
+ * @throws `INVALID_PARAMETERS` for what is no such refund, and for one that was signed; `NOT_FOUND`
+ */
+export async function releaseRefund(
+  context: Context,
+  actor: Actor,
+  { paymentId: id }: EndpointInput<'transactionRelease'>['body'],
+): Promise<EndpointReply<'transactionRelease'>> {
+  const { refundOf, mode, network } = await readOwnPayment(context, actor, id)
+  if (refundOf === null || mode !== 'local')
+    throw refuseParameters({
+      paymentId: 'Expected a refund that was built by POST /transaction/refund.',
+    })
+  if (familyOf(network) !== 'evm')
+    throw refuseParameters({
+      paymentId: 'Expected a refund on an EVM network; one on Solana expires by itself.',
+    })
+  const at = context.now()
+  await context.db.transaction(async (tx) => {
+    const row = await lockPayment(tx, id)
+    if (!row || row.status === 'expired') return
+    const { status, reportedSignature } = row
+    if (status !== 'created' || reportedSignature !== null)
+      throw refuseParameters({
+        paymentId: `Expected a refund that nobody signed; ${reportedSignature === null ? `this one is ${status}` : `the transaction ${reportedSignature} was reported for this one`}.`,
+      })
+    // Watchers look for what expired for a day from then on.
+    await movePayment(tx, { id, from: status, to: 'expired', at, facts: { expiresAt: at } })
+    await recordEvent(tx, {
+      accountId: row.accountId,
+      paymentId: id,
+      status: 'expired',
+      source: 'client',
+      blockHeight: null,
+      at,
+    })
+  })
+  context.log.info(
+    { paymentId: id, refundOf, keyId: actor.keyId },
+    'a refund that nobody signed was released',
+  )
+  return readPaymentBody(context, id)
 }
 
 /** What a refund sends. The original decides to whom, of what, and under which reference. */

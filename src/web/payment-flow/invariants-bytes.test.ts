@@ -115,6 +115,53 @@ describe('I1: nothing is rebuilt after bytes may have left', () => {
   })
 })
 
+test('I1: a refund on EVM is released once it surely was not signed, and never while its wallet may send it', async () => {
+  const { outside, browser } = open('evm')
+  outside.refundOf = 'pay_1'
+  const run = await browser.reviewed()
+  void run.sign([])
+  await browser.still()
+  outside.reject()
+  await browser.still()
+  expect([stepOf(run), outside.released]).toEqual(['rejected', []])
+  // The service builds the next attempt only once it knows.
+  const { build } = outside.service
+  outside.service.build = (order, key) => {
+    expect(outside.released).toEqual(['pay-order-1'])
+    return build(order, key)
+  }
+  await run.rebuild()
+  await browser.still()
+  outside.service.build = build
+  outside.now += 61_000
+  await run.checkDeadline()
+  expect(outside.released).toEqual(['pay-order-1', 'pay-order-1.2'])
+  run.close()
+
+  const other = await browser.reviewed('order-2')
+  void other.sign([])
+  await browser.still()
+  outside.lose()
+  await browser.pass(1_000)
+  await other.cancel()
+  expect([stepOf(other), outside.released.length]).toEqual(['unknown', 2])
+  other.close()
+
+  // Left while it was built.
+  const left = browser.begin('order-3')
+  outside.service.build = async (order, key) => {
+    await left.cancel()
+    return build(order, key)
+  }
+  await left.build()
+  expect(outside.released.slice(2)).toEqual(['pay-order-3'])
+
+  const solana = open('solana')
+  solana.outside.refundOf = 'pay_1'
+  await (await solana.browser.reviewed()).cancel()
+  expect(solana.outside.released).toEqual([])
+})
+
 test('I2: the intent’s id exists before the first request, is its key, and a rebuild is its child', async () => {
   const { outside, browser } = open('solana')
   const run = browser.begin('intent-1')

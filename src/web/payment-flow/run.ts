@@ -98,6 +98,7 @@ export class PaymentRun {
   #working: Promise<unknown> = Promise.resolve()
   #following: Promise<void> | undefined
   #reporting: Promise<void> | undefined
+  #releasing: Promise<void> | undefined
   #locked: Promise<boolean> | undefined
   #reports = 0
   #nextReportAt = 0
@@ -167,6 +168,7 @@ export class PaymentRun {
 
   async cancel(): Promise<void> {
     await this.#dispatch({ type: 'cancel' })
+    await this.#releasing
   }
 
   /** The payer's word, where the chain has none at this moment: the wallet cancelled what it sent. */
@@ -226,6 +228,7 @@ export class PaymentRun {
   async #build(): Promise<void> {
     const state = this.#state
     if (state.step !== 'building') return
+    await this.#releasing
     const userError = needsWallet(state.order)
       ? ((await this.#ports.wallet.prepare?.(state.order)) ?? null)
       : null
@@ -234,6 +237,7 @@ export class PaymentRun {
       ? { type: 'build_failed', userError }
       : await buildPayment(this.#ports, state.order, attemptKey(state))
     if (this.#state === state) await this.#dispatch(event)
+    else if (event.type === 'built') this.#release(state.order, event.built.paymentId)
     await this.#simulate()
   }
 
@@ -415,10 +419,19 @@ export class PaymentRun {
 
   #dispatch(event: PaymentInput): Promise<void> {
     return this.#turn(async () => {
-      const next = reduce(this.#state, event)
-      if (next === this.#state) return
+      const before = this.#state
+      const next = reduce(before, event)
+      if (next === before) return
       await this.#write(next, false)
+      if ('built' in before && !('built' in next))
+        this.#release(before.order, before.built.paymentId)
     })
+  }
+
+  /** I1: what the machine forgets was built cannot land. A refund on EVM holds its amount until the service is told so; a person can say it too. */
+  #release(order: WalletPaymentIntent, paymentId: string): void {
+    if (order.refundOf !== undefined && familyOf(order.network) === 'evm')
+      this.#releasing = this.#ports.service.release?.(order, paymentId).catch(() => undefined)
   }
 
   /** Transitions run one after another: each starts from the state that the previous one left. */

@@ -25,6 +25,8 @@ export interface PaymentService {
   build(order: WalletPaymentIntent, key: string): Promise<BuiltReply>
   /** Tells the service what was broadcast. Not needed for the payment, only for a quicker answer. */
   report(paymentId: string, signature: string): Promise<void>
+  /** Gives up a refund on EVM that was surely never signed: it holds its amount until then. Absent where no refund is built. */
+  release?(order: WalletPaymentIntent, paymentId: string): Promise<void>
   /** An error of `build` in words. */
   explain(error: unknown): UserError
 }

@@ -2,14 +2,40 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 
-const { PORT = '4600', WEBHOOK_SECRET = '' } = process.env
+const { PORT = '4600', WEBHOOK_SECRET = '', PAYDESK_URL = '', PAYDESK_KEY = '' } = process.env
 const webhook = new Webhook(WEBHOOK_SECRET)
 
-/** The ids that were processed. Keep them in your database, each written in the commit that processes its event. */
+/** Your orders by their reference, with what each costs. */
+const asset = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE'
+const price = { network: 'eip155:31337', asset, amountAtomic: '10000000000000000' }
+const orders = new Map([['order-17', price]])
+/** The webhooks that were processed, and the payments that were delivered. Keep both in your database, written in the commit that processes the event. */
 const processed = new Set<string>()
+const delivered = new Set<string>()
+
+/** Delivers what a payment bought. The event only names it: all else is what the service says of it now. */
+async function deliver(paymentId: string): Promise<void> {
+  const response = await fetch(`${PAYDESK_URL}/payment/status/${paymentId}`, {
+    headers: { authorization: `Bearer ${PAYDESK_KEY}` },
+  })
+  if (!response.ok) throw new Error(`The status of ${paymentId} answered ${response.status}.`)
+  const { status, direction, network, asset, amountAtomic, metadata, refundOf, refund } =
+    await response.json()
+  // A refund that you make is a payment too, with the reference of the original.
+  const received = status === 'finalized' && direction === 'received' && refundOf === null
+  const refunded = refund.state !== 'none' || refund.pendingAtomic !== '0'
+  // Strangers may pay any amount of anything under your references.
+  const reference = metadata?.referenceId
+  const order = orders.get(reference)
+  const fits =
+    order?.network === network && order?.asset === asset && order?.amountAtomic === amountAtomic
+  if (!received || refunded || !fits || delivered.has(paymentId)) return
+  delivered.add(paymentId)
+  console.log('deliver', reference, paymentId)
+}
 
 /** @returns the status of the answer */
-function receive(body: string, headers: Record<string, string>): number {
+async function receive(body: string, headers: Record<string, string>): Promise<number> {
   // The signature is over the bytes: verify before you parse.
   try {
     webhook.verify(body, headers)
@@ -19,7 +45,13 @@ function receive(body: string, headers: Record<string, string>): number {
   const id = headers['webhook-id'] ?? ''
   if (processed.has(id)) return 200
   const { type, data } = JSON.parse(body)
-  // Deliver when the type is `payment.finalized`: nothing reverts that.
+  try {
+    // Nothing reverts a finalized payment.
+    if (type === 'payment.finalized') await deliver(data.paymentId)
+  } catch (error) {
+    console.error(error)
+    return 503 // The event comes again.
+  }
   console.log(type, data?.paymentId, data?.amountAtomic)
   processed.add(id)
   return 200
@@ -27,5 +59,5 @@ function receive(body: string, headers: Record<string, string>): number {
 
 createServer(async (request, response) => {
   const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)])
-  response.writeHead(receive(await text(request), Object.fromEntries(headers))).end()
+  response.writeHead(await receive(await text(request), Object.fromEntries(headers))).end()
 }).listen(Number(PORT), '127.0.0.1', () => console.log('listening'))

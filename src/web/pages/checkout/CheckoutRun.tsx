@@ -1,4 +1,5 @@
 import { useEffect, type ReactNode } from 'react'
+import { familyOf } from '#contract/network.ts'
 import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { isPaid, type PaymentState } from '../../payment-flow/machine.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
@@ -52,7 +53,11 @@ export function CheckoutRun({ run, item, onStartOver, onStart }: CheckoutRunProp
           onStartOver({
             change: state.order,
             renew: needsPrice(state),
-            heldUntil: 'built' in state ? state.built.deadlineAt : undefined,
+            // On EVM it is released.
+            heldUntil:
+              'built' in state && familyOf(state.order.network) === 'solana'
+                ? state.built.deadlineAt
+                : undefined,
           })
         }
         onOther={(order) => void onStart(order)}

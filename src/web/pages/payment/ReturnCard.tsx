@@ -4,14 +4,16 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { shortAddress } from '#contract/known-address.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { findAsset, type Asset } from '#contract/network.ts'
-import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import type { PaymentRow, PaymentStatusBody } from '#contract/payment-body.ts'
 import { isPaid, refundableOf } from '#contract/payment.ts'
 import type { RefundRequest } from '#contract/refund-request.ts'
 import { hasRole } from '#contract/role.ts'
 import { describeError } from '../../errors/codes.ts'
 import { joinMessage } from '../../errors/row.ts'
+import { call } from '../../api/client.ts'
 import { useRefundWallets } from '../../api/hosted-wallets.ts'
 import { directionFor } from '../../api/merge-payment.ts'
+import { queryClient } from '../../api/query-client.ts'
 import { useSession } from '../../api/session.ts'
 import { useNetwork } from '../../api/use-config.ts'
 import { checkAmount, localDecimal, readAmount } from '../../payment-flow/form/fields.ts'
@@ -21,8 +23,10 @@ import { pathTo } from '../../router/paths.ts'
 import { Link } from '../../router/Link.tsx'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
+import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Input } from '../../ui/Input.tsx'
@@ -34,7 +38,7 @@ import { CustomerReason, RefundRequestActions } from '../../payment-view/RefundR
 import { ForRole } from '../../session/ForRole.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
-import { readReturned } from './returned.ts'
+import { isUnsigned, readReturned } from './returned.ts'
 
 /** For the payee of a payment that arrived: what went back of it, and a payment that sends the rest, through the same review as any other. */
 export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
@@ -101,14 +105,17 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
           {data.length > 0 && (
             <ul className="mt-3 space-y-2 border-t border-line pt-3 text-sm">
               {data.map((row) => (
-                <li className="flex items-center justify-between gap-3" key={row.paymentId}>
-                  <Link
-                    className="underline decoration-edge underline-offset-4"
-                    to={pathTo('payment', { params: { paymentId: row.paymentId } })}
-                  >
-                    <Amount atomic={row.amountAtomic} {...money} />
-                  </Link>
-                  <StatusPill status={row.status} />
+                <li key={row.paymentId}>
+                  <span className="flex items-center justify-between gap-3">
+                    <Link
+                      className="underline decoration-edge underline-offset-4"
+                      to={pathTo('payment', { params: { paymentId: row.paymentId } })}
+                    >
+                      <Amount atomic={row.amountAtomic} {...money} />
+                    </Link>
+                    <StatusPill status={row.status} />
+                  </span>
+                  {isUnsigned(row) && <Unsigned refund={row} releases={refunds === true} />}
                 </li>
               ))}
             </ul>
@@ -128,6 +135,83 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
         <Skeleton className="h-16" />
       )}
     </Card>
+  )
+}
+
+/** A refund that a wallet may still send: what it holds is free once it is sent, or a person gives it up. */
+function Unsigned({ refund, releases }: { refund: PaymentRow; releases: boolean }) {
+  const [releasing, setReleasing] = useState(false)
+  return (
+    <div className="mt-1 text-muted">
+      <p>
+        <Trans>
+          Waiting for a signature since <Time at={refund.timestamp} />.
+        </Trans>
+      </p>
+      {releases && (
+        <Button className="mt-2" onClick={() => setReleasing(true)} size="sm">
+          <Trans>Release</Trans>
+        </Button>
+      )}
+      {releasing && <ReleaseDialog onClose={() => setReleasing(false)} refund={refund} />}
+    </div>
+  )
+}
+
+function ReleaseDialog({ refund, onClose }: { refund: PaymentRow; onClose: () => void }) {
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<string>()
+  const { paymentId, amountAtomic, decimals, symbol } = refund
+  const amount = <Amount atomic={amountAtomic} decimals={decimals} exact symbol={symbol} />
+
+  async function release() {
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      await call(
+        'transactionRelease',
+        { body: { paymentId } },
+        { idempotencyKey: `${paymentId}:release` },
+      )
+      await Promise.all(
+        ['paymentStatus', 'paymentSummary', 'refundRequests'].map((name) =>
+          queryClient.invalidateQueries({ queryKey: [name] }),
+        ),
+      )
+      onClose()
+    } catch (error) {
+      setProblem(joinMessage(describeError(error)))
+      setBusy(false)
+    }
+  }
+
+  return (
+    <Dialog
+      description={<Trans>Then {amount} can be refunded again.</Trans>}
+      footer={
+        <>
+          <Button onClick={onClose}>
+            <Trans>Cancel</Trans>
+          </Button>
+          <Button busy={busy} onClick={() => void release()} variant="danger">
+            <Trans>Release</Trans>
+          </Button>
+        </>
+      }
+      onClose={onClose}
+      open
+      title={<Trans>Release the unsigned refund</Trans>}
+    >
+      <Banner role="note" tone="warn">
+        <Trans>First reject the request in the wallet.</Trans>{' '}
+        <Trans>If it is approved later, the customer gets it too.</Trans>
+      </Banner>
+      {problem !== undefined && (
+        <Banner className="mt-4" role="alert" tone="bad">
+          {problem}
+        </Banner>
+      )}
+    </Dialog>
   )
 }
 

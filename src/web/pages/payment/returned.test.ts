@@ -38,7 +38,7 @@ const back = (amountAtomic: string, change: Partial<PaymentRow> = {}): PaymentRo
 const idsOf = (rows: readonly PaymentRow[]) =>
   refundsAmong(payment, rows).map(({ paymentId }) => paymentId)
 
-test('what arrived and what is under way is listed, from whichever wallet it went; what never left is not', () => {
+test('what arrived, what is under way and what a wallet may still send is listed, from whichever wallet; what expired is not', () => {
   const rows = [
     back('10'),
     back('20', { status: 'pending' }),
@@ -46,8 +46,10 @@ test('what arrived and what is under way is listed, from whichever wallet it wen
     back('7', { sender: 'till' }),
     back('40', { status: 'expired' }),
     back('30', { status: 'created' }),
+    // It expires by itself, or is signed by the service.
+    back('31', { status: 'created', mode: 'hosted' }),
   ]
-  expect(idsOf(rows)).toEqual(['pay_10', 'pay_20', 'pay_5', 'pay_7'])
+  expect(idsOf(rows)).toEqual(['pay_10', 'pay_20', 'pay_5', 'pay_7', 'pay_30'])
 })
 
 test('only the same asset to the payer counts', () => {

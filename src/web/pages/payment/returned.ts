@@ -1,3 +1,4 @@
+import { familyOf } from '#contract/network.ts'
 import type { PaymentRow, PaymentStatusBody } from '#contract/payment-body.ts'
 import { isPaid, type PaymentStatus } from '#contract/payment.ts'
 import { call } from '../../api/client.ts'
@@ -34,7 +35,7 @@ export async function readReturned(
 
 type Original = Pick<PaymentStatusBody, 'paymentId' | 'sender' | 'network' | 'asset'>
 
-/** Those that returned it to its payer, in its own asset, and left or may have left. */
+/** Those that return it to its payer, in its own asset: that left or may have left, and on EVM those that wait for a signature. */
 export function refundsAmong(payment: Original, rows: readonly PaymentRow[]): PaymentRow[] {
   return rows.filter(
     (row) =>
@@ -42,6 +43,11 @@ export function refundsAmong(payment: Original, rows: readonly PaymentRow[]): Pa
       row.recipient === payment.sender &&
       row.network === payment.network &&
       row.asset === payment.asset &&
-      (isPaid(row.status) || UNDER_WAY.has(row.status)),
+      (isPaid(row.status) || UNDER_WAY.has(row.status) || isUnsigned(row)),
   )
+}
+
+/** It holds its amount until it is sent, or released: on Solana it expires by itself. */
+export function isUnsigned({ status, mode, network }: PaymentRow): boolean {
+  return status === 'created' && mode === 'local' && familyOf(network) === 'evm'
 }

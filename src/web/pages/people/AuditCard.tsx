@@ -41,6 +41,7 @@ const ACTIONS: Readonly<Record<Audited, MessageDescriptor>> = {
   unmatchedUnassign: msg`Assignment undone`,
   undeliveredClose: msg`Undelivered payment closed`,
   undeliveredReopen: msg`Undelivered payment reopened`,
+  transactionRelease: msg`Unsigned refund released`,
   refundRequestDecline: msg`Refund request declined`,
   refundRequestReopen: msg`Refund request opened again`,
   noteWrite: msg`Note or label`,

@@ -29,6 +29,15 @@ export const paymentService: PaymentService = {
       { idempotencyKey: `${paymentId}:${signature.slice(0, 100)}` },
     )
   },
+  release: async ({ refundOf }, paymentId) => {
+    await call(
+      'transactionRelease',
+      { body: { paymentId } },
+      { idempotencyKey: `${paymentId}:release` },
+    )
+    // What can be refunded is more now.
+    await queryClient.invalidateQueries({ queryKey: ['paymentStatus', refundOf] })
+  },
   explain: explainError,
 }
 

@@ -49,8 +49,11 @@ export class TestDependencies {
   readonly transactions = new Map<string, Transaction>()
   readonly keys: string[] = []
   readonly reports: string[] = []
+  readonly released: string[] = []
   readonly broadcasts: string[] = []
   walletRequests = 0
+  /** Every order returns this payment. */
+  refundOf: string | undefined
   /** Open wallet requests; the promise may be gone with its tab. */
   readonly asked: { plan: Plan; keeps: boolean; answer: (answer: WalletResponse) => void }[] = []
   readonly #sleepers = new Set<{ until: number; wake: () => void }>()
@@ -70,6 +73,7 @@ export class TestDependencies {
       recipient: 'seller',
       amountAtomic: 5n,
       walletName: 'Test Wallet',
+      ...(this.refundOf !== undefined && { refundOf: this.refundOf }),
     }
   }
 
@@ -183,6 +187,7 @@ export class TestDependencies {
   }
 
   readonly service: PaymentService = {
+    release: async (_order, paymentId) => void this.released.push(paymentId),
     build: async (_order, key) => {
       this.keys.push(key)
       const plan = {
