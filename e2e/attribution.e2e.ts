@@ -14,7 +14,7 @@ import { oneOf, text, textLike } from './text.ts'
  * No matter what the wallet and the payer do: one confirmed payment, for the order that was paid.
  */
 
-const ASKED = text('Confirm this payment is yours. Free.')
+const ASKED = text('Confirm this payment is yours')
 const UNCONFIRMED = 'Sent, not confirmed as yours'
 
 type Row = { paymentId: string; status: string }

@@ -205,7 +205,7 @@ test('more than its cap is refused in the form, and a buyer sees nothing of mana
   await shop.page.getByLabel(text('Amount')).fill('1.5')
   await shop.page.getByRole('button', { name: text('Review payment') }).click()
   await expect(
-    shop.page.getByText(text('At most {left} may be paid from here now.', { left: '1 ETH' })),
+    shop.page.getByText(text('Enter at most {maximum}.', { maximum: '1 ETH' })),
   ).toBeVisible()
   await expectAccessible(shop.page, 'managed wallet: refused by its cap')
   const { page } = await buyer({ ether: '1' })

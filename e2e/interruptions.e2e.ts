@@ -250,7 +250,9 @@ test('a payment that another tab has is told so, and goes on here once that tab 
 
   const other = await context.newPage()
   await other.goto(page.url())
-  await expect(other.getByText(text('This payment is open in another tab'))).toBeVisible()
+  await expect(
+    other.getByText(text('Open in another tab. Continue there, or close it.')),
+  ).toBeVisible()
   await expect(other.getByLabel(text('Amount'))).toHaveCount(0)
   await expectAccessible(other, 'checkout: open in another tab')
   await page.close()

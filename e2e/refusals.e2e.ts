@@ -97,7 +97,7 @@ test('a recipient changed by a lying proxy is blocked before the wallet opens', 
   await page.getByRole('button', { name: text('Review payment') }).click()
 
   await expect(page.getByRole('alert').filter({ hasText: text('Blocked') })).toContainText(
-    text('The transaction differs. Signing is blocked.'),
+    text('The transaction differs.'),
   )
   const row = page.getByRole('row', { name: startingWith('To') })
   await expect(row).toContainText(seller.toBase58())

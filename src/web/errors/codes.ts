@@ -42,7 +42,8 @@ export const codes: Readonly<Record<ApiErrorCode, CodeRow>> = {
   SIGNING_REFUSED: {
     who: 'us',
     title: msg`This payment is not allowed`,
-    body: msg`The operator’s limits for this wallet do not allow it. Nothing was sent.`,
+    unsent: true,
+    body: msg`The wallet’s limits forbid it.`,
     action: 'none',
     retry: 'after_change',
   },
@@ -85,7 +86,7 @@ export const codes: Readonly<Record<ApiErrorCode, CodeRow>> = {
   IDEMPOTENCY_IN_PROGRESS: {
     who: 'time',
     title: msg`Request still running`,
-    body: msg`Please wait. Nothing is sent twice.`,
+    body: msg`Wait. Nothing is sent twice.`,
     action: 'retry',
     retry: 'safe',
   },

@@ -29,9 +29,9 @@ export const assetReasons: Readonly<Record<AssetReason['code'], ErrorRow>> = {
   },
   asset_decimals_differ: {
     ...operator,
-    title: msg({ message: '{symbol} misconfigured' }),
+    title: msg({ message: '{symbol} has {onChain} decimals, not {configured}' }),
     unsent: true,
-    body: msg({ message: 'It has {onChain} decimals, not {configured}. Tell the merchant.' }),
+    body: msg({ message: 'Tell the merchant.' }),
   },
   asset_not_transferable: {
     ...operator,
@@ -87,7 +87,7 @@ export const balanceReasons: Readonly<Record<BalanceReason['code'], ErrorRow>> =
     title: msg({ message: '{symbol} missing for the fee' }),
     unsent: true,
     body: msg({
-      message: 'Balance: {available}. Fee: up to {required}. Missing: {missing}.',
+      message: 'Balance: {available}. Needed: {required}. Missing: {missing}.',
     }),
   },
   network_fee_and_rent: {

@@ -38,7 +38,7 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   amount_mismatch: {
     ...bad,
     title: msg`Wrong amount`,
-    body: msg`Amounts must match. You can refund it.`,
+    body: msg`You can refund it.`,
   },
   recipient_mismatch: {
     ...bad,

@@ -15,6 +15,8 @@ export type ErrorRow = {
   body: MessageDescriptor
   /** It is certain that no transaction was sent: the text ends with this. */
   unsent?: true
+  /** A refused change that concerns no payment: the text begins with this. */
+  unchanged?: true
   /** The one action offered; `wait` and `none` have no button. */
   action:
     | 'retry'
@@ -39,12 +41,13 @@ type RetryPolicy =
   | 'look_first'
   | 'never'
 
-/** The body of a row in the reader's language; for an unsent payment it says that nothing was sent. */
+/** The body of a row in the reader's language; it says that nothing was sent or changed where that is certain. */
 export function formatBody(
-  { body, unsent }: Pick<ErrorRow, 'body' | 'unsent'>,
+  { body, unsent, unchanged }: Pick<ErrorRow, 'body' | 'unsent' | 'unchanged'>,
   values: Readonly<Record<string, string>> = {},
 ): string {
   const text = i18n._({ ...body, values })
+  if (unchanged) return t`Nothing was changed. ${text}`
   return unsent ? t`${text} Nothing was sent.` : text
 }
 

@@ -59,7 +59,7 @@ export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
   const network = useNetwork(intent.network)
   const account = useAccounts().find(({ family }) => family === 'evm')
   const text = evidenceText(intent, request)
-  const title = t`Confirm this payment is yours. Free.`
+  const title = t`Confirm this payment is yours`
 
   useEffect(() => announce(title), [title])
 
@@ -259,9 +259,7 @@ function Mismatch({ fields }: { fields: readonly string[] }) {
       title={<Trans>Do not sign: request differs</Trans>}
       tone="bad"
     >
-      <Trans>
-        The request shows other values: {names}. Your payment was sent. Contact the shop.
-      </Trans>
+      <Trans>Different: {names}. Your payment was sent. Contact the shop.</Trans>
     </Banner>
   )
 }

@@ -23,7 +23,7 @@ export function reviewPayment(facts: ReviewFacts): Review {
     findings.push({
       code: 'MISMATCH',
       severity: 'critical',
-      text: t`The transaction differs. Signing is blocked.`,
+      text: t`The transaction differs.`,
     })
   if (facts.chainKnown === false) {
     findings.push({

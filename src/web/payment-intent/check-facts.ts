@@ -97,7 +97,7 @@ const checkTexts: Omit<FactTexts<CheckFact>, 'list'> = {
   promised: ({ promisedAtomic, ...money }) =>
     t`${{ available: formatMoney(money) }}, ${{ promised: formatMoney({ ...money, amountAtomic: promisedAtomic }) }} reserved`,
   reserved: () => t`reserved`,
-  no_failed_settlement: () => t`a payer without failed settlements in 24 hours`,
+  no_failed_settlement: () => t`no failed settlement in 24 hours`,
   refused_until: ({ at, transaction }) =>
     t`refused until ${{ time: formatMoment(at) }}: its code reverted ${transaction}`,
   signed_time: ({ at }) => (at === 0 ? t`from the start` : formatMoment(at)),

@@ -141,7 +141,7 @@ function PauseBanner() {
   return (
     <HeaderNotice icon="hourglass">
       <span className="sr-only">
-        <Trans>Rate limit reached. Resuming soon.</Trans>
+        <Trans>Rate limit reached. Resuming automatically.</Trans>
       </span>
       <span aria-hidden className="figures">
         <Trans>Rate limit reached. Resuming in {seconds} s.</Trans>
@@ -186,8 +186,7 @@ function LiveIndicator({ compact }: { compact?: boolean }) {
 
   useEffect(() => {
     if (compact) return
-    if (state.kind === 'stale')
-      announce(t`Live updates have stopped. Figures are read again every few seconds.`)
+    if (state.kind === 'stale') announce(t`Live updates have stopped.`)
     if (state.kind === 'live' && before.current === 'stale') announce(t`Live updates are back.`)
     if (state.kind === 'live' || state.kind === 'stale') before.current = state.kind
   }, [state.kind, compact])

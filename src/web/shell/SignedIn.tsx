@@ -11,7 +11,7 @@ import { SignIn } from './SignIn.tsx'
 export type SignedInProps = {
   /** The shape of the content to come. */
   skeleton: ReactNode
-  /** What signing in shows, for example "Sign in to see your payments". */
+  /** What signing in shows, for example "Sign in to see this page". */
   invitation: ReactNode
   children: (viewer: Viewer) => ReactNode
 }
@@ -26,7 +26,7 @@ export function SignedIn({ skeleton, invitation, children }: SignedInProps) {
     <Card>
       <SessionEnded />
       <EmptyState action={<SignIn />} icon="wallet" title={invitation}>
-        <Trans>You sign a short text with your wallet. No money moves.</Trans>
+        <Trans>You sign a short text. No money moves.</Trans>
       </EmptyState>
     </Card>
   )

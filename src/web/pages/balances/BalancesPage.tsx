@@ -55,7 +55,7 @@ export function TopUpDialog({
       <div className="space-y-4">
         <QrCode
           className="mx-auto w-full max-w-72 border border-line"
-          label={t`Code for ${at.wallet}`}
+          label={t`Code for ${{ name: at.wallet }}`}
           value={wallet}
         />
         <p className="rounded-lg bg-sunken px-3 py-2">
@@ -80,7 +80,7 @@ export function BalancesPage() {
         subtitle={t`Available: less pending payments, before network fees.`}
         title={t`Balances`}
       />
-      <SignedIn invitation={<Trans>Sign in to see balances</Trans>} skeleton={<PageSkeleton />}>
+      <SignedIn invitation={<Trans>Sign in to see this page</Trans>} skeleton={<PageSkeleton />}>
         {() =>
           hasRole(role, 'viewer') ? (
             <Wallets />

@@ -179,10 +179,9 @@ function Held({ onOther }: { onOther: () => void }) {
         </Button>
       }
       role="status"
-      title={<Trans>This payment is open in another tab</Trans>}
       tone="warn"
     >
-      <Trans>Continue there, or close that tab.</Trans>
+      <Trans>Open in another tab. Continue there, or close it.</Trans>
     </Banner>
   )
 }
@@ -197,10 +196,10 @@ async function openView(wanted: string | undefined): Promise<View> {
     const [open] = await unfinishedPayments()
     return {
       name: 'details',
-      notice: open ? undefined : t`This browser does not have that payment. Start a new one here.`,
+      notice: open ? undefined : t`This browser does not have that payment.`,
     }
   } catch {
-    return { name: 'details', notice: t`The payment could not be opened. Reload to try again.` }
+    return { name: 'details', notice: t`Payment not opened. Reload the page.` }
   }
 }
 

@@ -48,11 +48,6 @@ export function CheckoutPage() {
       <div className="no-print">
         <PageHeader
           action={wallets.length > 0 && <PayFrom onChange={setSource} value={source} />}
-          subtitle={
-            source === 'managed'
-              ? t`Signed by the payment service.`
-              : t`From your wallet, straight to the recipient.`
-          }
           title={t`Pay`}
         />
       </div>

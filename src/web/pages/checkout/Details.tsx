@@ -56,7 +56,7 @@ async function breachOf(order: WalletPaymentIntent): Promise<string | undefined>
   ]
   return breach.limit === 'per_payment'
     ? t`Your limit is ${cap} per payment. Change it in Settings.`
-    : t`Your limit is ${cap} in 24 hours, with ${left} left. Change it in Settings.`
+    : t`Your limit is ${cap} in 24 hours, ${left} left. Change it in Settings.`
 }
 
 export type DetailsProps = {
@@ -162,7 +162,7 @@ export function Details({
           onSubmit={(event) => void form.handleSubmit(submit)(event)}
         >
           {unstored && (
-            <Banner role="alert" title={t`This payment could not be started`} tone="bad">
+            <Banner role="alert" tone="bad">
               {t`This browser cannot store payments, perhaps in a private window. Nothing was sent.`}
             </Banner>
           )}
@@ -214,8 +214,8 @@ export function Details({
 function OwnLink() {
   const { t } = useLingui()
   return (
-    <Banner role="note" title={t`This link pays the wallet you are connected with`} tone="warn">
-      <Trans>To try it, use another account.</Trans>
+    <Banner role="note" tone="warn">
+      {t`This link pays your own wallet.`}
     </Banner>
   )
 }

@@ -43,7 +43,7 @@ export function MoreFields({ errors, register, refund, set }: MoreFieldsProps) {
         {!set.resource && (
           <Field
             error={errors.resource?.message}
-            hint={t`The web address this payment unlocks.`}
+            hint={t`URL to unlock`}
             label={t`Resource`}
             optional
           >
@@ -65,7 +65,7 @@ export function MoreFields({ errors, register, refund, set }: MoreFieldsProps) {
               <Input
                 maxLength={200}
                 {...register('description', {
-                  maxLength: { value: 200, message: t`At most 200 characters.` },
+                  maxLength: { value: 200, message: t`At most ${{ count: 200 }} characters.` },
                 })}
               />
             </Field>
@@ -73,14 +73,14 @@ export function MoreFields({ errors, register, refund, set }: MoreFieldsProps) {
           {!set.reference && (
             <Field
               error={errors.reference?.message}
-              hint={t`An order or invoice number.`}
+              hint={t`Order or invoice number`}
               label={t`Reference`}
               optional
             >
               <Input
                 maxLength={100}
                 {...register('reference', {
-                  maxLength: { value: 100, message: t`At most 100 characters.` },
+                  maxLength: { value: 100, message: t`At most ${{ count: 100 }} characters.` },
                 })}
               />
             </Field>
@@ -152,7 +152,7 @@ export function FeeField({ network, asset, value, onChoose, error, register }: F
             ? t`Recent fees are unavailable. Choose Auto or Custom.`
             : tip && value.fee !== 'custom'
               ? t`Priority fee ${tip}. Fee in total: up to ${cap}.`
-              : t`Up to ${cap}. The next step shows the exact limit.`}
+              : t`Up to ${cap}.`}
       </p>
     </div>
   )

@@ -99,22 +99,18 @@ function PageCode({
           className="mx-auto w-full max-w-64 border border-line"
           label={
             wallet
-              ? t`Code that opens this page at ${host} in the app of ${wallet}`
-              : t`Code that opens this page at ${host}`
+              ? t`Code for ${{ name: host }} in ${{ way: wallet }}`
+              : t`Code for ${{ name: host }}`
           }
           value={value}
         />
       )}
       <p className="text-center text-sm text-muted">
-        {wallet ? (
-          <Trans>Opens this page in {wallet}.</Trans>
-        ) : (
-          <Trans>Opens this page in the phone’s browser.</Trans>
-        )}
+        {wallet ? t`Opens in ${{ way: wallet }}.` : t`Opens in the browser.`}
       </p>
       {wallet && page.protocol !== 'https:' && (
         <Banner role="note" tone="warn">
-          <Trans>Wallet apps need HTTPS. This page has none.</Trans>
+          <Trans>Mobile wallets need HTTPS.</Trans>
         </Banner>
       )}
       <div className="flex flex-wrap justify-center gap-2">

@@ -57,7 +57,7 @@ export function WalletCode({
   async function make() {
     const parsed = parseAddress(readRecipient(sender))
     if (!parsed.ok || parsed.family !== family)
-      return setProblem(t`Enter the address you will pay from, on the same network.`)
+      return setProblem(t`Use an address on this network.`)
     const order = orderFrom(parsed.address)
     if (!order) return
     setProblem(undefined)
@@ -82,7 +82,7 @@ export function WalletCode({
       )}
       <Field
         error={problem}
-        hint={t`Pay from this address only: it identifies the payment.`}
+        hint={t`Pay from this address only.`}
         label={t`The address you will pay from`}
       >
         <WrappedInput onChange={(event) => setSender(event.target.value)} value={sender} />
@@ -140,11 +140,9 @@ function ShownCode({ made: { order, paymentId } }: { made: Made }) {
         {paid ? (
           <Trans>The payment arrived.</Trans>
         ) : unproven ? (
-          <Trans>
-            A payment like this arrived. Show it and sign with the same wallet, for free.
-          </Trans>
+          <Trans>A payment like this arrived. Show it and sign with the same wallet.</Trans>
         ) : (
-          <Trans>Scan it with your wallet. Check the amount and address there.</Trans>
+          <Trans>Scan it with your wallet. Check amount and address there.</Trans>
         )}
       </p>
       <div className="flex flex-wrap justify-center gap-2">

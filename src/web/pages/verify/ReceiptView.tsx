@@ -86,7 +86,6 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
             )}
           </Badge>
         }
-        subtitle={receipt.signed && <Trans>Compared with the signed bytes.</Trans>}
         title={<Trans>The receipt</Trans>}
       >
         <Facts className="mb-5">

@@ -15,5 +15,10 @@ export function ReasonField({ error, ...input }: { error?: string | undefined } 
 }
 
 export function reasonRule() {
-  return { maxLength: { value: MOST_REASON, message: words`At most ${MOST_REASON} characters.` } }
+  return {
+    maxLength: {
+      value: MOST_REASON,
+      message: words`At most ${{ count: MOST_REASON }} characters.`,
+    },
+  }
 }

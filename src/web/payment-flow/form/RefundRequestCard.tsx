@@ -171,7 +171,7 @@ function AskForm({ payment, next, onClose }: AskFormProps) {
   const [problem, setProblem] = useState<string>()
   const parsed = readAmount(amount, { decimals })
   const fits = parsed.ok && parsed.atomic > 0n && parsed.atomic <= most
-  const limit = `${formatAmount(most, decimals)} ${symbol}`
+  const maximum = `${formatAmount(most, decimals)} ${symbol}`
 
   async function ask(signer: ConnectedAccount, amountAtomic: bigint) {
     const { number, deployment } = next
@@ -226,7 +226,7 @@ function AskForm({ payment, next, onClose }: AskFormProps) {
   return (
     <form className="grid gap-4" onSubmit={submit}>
       <Field
-        error={fits ? undefined : <Trans>Enter an amount up to {limit}.</Trans>}
+        error={fits ? undefined : <Trans>Enter at most {maximum}.</Trans>}
         label={<Trans>Amount</Trans>}
       >
         <Input
@@ -244,7 +244,7 @@ function AskForm({ payment, next, onClose }: AskFormProps) {
         />
       </Field>
       <p className="text-sm text-muted">
-        <Trans>Your wallet signs the request. This is free and moves no money.</Trans>
+        <Trans>Free, and moves no money.</Trans>
       </p>
       {problem !== undefined && (
         <Banner role="alert" tone="warn">

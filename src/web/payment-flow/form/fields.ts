@@ -125,7 +125,7 @@ export function checkResource(text: string): string | true {
   if (text.trim() === '') return true
   return /^https?:\/\/\S+$/.test(text.trim()) && URL.canParse(text.trim()) && text.length <= 2048
     ? true
-    : t`Enter a full https:// address.`
+    : t`Enter an address with https://.`
 }
 
 export function checkEmail(text: string): string | true {
@@ -139,8 +139,8 @@ export function checkPriorityFee(text: string, native: Asset): string | true {
     return text.trim() === '' ? t`Enter a value.` : describeProblem(parsed.problem, native)
   const most = parseAmount(MAX_PRIORITY_FEE, native.decimals)
   if (!most.ok || parsed.atomic <= most.atomic) return true
-  const limit = formatWithSymbol(most.atomic, native)
-  return t`Enter at most ${limit}.`
+  const maximum = formatWithSymbol(most.atomic, native)
+  return t`Enter at most ${maximum}.`
 }
 
 /**

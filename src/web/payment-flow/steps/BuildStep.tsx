@@ -60,9 +60,6 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
           <StepHeading>
             <Trans>Preparing {amount}</Trans>
           </StepHeading>
-          <p className="mt-1 text-sm text-muted">
-            <Trans>Preparing your payment</Trans>
-          </p>
           <Skeleton className="mt-5 h-7 w-3/4" />
           <Skeleton className="mt-5 h-48" />
           <SlowNotice onChange={onChange} />
@@ -95,8 +92,8 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
       {state.step === 'expired_unsigned' && (
         <p className="mt-2 text-sm text-muted">
           {state.reason === 'deadline'
-            ? t`Prepare it again. Nothing was sent.`
-            : t`${walletName} changed accounts. Nothing was sent. Switch back, or prepare again.`}
+            ? t`Nothing was sent.`
+            : t`Nothing was sent. Switch back, or prepare it again.`}
         </p>
       )}
       {state.step === 'cancelled' && (

@@ -252,11 +252,10 @@ function Verified({ simulation, seconds, closing }: VerifiedProps) {
       <p>
         {passed ? (
           <Trans>
-            <span className="font-semibold">Verified:</span> decoded in this browser, simulated on
-            your RPC endpoint,
+            <span className="font-semibold">Verified:</span> decoded in this browser, simulated,
           </Trans>
         ) : simulation.state === 'running' ? (
-          <Trans>Decoded in this browser, simulating on your RPC endpoint,</Trans>
+          <Trans>Decoded in this browser, simulating,</Trans>
         ) : (
           <Trans>Decoded in this browser, not simulated,</Trans>
         )}{' '}
@@ -279,14 +278,14 @@ function CallerDuties({ order, built }: Pick<ReviewStepProps['state'], 'order' |
   const height = formatNumber(built.lastValidBlockHeight)
   return (
     <Facts className="mt-4">
-      <Fact name={t`Decoded`}>{t`In this browser, from its bytes`}</Fact>
-      <Fact name={t`Simulated`}>{t`On your RPC endpoint ${host}`}</Fact>
+      <Fact name={t`Decoded`}>{t`In this browser`}</Fact>
+      <Fact name={t`Simulated`}>{t`By your RPC endpoint ${host}`}</Fact>
       <Fact name={t`Broadcast`}>
         {order.signedOnly
           ? t`By the recipient`
           : byWallet
             ? t`By ${walletName}`
-            : t`Through your RPC endpoint ${host}`}
+            : t`By your RPC endpoint ${host}`}
       </Fact>
       <Fact name={t`Expires`}>
         <Time at={built.deadlineAt} look="full" />

@@ -59,7 +59,7 @@ export function progressOf(state: OutgoingState): Progress {
     case 'signed':
       return {
         title: t`Signed, waiting for the network`,
-        body: t`Not sent yet. The page sends it when the RPC endpoint answers.`,
+        body: t`Not sent yet. Trying again automatically.`,
         tone: 'info',
         icon: 'hourglass',
         working: true,
@@ -116,7 +116,7 @@ export function progressOf(state: OutgoingState): Progress {
       return state.reason === 'wallet_lost'
         ? {
             title: t`Checking whether it was sent`,
-            body: t`${walletName} did not answer. It may have sent the payment. Do not pay again.`,
+            body: t`${walletName} did not answer. Do not pay again.`,
             tone: 'warn',
             icon: 'question',
             working: true,
@@ -145,7 +145,7 @@ export function isWaiting({ step }: OutgoingState): boolean {
 export function unconfirmedProgress(): Progress {
   return {
     title: t`Sent, not confirmed as yours`,
-    body: t`Payment sent. Confirm that it is yours.`,
+    body: t`Confirm that it is yours.`,
     tone: 'warn',
     icon: 'question',
     working: false,
@@ -186,7 +186,9 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>): Progress 
       return {
         ...base,
         title: t`Another payment was confirmed`,
-        body: t`The network confirmed another payment. ${detail} Check your wallet before you pay again.`,
+        body: detail
+          ? t`${detail} Check your wallet before you pay again.`
+          : t`Check your wallet before you pay again.`,
       }
   }
 }

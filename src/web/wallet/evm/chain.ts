@@ -205,7 +205,7 @@ async function readLanded(
     nonce: transaction.nonce,
     outcome: paid ? 'paid' : reverted ? 'reverted' : 'other',
     failure: reverted
-      ? t`Reverted. Only the network fee was paid.`
+      ? t`Failed. Only the network fee was paid.`
       : paid
         ? null
         : t`On the chain, ${difference}`,

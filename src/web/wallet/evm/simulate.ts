@@ -214,6 +214,6 @@ function describeLack({
   const words = (amount: bigint) => `${formatAmount(amount, asset.decimals)} ${asset.symbol}`
   const [holds, needs, lacks] = [words(balance), words(cost), words(cost - balance)]
   return asset.native
-    ? t`balance ${holds}, needed with the fee up to ${needs}, missing ${lacks}.`
+    ? t`balance ${holds}, needed ${needs}, missing ${lacks}.`
     : t`balance ${holds}, needed ${needs}, missing ${lacks}.`
 }

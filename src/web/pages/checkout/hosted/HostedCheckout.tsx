@@ -87,10 +87,7 @@ function HostedOutcome({ intent, paymentId, unknown, restoredAt, onAnother }: Ho
             title={t`The answer got lost`}
             tone="warn"
           >
-            <Trans>
-              The same request is repeated and cannot pay twice. Do not pay again. You can close
-              this page.
-            </Trans>
+            <Trans>Do not pay again. You can close this page.</Trans>
           </Banner>
         )}
         {restoredAt !== null && (
@@ -317,7 +314,7 @@ export function HostedCheckout({
   }, [signed, onSigned])
   const words =
     state.step === 'unknown'
-      ? t`No answer yet. The same request is repeated.`
+      ? t`No answer yet. Do not pay again.`
       : state.step === 'sent'
         ? t`Sent.`
         : ''

@@ -206,8 +206,8 @@ export function HostedForm({
     const limit = of.native && !refund ? hostedLimitReason('amount', read.atomic, of) : undefined
     if (limit) return formatLimit(limit)
     if (read.atomic <= leftOf(wallet)) return true
-    const left = formatWithSymbol(leftOf(wallet), of)
-    return t`At most ${left} may be paid from here now.`
+    const maximum = formatWithSymbol(leftOf(wallet), of)
+    return t`Enter at most ${maximum}.`
   }
 }
 
@@ -283,7 +283,7 @@ function FeeField({ native, error, register }: FeeFieldProps) {
       error={error}
       hint={
         <Trans>
-          From {leastFee} to {mostFee} for faster inclusion. Leave empty for the usual fee.
+          From {leastFee} to {mostFee}, for faster inclusion.
         </Trans>
       }
       label={<Trans>Priority fee</Trans>}
@@ -343,7 +343,7 @@ function SubmitOrSign({
         variant="primary"
         wide
       >
-        <Trans>Connect the wallet that signs</Trans>
+        <Trans>Connect a wallet</Trans>
       </Button>
     )
   }
@@ -352,7 +352,7 @@ function SubmitOrSign({
       <div className="space-y-2">
         <p className="text-sm text-muted">
           <Trans>
-            The wallet <Address value={signer} /> has to sign in before it can sign payments.
+            <Address value={signer} /> must sign in first.
           </Trans>
         </p>
         <SignIn />

@@ -63,9 +63,7 @@ export function HostedReview({ intent, signing, userError, onSign, onChange }: H
         </Banner>
       )}
       <Banner className="mt-4" role="note" tone="warn">
-        <Trans>
-          Your signature authorizes the payment. It is sent at once and cannot be cancelled.
-        </Trans>
+        <Trans>Your signature sends the payment at once. It cannot be cancelled.</Trans>
       </Banner>
       <Facts className="mt-5 border-t border-line pt-4">
         <Fact name={t`To`} long>
@@ -121,7 +119,7 @@ export function HostedReview({ intent, signing, userError, onSign, onChange }: H
       <div className="mt-6 flex gap-2 border-t border-line pt-4 max-sm:flex-col">
         {late ? (
           <Button icon={<Icon name="refresh" />} onClick={onChange} size="lg" variant="primary">
-            <Trans>Out of time. Prepare it again</Trans>
+            <Trans>Prepare it again</Trans>
           </Button>
         ) : (
           <Button
