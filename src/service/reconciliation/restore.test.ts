@@ -55,7 +55,7 @@ async function run(
   return command?.run(operator, values)
 }
 
-/** The chain goes on: its newest block is not older than the restore. */
+/** Waits for a new block: the newest one is not older than the restore. */
 async function untilNewer(chain: Chain, mine?: () => Promise<void>) {
   const now = new Date()
   await eventually(
@@ -401,7 +401,7 @@ describe('an RPC endpoint that is stuck since before the restore', () => {
 
   const chainOf = (context: Context) => context.chains.get(evm.network.network) as Chain
 
-  /** The chain goes on: its newest block is not older than now. */
+  /** Waits for a new block: the newest one is not older than now. */
   async function untilNow() {
     const now = Date.now()
     await eventually(
@@ -459,7 +459,7 @@ describe('an RPC endpoint that is stuck since before the restore', () => {
     return { restarted, address, found, pay }
   }
 
-  /** What the node says now of its newest blocks and of a wallet: a node that is stuck says it for ever. */
+  /** What the node says now of its newest blocks and of a wallet: a stuck node always says it. */
   async function rememberTip(address: Hex) {
     const ask = async (method: string, params: readonly unknown[]) => {
       const answer = await fetch(evm.rpcUrl, {
