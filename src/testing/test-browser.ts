@@ -36,6 +36,8 @@ type AnswerJson = {
   message: string
   expiresAt: number
   paymentId: string
+  /** Of a link. */
+  state: string
   session: { wallets: string[]; role: string | null; expiresAt: number }
   sessions: {
     wallets: string[]

@@ -93,13 +93,13 @@ export async function rebuildLinkPayments({
   const since = String(newest.getTime() - REBUILT_BEFORE_MS)
   const found: Parameters<typeof restoreLinkUse>[1][] = []
   // One that is not signed yet has its row too: an event tells when it is paid.
-  for (const status of [{}, { status: 'incomplete' }]) {
+  for (const status of [undefined, 'incomplete']) {
     let cursor: string | null = null
     do {
       const query: Record<string, string> = {
-        ...status,
         since,
         limit: String(REFUNDED_AT_ONCE.rows),
+        ...(status !== undefined && { status }),
         ...(cursor !== null && { cursor }),
       }
       const page: EndpointResponse<'paymentList'> = await upstream.ask(endpoints.paymentList, {
