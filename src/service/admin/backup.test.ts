@@ -74,10 +74,10 @@ async function insertWithEvent(db: Database, accountId: string): Promise<string>
   return id
 }
 
-/** Every row of the schema, as text, but the moments of a restore. */
+/** Every row of the schema, as text, but what a restore changes: the epoch and the next event's number. */
 async function readLedger(db: Database): Promise<Record<string, string[]>> {
   const { rows: tables } = await db.execute<{ name: string }>(
-    sql`select tablename as name from pg_tables where schemaname = 'service' and tablename <> 'deployment' order by tablename`,
+    sql`select tablename as name from pg_tables where schemaname = 'service' and tablename not in ('deployment', 'event_numbering') order by tablename`,
   )
   const ledger: Record<string, string[]> = {}
   for (const { name } of tables) {
