@@ -293,14 +293,6 @@ const rows = {
     response: v.object({ ...serviceCalls.transactionSend.response.entries, refundOf: v.string() }),
     problems: ['NOT_FOUND', ...BUILD_PROBLEMS],
   },
-  /** A wallet whose request is still open can send it all the same: the chain decides then. */
-  transactionRelease: {
-    summary: 'Give up a refund on EVM that nobody signed, so that its amount can be refunded again',
-    scope: 'transaction:build',
-    audience: 'browser',
-    body: v.strictObject({ paymentId }),
-    problems: ['NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS'],
-  },
   ...refundRequestRows,
   /** Additions: what the ledger could not attribute, and what a person decided about it. An assignment moves no order and yields to evidence of a payer. */
   unmatchedList: {
