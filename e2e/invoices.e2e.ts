@@ -90,7 +90,7 @@ test('a seller makes a product and an invoice of it, a buyer pays, and it is pai
   // The customer asks for their data to be deleted: the invoice stays, without them.
   await page.emulateMedia({ media: 'screen' })
   await page.getByRole('button', { name: text('Delete customer data') }).click()
-  await expect(dialog).toContainText('Lines and notes of issued ones stay')
+  await expect(dialog).toContainText('Issued ones keep lines and notes')
   await expectAccessible(page, 'invoices: customer to delete')
   await dialog.getByRole('button', { name: text('Cancel') }).click()
   const invoicePath = new URL(page.url()).pathname

@@ -61,7 +61,7 @@ export function TopUpDialog({
         <Suspense fallback={<Skeleton className="mx-auto aspect-square w-full max-w-72" />}>
           <QrCode
             className="mx-auto w-full max-w-72 border border-line"
-            label={t`Code for ${at.wallet}`}
+            label={t`Code for ${{ name: at.wallet }}`}
             value={wallet}
           />
         </Suspense>
@@ -87,7 +87,7 @@ export function BalancesPage() {
         subtitle={t`Available: less pending payments, before network fees.`}
         title={t`Balances`}
       />
-      <SignedIn invitation={<Trans>Sign in to see balances</Trans>} skeleton={<PageSkeleton />}>
+      <SignedIn invitation={<Trans>Sign in to see this page</Trans>} skeleton={<PageSkeleton />}>
         {() =>
           hasRole(role, 'viewer') ? (
             <Wallets />

@@ -44,7 +44,7 @@ export function CustomerPage() {
         <Icon name="arrowLeft" /> <Trans>Customers</Trans>
       </Link>
       <SignedIn
-        invitation={<Trans>Sign in to see your customers</Trans>}
+        invitation={<Trans>Sign in to see this page</Trans>}
         skeleton={<Skeleton className="h-76 rounded-xl" />}
       >
         {() => (member && parsed.ok ? <Known wallet={parsed.address} /> : <Unknown />)}
@@ -61,7 +61,7 @@ function Unknown() {
       </PageHeading>
       <Card>
         <EmptyState icon="search" title={<Trans>Customer not found</Trans>}>
-          <Trans>Check the address, or sign in with an operator wallet.</Trans>
+          <Trans>Check the link, or switch wallets.</Trans>
         </EmptyState>
       </Card>
     </>
@@ -128,7 +128,7 @@ function Figures({ customer }: { customer: Customer | null }) {
     return (
       <Card title={<Trans>Totals</Trans>}>
         <p className="text-sm text-muted">
-          <Trans>No confirmed payment of this address to your wallets.</Trans>
+          <Trans>No confirmed payments.</Trans>
         </p>
       </Card>
     )

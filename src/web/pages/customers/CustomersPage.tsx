@@ -45,12 +45,9 @@ export function CustomersPage() {
   const member = hasRole(useRole(), 'viewer')
   return (
     <>
-      <PageHeader
-        subtitle={<Trans>Addresses that paid you</Trans>}
-        title={<Trans>Customers</Trans>}
-      />
+      <PageHeader title={<Trans>Customers</Trans>} />
       <SignedIn
-        invitation={<Trans>Sign in to see your customers</Trans>}
+        invitation={<Trans>Sign in to see this page</Trans>}
         skeleton={<Skeleton className="h-76 rounded-xl" />}
       >
         {() =>
@@ -58,10 +55,7 @@ export function CustomersPage() {
             <Customers />
           ) : (
             <Card>
-              <EmptyState
-                icon="person"
-                title={<Trans>Only people of the account see its customers</Trans>}
-              >
+              <EmptyState icon="person" title={<Trans>People of this account only</Trans>}>
                 <Trans>Sign in with an operator wallet.</Trans>
               </EmptyState>
             </Card>
@@ -140,11 +134,7 @@ function Sorted({ sort }: { sort: CustomerSort }) {
   return (
     <List
       customers={customers}
-      empty={
-        <EmptyState icon="person" title={<Trans>No customers yet</Trans>}>
-          <Trans>The first payment brings the first customer.</Trans>
-        </EmptyState>
-      }
+      empty={<EmptyState icon="person" title={<Trans>No customers yet</Trans>} />}
       query={query}
     >
       {query.hasNextPage && (
@@ -167,14 +157,14 @@ function Found({ text }: { text: string }) {
       customers={query.data}
       empty={
         <EmptyState icon="search" title={<Trans>No customers found</Trans>}>
-          <Trans>Try the start of a name, a label or an address.</Trans>
+          <Trans>Try the start of a name or address.</Trans>
         </EmptyState>
       }
       query={query}
     >
       {query.data && query.data.length >= MOST_CUSTOMERS && (
         <p className="mt-3 text-sm text-muted">
-          <Trans>Only the first {MOST_CUSTOMERS} are shown. Type more to narrow the search.</Trans>
+          <Trans>Only the first {MOST_CUSTOMERS} are shown.</Trans>
         </p>
       )}
     </List>

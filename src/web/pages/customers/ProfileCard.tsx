@@ -150,14 +150,7 @@ export function DataCard({ wallet }: { wallet: string }) {
 
   return (
     <ForRole least="operator">
-      <Card
-        subtitle={
-          <Trans>
-            Name, email, labels, note, emails from checkout, and customer details on invoices.
-          </Trans>
-        }
-        title={<Trans>Personal data</Trans>}
-      >
+      <Card title={<Trans>Personal data</Trans>}>
         <div className="mt-2 flex flex-wrap gap-2">
           <Button
             busy={busy && !asking}
@@ -204,9 +197,7 @@ export function DataCard({ wallet }: { wallet: string }) {
               <Trans>Their invoices lose customer details. Issued ones keep lines and notes.</Trans>
             </p>
             <p className="mt-2 text-sm text-muted">
-              <Trans>
-                Payments and their notes stay. The audit log records the address and the deletion.
-              </Trans>
+              <Trans>Payments and their notes stay. The audit log keeps the address.</Trans>
             </p>
           </Dialog>
         )}

@@ -68,7 +68,7 @@ export function FileDialog({ file, sealed, onClose }: Props) {
       if (file) {
         const body = { id: file.id, ...names, ...(source && { source }) }
         cacheFile((await callProxy('fileUpdate', { body })).file)
-        toast(t`File changed.`)
+        toast(t`File changed`)
       } else if (source) {
         const [path = ''] = pathTo('file', { params: { code: '' } }).split(/\/$/)
         const page = new URL(hrefOf(path), window.location.origin).href

@@ -72,7 +72,7 @@ function File({ code, file, paying }: { code: string; file: OpenedFile; paying: 
         ) : paying ? (
           <p className="flex items-center gap-2 text-sm text-muted" role="status">
             <Spinner />
-            <Trans>Waiting for the payment to arrive</Trans>
+            <Trans>Waiting for the payment.</Trans>
           </p>
         ) : (
           <Offer file={file} />
@@ -115,7 +115,7 @@ function Download({ code }: { code: string }) {
         <Trans>Download</Trans>
       </Button>
       <p className="text-sm text-muted">
-        <Trans>You bought this file. To read it again later, sign in with the same wallet.</Trans>
+        <Trans>To download it again, sign in with the same wallet.</Trans>
       </p>
       {refusal && (
         <Banner role="alert" title={refusal.title} tone="bad">

@@ -45,7 +45,6 @@ export function FilesPage() {
             </ForRole>
           )
         }
-        subtitle={<Trans>People pay by link, programs over x402.</Trans>}
         title={<Trans>Files</Trans>}
       />
       {session.kind === 'loading' && <PageSkeleton />}
@@ -56,11 +55,7 @@ export function FilesPage() {
       )}
       {session.kind === 'known' && role === null && (
         <Card>
-          <EmptyState
-            action={<SignIn />}
-            icon="download"
-            title={<Trans>Only operators can sell files</Trans>}
-          >
+          <EmptyState action={<SignIn />} icon="download" title={<Trans>Operators only</Trans>}>
             <Trans>Sign in with an operator wallet.</Trans>
           </EmptyState>
         </Card>
@@ -106,9 +101,7 @@ function Files({ onSource }: { onSource: (file: FileBody) => void }) {
       />
       {data.files.length === 0 ? (
         <Card>
-          <EmptyState icon="download" title={<Trans>No files yet</Trans>}>
-            <Trans>Paste a text, or name a private file on your server.</Trans>
-          </EmptyState>
+          <EmptyState icon="download" title={<Trans>No files yet</Trans>} />
         </Card>
       ) : (
         <ul
@@ -196,7 +189,7 @@ function FileActions({ file, onSource }: { file: FileBody; onSource: () => void 
   async function remove() {
     await callProxy('fileDelete', { body: { id } })
     forgetFile(id)
-    toast(t`File deleted.`)
+    toast(t`File deleted`)
   }
 
   return (

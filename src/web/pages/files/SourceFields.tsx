@@ -84,7 +84,7 @@ export function SourceFields({ form, onChange, errors, replaces, sealed }: Props
         />
         {replaces && (
           <p className="mt-1.5 text-sm text-muted">
-            <Trans>Leave it empty to keep the source.</Trans>
+            <Trans>Leave empty to keep it.</Trans>
           </p>
         )}
       </div>

@@ -72,7 +72,7 @@ export function InvoiceDialog({
 
   return (
     <Dialog
-      description={t`A draft has no number. It can change until you issue it.`}
+      description={t`A draft has no number and can change.`}
       footer={
         <>
           <Button onClick={onClose}>

@@ -40,7 +40,7 @@ export function InvoicePage() {
       >
         <Icon name="arrowLeft" /> <Trans>Invoices</Trans>
       </Link>
-      <SignedIn invitation={<Trans>Sign in to see invoices</Trans>} skeleton={<PageSkeleton />}>
+      <SignedIn invitation={<Trans>Sign in to see this page</Trans>} skeleton={<PageSkeleton />}>
         {() => <InvoiceSheet />}
       </SignedIn>
     </div>
@@ -249,7 +249,7 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
           busy={busy}
           onClose={close}
           onConfirm={() => void issue()}
-          text={t`It gets the next number and a payment link, and cannot change afterwards.`}
+          text={t`It gets a number and a payment link, and cannot change afterwards.`}
         />
       )}
       {open === 'void' && (
@@ -258,7 +258,7 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
           busy={busy}
           onClose={close}
           onConfirm={() => void voidInvoice()}
-          text={t`Its link takes no payment. The number stays. You can undo this while it is unpaid.`}
+          text={t`Its link takes no payment. You can undo this while it is unpaid.`}
         />
       )}
       {open === 'forget' && (
@@ -267,7 +267,7 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
           busy={busy}
           onClose={close}
           onConfirm={() => void forget()}
-          text={t`Name, email and address go from all invoices of this customer. Lines and notes of issued ones stay: put no personal data there.`}
+          text={t`All invoices of this customer lose name, email and address. Issued ones keep lines and notes.`}
         />
       )}
     </div>

@@ -51,17 +51,13 @@ export function InvoicesPage() {
             </Button>
           </ForRole>
         }
-        subtitle={t`Numbered, and paid by link.`}
         title={t`Invoices`}
       />
-      <SignedIn invitation={<Trans>Sign in to see invoices</Trans>} skeleton={<PageSkeleton />}>
+      <SignedIn invitation={<Trans>Sign in to see this page</Trans>} skeleton={<PageSkeleton />}>
         {() =>
           role === null ? (
             <Card>
-              <EmptyState
-                icon="table"
-                title={<Trans>Only people of this account see invoices</Trans>}
-              >
+              <EmptyState icon="table" title={<Trans>People of this account only</Trans>}>
                 <Trans>Sign in with an operator wallet.</Trans>
               </EmptyState>
             </Card>
@@ -261,7 +257,7 @@ function NumberingDialog({
     >
       <Field
         error={failure}
-        hint={t`Letters, digits and / _ . - without a digit at the end. The sequence goes on.`}
+        hint={t`Letters, digits and / _ . - without a digit at the end. Numbers continue.`}
         label={t`Prefix`}
       >
         <Input maxLength={20} onChange={({ target }) => setPrefix(target.value)} value={prefix} />

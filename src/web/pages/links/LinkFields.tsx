@@ -63,7 +63,7 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
       <div className="grid gap-5 sm:grid-cols-2">
         <Field
           error={errors.amount?.message}
-          hint={t`Leave empty to let the customer choose.`}
+          hint={t`Empty: the customer chooses.`}
           label={t`Amount`}
           optional
         >
@@ -224,7 +224,7 @@ function TextFields({ form, described }: FormProps & { described?: boolean }) {
             validate: (text) =>
               text.trim() === '' ||
               returnAddress(text.trim(), 'x') !== undefined ||
-              t`Enter a full https:// address.`,
+              t`Enter an address with https://.`,
           })}
         />
       </Field>

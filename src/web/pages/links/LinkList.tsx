@@ -207,7 +207,7 @@ function LinkActions({ link, onShare }: { link: AnyLink; onShare: (link: AnyLink
           <Button
             busy={busy}
             onClick={() =>
-              void change(() => callProxy('linkRestore', { body: { id } }), t`Link reactivated.`)
+              void change(() => callProxy('linkRestore', { body: { id } }), t`Link reactivated`)
             }
             size="sm"
           >
@@ -218,7 +218,7 @@ function LinkActions({ link, onShare }: { link: AnyLink; onShare: (link: AnyLink
             busy={busy}
             disabled={state !== 'open'}
             onClick={() =>
-              void change(() => callProxy('linkWithdraw', { body: { id } }), t`Link deactivated.`)
+              void change(() => callProxy('linkWithdraw', { body: { id } }), t`Link deactivated`)
             }
             size="sm"
             variant="quiet"

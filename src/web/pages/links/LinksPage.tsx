@@ -64,7 +64,6 @@ export function LinksPage() {
             </Button>
           </ForRole>
         }
-        subtitle={t`Request payments by link or code.`}
         title={t`Payment links`}
       />
       <SalesTabs />
@@ -76,11 +75,7 @@ export function LinksPage() {
       )}
       {session.kind === 'known' && role === null && (
         <Card>
-          <EmptyState
-            action={<SignIn />}
-            icon="link"
-            title={t`Only operators can create payment links`}
-          >
+          <EmptyState action={<SignIn />} icon="link" title={t`Operators only`}>
             {t`Sign in with an operator wallet.`}
           </EmptyState>
         </Card>
@@ -140,9 +135,7 @@ function AccountLinks({
           }
           icon="link"
           title={t`No payment links`}
-        >
-          <Trans>Customers cannot change these terms.</Trans>
-        </EmptyState>
+        />
       </Card>
     )
   }

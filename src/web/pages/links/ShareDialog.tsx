@@ -64,7 +64,11 @@ export function ShareDialog({ link, onClose }: { link: AnyLink; onClose: () => v
         />
         <QrCode
           className="mx-auto w-full max-w-72 border border-line print:max-w-96"
-          label={way === 'page' ? t`Code for ${page.host}` : t`Code for ${page.host} in ${way}`}
+          label={
+            way === 'page'
+              ? t`Code for ${{ name: page.host }}`
+              : t`Code for ${{ name: page.host }} in ${way}`
+          }
           value={value}
         />
         <p className="text-center text-sm text-muted print:hidden">
@@ -72,7 +76,7 @@ export function ShareDialog({ link, onClose }: { link: AnyLink; onClose: () => v
         </p>
         {way !== 'page' && local && (
           <Banner className="no-print" role="note" tone="warn">
-            <Trans>Wallet apps need HTTPS. This page has none.</Trans>
+            <Trans>Mobile wallets need HTTPS.</Trans>
           </Banner>
         )}
         <p className="rounded-lg bg-sunken px-3 py-2 font-mono text-xs break-all select-all">

@@ -128,7 +128,7 @@ export function ProductDialog({
       onClose={onClose}
       open
       title={product ? t`Edit product` : t`New product`}
-      {...(product && { description: t`Links made before keep their name, picture and price.` })}
+      {...(product && { description: t`Existing links keep name, picture and price.` })}
     >
       <form
         className="space-y-5"
@@ -201,8 +201,8 @@ function PictureField({
   return (
     <div>
       <Field
-        error={failed && t`This file cannot be read as a picture.`}
-        hint={t`Square pictures look best. It is made smaller here before it is sent.`}
+        error={failed && t`Not a readable picture.`}
+        hint={t`Square pictures look best.`}
         label={t`Picture`}
         optional
       >

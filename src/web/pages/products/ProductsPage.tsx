@@ -43,18 +43,14 @@ export function ProductsPage() {
             </Button>
           </ForRole>
         }
-        subtitle={t`Make payment links from them.`}
         title={t`Products`}
       />
       <SalesTabs />
-      <SignedIn invitation={<Trans>Sign in to see products</Trans>} skeleton={<PageSkeleton />}>
+      <SignedIn invitation={<Trans>Sign in to see this page</Trans>} skeleton={<PageSkeleton />}>
         {() =>
           role === null ? (
             <Card>
-              <EmptyState
-                icon="table"
-                title={<Trans>Only people of this account see products</Trans>}
-              >
+              <EmptyState icon="table" title={<Trans>People of this account only</Trans>}>
                 <Trans>Sign in with an operator wallet.</Trans>
               </EmptyState>
             </Card>
@@ -97,9 +93,7 @@ function ProductList({ onEdit }: { onEdit: (product: ProductBody) => void }) {
       )}
       {shown.length === 0 ? (
         <Card>
-          <EmptyState icon="table" title={t`No products`}>
-            <Trans>A product has a name, a picture and a price.</Trans>
-          </EmptyState>
+          <EmptyState icon="table" title={t`No products`} />
         </Card>
       ) : (
         <ul
