@@ -128,7 +128,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             }
             tone="warn"
           >
-            <Trans>Your server may not know. Deliver or refund it.</Trans>
+            <Trans>Deliver or refund it.</Trans>
           </InboxItem>
         )}
         <FailureItems {...failed} />
@@ -300,7 +300,7 @@ function Settlement({ entry: { id, state } }: { entry: JournalEntry }) {
       ) : !('sent' in state) ? (
         <Trans>{amount} signed for you. Settle it before it expires.</Trans>
       ) : (
-        <Trans>{amount} signed for you. Resume the settlement.</Trans>
+        <Trans>{amount} signed for you.</Trans>
       )}
     </InboxItem>
   )
@@ -397,7 +397,7 @@ function MispaidItem({ mispaid }: { mispaid: Mispaid }) {
       tone="warn"
     >
       <Trans>
-        {came} from {payer}; expected {expected}. The proof was not accepted.
+        Not accepted: {came} from {payer}; expected {expected}.
       </Trans>
     </InboxItem>
   )

@@ -8,7 +8,7 @@ type InboxItemProps = {
   tone: Tone
   title: ReactNode
   action: ReactNode
-  children: ReactNode
+  children?: ReactNode
 }
 
 /** One thing that wants a person's eye, and what they can do; below its words where the screen is narrow. */
@@ -26,7 +26,7 @@ export function InboxItem({ icon, tone, title, action, children }: InboxItemProp
       <div className="flex min-w-0 flex-1 gap-x-4 gap-y-2 max-sm:flex-col sm:items-start sm:justify-between">
         <div className="min-w-0">
           <p className="font-medium">{title}</p>
-          <p className="text-muted">{children}</p>
+          {children && <p className="text-muted">{children}</p>}
         </div>
         <div className="flex shrink-0 gap-1 sm:flex-row-reverse">{action}</div>
       </div>

@@ -32,9 +32,7 @@ export function NothingYet({ viewer }: { viewer: Viewer }) {
         }
         icon="payments"
         title={<Trans>No payments in this period</Trans>}
-      >
-        <Trans>New payments appear automatically.</Trans>
-      </EmptyState>
+      />
     </Card>
   )
 }
@@ -60,7 +58,7 @@ const steps: readonly {
   {
     to: pathTo('checkout', {}),
     title: msg`Make a test payment`,
-    body: msg`Pay your own wallet from another wallet. It appears here.`,
+    body: msg`Pay your own wallet from another one.`,
     button: msg`Pay`,
   },
 ]
@@ -68,11 +66,7 @@ const steps: readonly {
 function FirstSteps() {
   const { t } = useLingui()
   return (
-    <Card
-      flush
-      subtitle={<Trans>New payments appear automatically.</Trans>}
-      title={<Trans>Receive your first payment</Trans>}
-    >
+    <Card flush title={<Trans>Receive your first payment</Trans>}>
       <ol className="divide-y divide-line border-t border-line">
         {steps.map(({ to, title, body, button }, index) => (
           <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-5 py-4" key={to}>

@@ -15,22 +15,10 @@ import { SignIn } from '../../shell/SignIn.tsx'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 
-const promises: readonly { icon: IconName; title: MessageDescriptor; body: MessageDescriptor }[] = [
-  {
-    icon: 'search',
-    title: msg`Clear review`,
-    body: msg`Your browser compares the transaction with your order.`,
-  },
-  {
-    icon: 'shield',
-    title: msg`Your keys`,
-    body: msg`You keep your keys and your money.`,
-  },
-  {
-    icon: 'checkDouble',
-    title: msg`On-chain proof`,
-    body: msg`Your browser verifies each payment.`,
-  },
+const promises: readonly { icon: IconName; title: MessageDescriptor }[] = [
+  { icon: 'search', title: msg`Check before you sign` },
+  { icon: 'shield', title: msg`You keep your keys` },
+  { icon: 'checkDouble', title: msg`Verified on the chain` },
 ]
 
 /** For someone who has not proved a wallet: what this is, and the two ways on. */
@@ -51,35 +39,23 @@ function Welcome() {
       <PageHeading className="max-w-160 text-3xl font-semibold tracking-tight sm:text-4xl">
         <Trans>Wallet-to-wallet payments in {names}</Trans>
       </PageHeading>
-      <p className="mt-4 max-w-140 text-base text-muted">
-        <Trans>Check before you sign</Trans>
-      </p>
 
       <div className="mt-10 grid gap-4 sm:grid-cols-2">
-        <Way
-          icon="pay"
-          title={<Trans>Make a payment</Trans>}
-          body={<Trans>Enter, review, confirm in your wallet.</Trans>}
-        >
+        <Way icon="pay" title={<Trans>Make a payment</Trans>}>
           <Link className={buttonClass({ variant: 'primary' })} to={pathTo('checkout', {})}>
             <Trans>Pay someone</Trans>
           </Link>
         </Way>
-        <Way
-          icon="payments"
-          title={<Trans>See your payments</Trans>}
-          body={<Trans>Free, with your wallet.</Trans>}
-        >
+        <Way icon="payments" title={<Trans>See your payments</Trans>}>
           <SignIn look="secondary" />
         </Way>
       </div>
 
       <ul className="mt-14 grid gap-x-10 gap-y-8 border-t border-line pt-8 sm:grid-cols-3">
-        {promises.map(({ icon, title, body }) => (
+        {promises.map(({ icon, title }) => (
           <li key={icon}>
             <Icon className="text-accent" name={icon} size={20} />
             <h2 className="mt-3 text-sm font-semibold">{t(title)}</h2>
-            <p className="mt-1 text-sm text-muted">{t(body)}</p>
           </li>
         ))}
       </ul>
@@ -87,24 +63,13 @@ function Welcome() {
   )
 }
 
-function Way({
-  icon,
-  title,
-  body,
-  children,
-}: {
-  icon: IconName
-  title: ReactNode
-  body: ReactNode
-  children: ReactNode
-}) {
+function Way({ icon, title, children }: { icon: IconName; title: ReactNode; children: ReactNode }) {
   return (
     <section className="flex flex-col rounded-xl border border-line bg-surface p-6">
       <span className="inline-flex size-10 items-center justify-center rounded-lg bg-accent-soft text-accent-ink">
         <Icon name={icon} size={20} />
       </span>
-      <h2 className="mt-4 text-lg font-semibold">{title}</h2>
-      <p className="mt-1 mb-6 text-sm text-muted">{body}</p>
+      <h2 className="mt-4 mb-6 text-lg font-semibold">{title}</h2>
       <div className="mt-auto flex">{children}</div>
     </section>
   )

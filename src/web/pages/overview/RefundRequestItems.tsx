@@ -40,9 +40,7 @@ export function RefundRequestItems({
           icon="back"
           title={<Plural one="# more refund request" other="# more refund requests" value={more} />}
           tone="info"
-        >
-          <Trans>Each is signed by its payer.</Trans>
-        </InboxItem>
+        />
       )}
     </>
   )

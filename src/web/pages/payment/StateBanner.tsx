@@ -63,7 +63,7 @@ export function StateBanner({ payment, network }: StateBannerProps) {
         title={<Trans>Possibly sent</Trans>}
         tone="warn"
       >
-        <Trans>The payment may have been sent. Do not pay again.</Trans>
+        <Trans>Do not pay again.</Trans>
       </Banner>
     )
   }

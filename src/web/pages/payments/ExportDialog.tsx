@@ -186,10 +186,7 @@ export function ExportDialog({
           <p className="text-sm text-muted">
             {t(descriptions[shape.format])}{' '}
             {isEntries ? (
-              <Trans>
-                Network fees, refunds and internal transfers have separate accounts. Period by block
-                time, UTC: each payment in one month.
-              </Trans>
+              <Trans>Period by block time, UTC.</Trans>
             ) : (
               <Trans>Period by creation time.</Trans>
             )}

@@ -339,11 +339,7 @@ function NothingFound({ searched }: { searched: boolean }) {
       icon="search"
       title={<Trans>No payments match</Trans>}
     >
-      {searched ? (
-        <Trans>Try a reference, an address, amount:&gt;1 or status:failed.</Trans>
-      ) : (
-        <Trans>Change or clear the filters.</Trans>
-      )}
+      {searched && <Trans>Try a reference, an address, amount:&gt;1 or status:failed.</Trans>}
     </EmptyState>
   )
 }
@@ -358,9 +354,7 @@ function FirstRun() {
       }
       icon="payments"
       title={<Trans>No payments yet</Trans>}
-    >
-      <Trans>Your payments appear here.</Trans>
-    </EmptyState>
+    />
   )
 }
 

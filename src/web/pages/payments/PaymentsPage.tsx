@@ -23,10 +23,7 @@ export function PaymentsPage() {
   return (
     <>
       <PageHeader title={<Trans>Payments</Trans>} />
-      <SignedIn
-        invitation={<Trans>Sign in to see your payments</Trans>}
-        skeleton={<ListSkeleton />}
-      >
+      <SignedIn invitation={<Trans>Sign in to see this page</Trans>} skeleton={<ListSkeleton />}>
         {(viewer) => (
           <>
             <Views filter={filter} />

@@ -35,10 +35,7 @@ export function RefundRequests() {
       >
         <Icon name="arrowLeft" /> <Trans>Overview</Trans>
       </Link>
-      <PageHeader
-        subtitle={<Trans>Each is signed by its payer.</Trans>}
-        title={<Trans>Refund requests</Trans>}
-      />
+      <PageHeader title={<Trans>Refund requests</Trans>} />
       <Requests />
     </>
   )
@@ -51,7 +48,7 @@ function Requests() {
   if (!data) {
     if (error) return <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
     return (
-      <div aria-busy="true" aria-label={t`Loading refund requests`} role="status">
+      <div aria-busy="true" aria-label={t`Loading`} role="status">
         <Skeleton className="h-40 rounded-xl" />
       </div>
     )
@@ -63,9 +60,7 @@ function Requests() {
       <StaleBanner error={error} onRetry={() => void refetch()} readAt={query.dataUpdatedAt} />
       {shown === 0 ? (
         <Card>
-          <EmptyState icon="check" title={<Trans>No open requests</Trans>}>
-            <Trans>All decided.</Trans>
-          </EmptyState>
+          <EmptyState icon="check" title={<Trans>No open requests</Trans>} />
         </Card>
       ) : (
         <ul className="grid gap-4">

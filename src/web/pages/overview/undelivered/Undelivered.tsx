@@ -53,12 +53,7 @@ function Payments() {
   if (!data) {
     if (error) return <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
     return (
-      <div
-        aria-busy="true"
-        aria-label={t`Loading undelivered payments`}
-        className="grid gap-4"
-        role="status"
-      >
+      <div aria-busy="true" aria-label={t`Loading`} className="grid gap-4" role="status">
         <Skeleton className="h-40 rounded-xl" />
         <Skeleton className="h-40 rounded-xl" />
       </div>
@@ -71,9 +66,7 @@ function Payments() {
       <StaleBanner error={error} onRetry={() => void refetch()} readAt={query.dataUpdatedAt} />
       {shown === 0 ? (
         <Card>
-          <EmptyState icon="check" title={<Trans>All delivered</Trans>}>
-            <Trans>Your server has every result.</Trans>
-          </EmptyState>
+          <EmptyState icon="check" title={<Trans>All delivered</Trans>} />
         </Card>
       ) : (
         <ul className="grid gap-4">

@@ -59,12 +59,7 @@ function Transfers() {
   if (!data) {
     if (error) return <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
     return (
-      <div
-        aria-busy="true"
-        aria-label={t`Loading unmatched payments`}
-        className="grid gap-4"
-        role="status"
-      >
+      <div aria-busy="true" aria-label={t`Loading`} className="grid gap-4" role="status">
         <Skeleton className="h-40 rounded-xl" />
         <Skeleton className="h-40 rounded-xl" />
       </div>
@@ -77,9 +72,7 @@ function Transfers() {
       <StaleBanner error={error} onRetry={() => void refetch()} readAt={query.dataUpdatedAt} />
       {shown === 0 ? (
         <Card>
-          <EmptyState icon="check" title={<Trans>All matched</Trans>}>
-            <Trans>Every payment is matched.</Trans>
-          </EmptyState>
+          <EmptyState icon="check" title={<Trans>All matched</Trans>} />
         </Card>
       ) : (
         <ul className="grid gap-4">
@@ -258,7 +251,7 @@ function Assigned({ assigned, transferId, onChanged }: AssignedProps) {
         { params: { transferId }, body: {} },
         { idempotencyKey: crypto.randomUUID() },
       )
-      announce(t`Assignment undone.`)
+      announce(t`Assignment undone`)
       onChanged()
     } catch (error) {
       setProblem(joinMessage(describeError(error)))
