@@ -156,7 +156,7 @@ test('the first server is ready to copy, with the network, the service and the w
 
 test('a wallet that is not an operator is told so', async ({ buyer }) => {
   const page = await signIn(await buyer({ ether: '1' }), '/developers')
-  await expect(page.getByText(text('Only operators can manage API keys'))).toBeVisible()
+  await expect(page.getByText(text('Operators only'))).toBeVisible()
   await expectAccessible(page, 'developers: not the operator')
 })
 

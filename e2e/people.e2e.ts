@@ -91,7 +91,7 @@ test('an owner invites a viewer, who sees all and changes nothing until an owner
   for (const name of [text('Create key'), text('Add webhook')])
     await expect(main.getByRole('button', { name })).toHaveCount(0)
   await look.goto('/people')
-  await expect(main.getByText(text('Only owners can manage people'))).toBeVisible()
+  await expect(main.getByText(text('Owners only'))).toBeVisible()
   await expectAccessible(look, 'people: not an owner')
 
   await walkPages(look)
@@ -104,7 +104,7 @@ test('an owner invites a viewer, who sees all and changes nothing until an owner
   // The owner makes the viewer an operator, sees the log, and removes the person.
   await page.reload()
   const row = page.getByRole('listitem').filter({ has: page.locator(`text=${text('Viewer')}`) })
-  await row.getByRole('button', { name: textLike('Actions for {short}') }).click()
+  await row.getByRole('button', { name: textLike('Actions for {name}') }).click()
   await page.getByRole('menuitem', { name: text('Change role') }).click()
   await expect(dialog.getByRole('button', { name: text('Change role') })).toBeDisabled()
   await dialog.getByText(text('Operator'), { exact: true }).click()
@@ -118,13 +118,13 @@ test('an owner invites a viewer, who sees all and changes nothing until an owner
   const log = page.getByRole('listitem').filter({ hasText: text('Role changed') })
   await expect(log).toContainText('operator')
   await expectAccessible(page, 'people: people and log')
-  const operator = page.getByRole('button', { name: textLike('Actions for {short}') })
+  const operator = page.getByRole('button', { name: textLike('Actions for {name}') })
   await operator.click()
   await page.getByRole('menuitem', { name: text('Remove') }).click()
   await dialog.getByRole('button', { name: text('Remove') }).click()
   await expect(operator).toHaveCount(0)
   await look.goto('/links')
-  await expect(main.getByText(text('Only operators can create payment links'))).toBeVisible()
+  await expect(main.getByText(text('Operators only'))).toBeVisible()
 })
 
 test('an invitation link that is not whole says so', async ({ visitor }) => {

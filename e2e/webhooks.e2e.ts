@@ -62,7 +62,7 @@ test('a webhook is added, tested, fails, is delivered again, and is deleted', as
   const row = page.getByRole('listitem').filter({ hasText: receiver.url })
   const act = async (name: string) => {
     await row
-      .getByRole('button', { name: text('Actions for {url}', { url: receiver.url }) })
+      .getByRole('button', { name: text('Actions for {name}', { name: receiver.url }) })
       .click()
     await page.getByRole('menuitem', { name }).click()
   }

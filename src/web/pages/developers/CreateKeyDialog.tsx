@@ -28,7 +28,7 @@ const scopeWords: Readonly<Record<Scope, MessageDescriptor>> = {
   'transaction:build': msg`Build payments for other accounts.`,
   'token:read': msg`Look up tokens.`,
   'payment:receive': msg`Verify and settle payment proofs.`,
-  'payment:send': msg`Pay from managed wallets. Anyone with the key can move money.`,
+  'payment:send': msg`Pay from managed wallets.`,
   'keys:manage': msg`Manage keys and usage.`,
   'wallets:manage': msg`Make managed wallets.`,
 }
@@ -222,7 +222,7 @@ function Terms({ terms, onChange }: { terms: KeyTerms; onChange: (terms: KeyTerm
           value={terms.environment}
         />
         <p className="mt-1.5 text-sm text-muted">
-          <Trans>Only the beginning of the key: pk_live_ or pk_test_.</Trans>
+          <Trans>Changes only the prefix: pk_live_ or pk_test_.</Trans>
         </p>
       </div>
     </>

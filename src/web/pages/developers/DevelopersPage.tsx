@@ -25,12 +25,9 @@ import { WebhooksCard } from './WebhooksCard.tsx'
 export function DevelopersPage() {
   return (
     <>
-      <PageHeader
-        subtitle={<Trans>API keys, usage and requests</Trans>}
-        title={<Trans>Developers</Trans>}
-      />
+      <PageHeader title={<Trans>Developers</Trans>} />
       <SignedIn
-        invitation={<Trans>Sign in to manage API keys</Trans>}
+        invitation={<Trans>Sign in to see this page</Trans>}
         skeleton={<Skeleton className="h-76 rounded-xl" />}
       >
         {(viewer) => <Content viewer={viewer} />}
@@ -48,7 +45,7 @@ function Content({ viewer }: { viewer: Viewer }) {
     return (
       <div className="grid gap-4">
         <Card>
-          <EmptyState icon="shield" title={<Trans>Only operators can manage API keys</Trans>}>
+          <EmptyState icon="shield" title={<Trans>Operators only</Trans>}>
             <Trans>Sign in with an operator wallet.</Trans>
           </EmptyState>
         </Card>
@@ -127,11 +124,12 @@ function QuotaCard() {
             />
           </div>
           <p className="mt-3 text-xs text-muted">
-            {share < LOW ? (
-              <Trans>Nearly used up. Payments go first. Refills {refill} per second.</Trans>
-            ) : (
-              <Trans>Refills {refill} per second</Trans>
+            {share < LOW && (
+              <>
+                <Trans>Nearly used up. Payments go first.</Trans>{' '}
+              </>
             )}
+            <Trans>Refills {refill} per second</Trans>
           </p>
         </>
       ) : (

@@ -83,9 +83,7 @@ export function KeysCard({ network }: { network: Network | undefined }) {
       {keys ? (
         <>
           {working.length === 0 ? (
-            <EmptyState icon="shield" title={<Trans>No key yet</Trans>}>
-              <Trans>For your servers.</Trans>
-            </EmptyState>
+            <EmptyState icon="shield" title={<Trans>No key yet</Trans>} />
           ) : (
             <KeyTable keys={working} {...table} />
           )}

@@ -43,7 +43,7 @@ export function NewKeyDialog({ made, network, onClose }: Props) {
 
   return (
     <Dialog
-      description={<Trans>“{name}” is shown only once.</Trans>}
+      description={<Trans>Shown only once.</Trans>}
       dismissable={false}
       footer={
         <Button disabled={!stored} onClick={onClose} variant="primary">

@@ -50,7 +50,6 @@ export function TakePaymentCard({ viewer, network: chosen, onChoose }: Props) {
           </a>
         )
       }
-      subtitle={<Trans>A server that sells an article.</Trans>}
       title={<Trans>Take a payment</Trans>}
     >
       <div className="flex flex-wrap items-end justify-between gap-3">

@@ -95,7 +95,7 @@ export function SecretDialog({ secret, onClose }: { secret: string; onClose: () 
   const { t } = useLingui()
   return (
     <Dialog
-      description={<Trans>Shown only once. It verifies signatures.</Trans>}
+      description={<Trans>Shown only once.</Trans>}
       dismissable={false}
       footer={
         <Button onClick={onClose} variant="primary">

@@ -59,9 +59,7 @@ export function WebhooksCard() {
       />
       {webhooks ? (
         webhooks.length === 0 ? (
-          <EmptyState icon="pay" title={<Trans>No webhook yet</Trans>}>
-            <Trans>Events of your payments, sent to your server.</Trans>
-          </EmptyState>
+          <EmptyState icon="pay" title={<Trans>No webhook yet</Trans>} />
         ) : (
           <ul className="divide-y divide-line">
             {webhooks.map((webhook) => (
@@ -172,7 +170,7 @@ function WebhookItem({ webhook, onRotate, onDelete }: WebhookItemProps) {
                 onSelect: onDelete,
               },
             ]}
-            label={t`Actions for ${url}`}
+            label={t`Actions for ${{ name: url }}`}
             trigger={<Icon name="more" />}
             triggerClassName="touch-target inline-flex size-8 items-center justify-center rounded-lg text-muted hover:bg-hover hover:text-ink"
           />

@@ -70,10 +70,7 @@ export function AuditCard() {
   const query = useInfiniteQuery(auditQuery)
   const entries = query.data?.pages.flatMap((page) => page.entries)
   return (
-    <Card
-      subtitle={<Trans>Changes by people, refused ones too.</Trans>}
-      title={<Trans>Audit log</Trans>}
-    >
+    <Card title={<Trans>Audit log</Trans>}>
       {entries ? (
         entries.length === 0 ? (
           <EmptyState icon="clock" title={<Trans>No changes yet</Trans>} />

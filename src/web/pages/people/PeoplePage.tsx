@@ -37,12 +37,9 @@ export function PeoplePage() {
   const owner = hasRole(useRole(), 'owner')
   return (
     <>
-      <PageHeader
-        subtitle={<Trans>Access to this dashboard</Trans>}
-        title={<Trans>People</Trans>}
-      />
+      <PageHeader title={<Trans>People</Trans>} />
       <SignedIn
-        invitation={<Trans>Sign in to manage people</Trans>}
+        invitation={<Trans>Sign in to see this page</Trans>}
         skeleton={<Skeleton className="h-76 rounded-xl" />}
       >
         {() =>
@@ -53,8 +50,8 @@ export function PeoplePage() {
             </div>
           ) : (
             <Card>
-              <EmptyState icon="people" title={<Trans>Only owners can manage people</Trans>}>
-                <Trans>Sign in with the wallet of an owner.</Trans>
+              <EmptyState icon="people" title={<Trans>Owners only</Trans>}>
+                <Trans>Sign in with an owner’s wallet.</Trans>
               </EmptyState>
             </Card>
           )
@@ -84,7 +81,6 @@ export function PeopleCard() {
           </Button>
         )
       }
-      subtitle={<Trans>Each person signs in with a wallet.</Trans>}
       title={<Trans>People</Trans>}
     >
       <StaleBanner
@@ -158,7 +154,7 @@ function PersonItem({ person, onRole, onRemove }: PersonItemProps) {
               onSelect: onRemove,
             },
           ]}
-          label={t`Actions for ${short}`}
+          label={t`Actions for ${{ name: short }}`}
           trigger={<Icon name="more" />}
           triggerClassName="touch-target inline-flex size-8 items-center justify-center rounded-lg text-muted hover:bg-hover hover:text-ink"
         />

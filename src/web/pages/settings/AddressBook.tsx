@@ -53,7 +53,7 @@ export function AddressBook() {
           </Button>
         )
       }
-      subtitle={<Trans>Suggested at checkout, with warnings of similar addresses.</Trans>}
+      subtitle={<Trans>Suggested at checkout.</Trans>}
       title={<Trans>Address book</Trans>}
     >
       {entries.length === 0 ? (

@@ -43,10 +43,7 @@ export function SettingsPage() {
       />
       <div className="grid gap-4">
         <Display />
-        <Card
-          subtitle={<Trans>Used to verify and send transactions.</Trans>}
-          title={<Trans>RPC endpoints</Trans>}
-        >
+        <Card title={<Trans>RPC endpoints</Trans>}>
           <div className="space-y-8">
             {networks.map((network) => (
               <NodeSetting key={network.network} network={network} />
@@ -218,7 +215,7 @@ function SpendingCaps() {
   )
   return (
     <Card
-      subtitle={<Trans>Blocks payments above a limit. Pending payments count.</Trans>}
+      subtitle={<Trans>Pending payments are included.</Trans>}
       title={<Trans>Spending limits</Trans>}
     >
       <div className="divide-y divide-line">
@@ -289,7 +286,7 @@ export function CapField({ asset, capKey, of, label }: CapFieldProps) {
         ? undefined
         : result.problem === 'ambiguous'
           ? t`Omit thousands separators.`
-          : t`Enter an amount, or leave empty.`,
+          : t`Enter an amount.`,
     )
     if (!result.ok) return
     setCap(capKey, { ...cap, [of]: result.atomic })
