@@ -208,7 +208,7 @@ function NoChallengeCard({ none, answer, request, onRelay }: NoChallengeCardProp
             Unreadable x402 terms (version {broken.version}). {detail}
           </Trans>
         ) : hidden ? (
-          <Trans>Payment header hidden (CORS). Use the relay.</Trans>
+          <Trans>Payment header hidden (CORS).</Trans>
         ) : (
           <Trans>No x402 terms in the 402 response.</Trans>
         )}

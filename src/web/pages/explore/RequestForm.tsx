@@ -168,13 +168,11 @@ function RequestDetails({ fields, problems, onChange }: RequestDetailsProps) {
               ]}
               value={fields.via}
             />
-            <p className="mt-1.5 text-sm text-muted">
-              {fields.via === 'direct' ? (
-                <Trans>Some servers block browser requests.</Trans>
-              ) : (
+            {fields.via === 'relay' && (
+              <p className="mt-1.5 text-sm text-muted">
                 <Trans>The relay sees the request and payment.</Trans>
-              )}
-            </p>
+              </p>
+            )}
           </div>
         )}
       </div>

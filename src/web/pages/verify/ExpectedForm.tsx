@@ -73,12 +73,7 @@ export function ExpectedForm({ fields, problems, onChange, many }: ExpectedFormP
         </Field>
       )}
       {!many && network && familyOf(network.network) === 'solana' && (
-        <Field
-          className="sm:col-span-2"
-          hint={<Trans>Memo of the order.</Trans>}
-          label={<Trans>Memo</Trans>}
-          optional
-        >
+        <Field className="sm:col-span-2" label={<Trans>Memo</Trans>} optional>
           <Input mono onChange={(event) => set({ memo: event.target.value })} value={fields.memo} />
         </Field>
       )}
@@ -89,12 +84,7 @@ export function ExpectedForm({ fields, problems, onChange, many }: ExpectedFormP
           label={<Trans>Facilitator and timeout</Trans>}
         >
           <div className="mt-3 grid gap-4 sm:grid-cols-2">
-            <Field
-              error={problems.facilitator}
-              hint={<Trans>Optional.</Trans>}
-              label={<Trans>Facilitator</Trans>}
-              optional
-            >
+            <Field error={problems.facilitator} label={<Trans>Facilitator</Trans>} optional>
               <Input
                 inputMode="url"
                 mono

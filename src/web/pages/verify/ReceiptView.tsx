@@ -83,7 +83,6 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
             )}
           </Badge>
         }
-        subtitle={<Trans>Compared with the signed bytes.</Trans>}
         title={<Trans>The receipt</Trans>}
       >
         <Facts className="mb-5">

@@ -66,7 +66,6 @@ export function VerifyPage() {
             value={mode}
           />
         }
-        subtitle={<Trans>Check payments before delivery.</Trans>}
         title={<Trans>Verify</Trans>}
       />
       {settlement ? (

@@ -68,7 +68,7 @@ function fromHeader(text: string, url: string | null): Recognized {
 }
 
 function nothingKnown(): Recognized {
-  return problem(t`Not recognised. Paste a payment header, transaction or receipt.`, null)
+  return problem(t`Not recognised.`, null)
 }
 
 /** JSON is a receipt, or a payment somebody has decoded already. */

@@ -215,7 +215,7 @@ export function weigh({
   if (landed) return { settled: true, vouched, undecided: chain.undecided }
   if (vouched) return { settled: false, vouched, undecided: null }
   const alone = chain.absent && !service ? t`Not on the chain. Use the receiving wallet.` : null
-  const mine = own ? t`You pay the fee. Prepare the settlement below.` : null
+  const mine = own ? t`Prepare the settlement below.` : null
   return {
     settled: false,
     vouched,

@@ -18,13 +18,13 @@ export const verdictWords: Readonly<
   },
   valid: {
     title: msg`Valid, not settled yet`,
-    body: msg`Not settled. Do not deliver.`,
+    body: msg`Do not deliver.`,
     tone: 'info',
     icon: 'hourglass',
   },
   invalid: {
     title: msg`Not valid`,
-    body: msg`Wrong payment. Do not deliver.`,
+    body: msg`Do not deliver.`,
     tone: 'bad',
     icon: 'cross',
   },

@@ -63,7 +63,7 @@ export function HtmlView({ html, url }: { html: string; url: string }) {
   if (!page) {
     return (
       <p className="text-sm text-muted">
-        <Trans>Preview unavailable. Save the source.</Trans>
+        <Trans>Preview unavailable. Save the file.</Trans>
       </p>
     )
   }

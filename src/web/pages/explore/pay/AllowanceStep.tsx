@@ -166,7 +166,7 @@ function allowanceProgress(state: OutgoingState): Progress {
     case 'finalized':
       return {
         title: t`Allowed`,
-        body: t`Permit2 approved. Sign the payment.`,
+        body: t`Sign the payment.`,
         tone: 'good',
         icon: 'check',
         working: false,
@@ -174,7 +174,7 @@ function allowanceProgress(state: OutgoingState): Progress {
     case 'rolled_back':
       return {
         title: t`Dropped by a reorganization`,
-        body: t`Reorganization: the approval may be included again.`,
+        body: t`It may be included again.`,
         tone: 'bad',
         icon: 'back',
         working: true,
@@ -194,14 +194,14 @@ function allowanceProgress(state: OutgoingState): Progress {
       return state.reason === 'other'
         ? {
             title: t`Wrong allowance`,
-            body: t`Allowance too low. Nothing was paid. Request the price again.`,
+            body: t`Nothing was paid. Request the price again.`,
             tone: 'warn',
             icon: 'warning',
             working: false,
           }
         : {
             title: t`Not approved`,
-            body: t`Failed. Nothing was paid.`,
+            body: t`Nothing was paid.`,
             tone: 'bad',
             icon: 'cross',
             working: false,

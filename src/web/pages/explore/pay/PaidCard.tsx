@@ -134,13 +134,13 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>, bySeller: 
     return {
       ...failed,
       title: t`Another payment was confirmed`,
-      body: t`The chain shows another payment. Check your wallet before you pay again.`,
+      body: t`Check your wallet before you pay again.`,
     }
   if (state.reason === 'reverted')
     return {
       ...failed,
       title: t`Rejected by the network`,
-      body: t`Failed. The seller got nothing.`,
+      body: t`The seller got nothing.`,
     }
   return bySeller
     ? {

@@ -210,9 +210,14 @@ function Kept({ view }: { view: PurchaseView }) {
         {isServed(visit) ? (
           <Trans>Trying again costs nothing more.</Trans>
         ) : status ? (
-          <Trans>The server answered {status}. Trying again costs nothing more.</Trans>
+          <>
+            <Trans>The server answered {status}.</Trans>{' '}
+            <Trans>Trying again costs nothing more.</Trans>
+          </>
         ) : (
-          <Trans>No answer. Trying again costs nothing more.</Trans>
+          <>
+            <Trans>No answer.</Trans> <Trans>Trying again costs nothing more.</Trans>
+          </>
         )}
       </p>
       {userError && (

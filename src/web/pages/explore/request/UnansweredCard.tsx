@@ -41,7 +41,8 @@ export function UnansweredCard({
       {unanswered.detail && <p className="mt-2 text-sm">{unanswered.detail}</p>}
       {paid && (
         <p className="mt-2 text-sm font-medium">
-          <Trans>The payment may have been used. Trying again costs nothing more.</Trans>
+          <Trans>The payment may have been used.</Trans>{' '}
+          <Trans>Trying again costs nothing more.</Trans>
         </p>
       )}
       <div className="mt-4 flex flex-wrap gap-2">
@@ -92,12 +93,12 @@ function useWords({ cause }: Unanswered, host: string): { title: ReactNode; body
     case 'cors':
       return {
         title: <Trans>Blocked by the server</Trans>,
-        body: <Trans>{host} hides its response (CORS). Use the relay.</Trans>,
+        body: <Trans>{host} hides its response (CORS).</Trans>,
       }
     case 'policy':
       return {
         title: <Trans>Blocked by this site</Trans>,
-        body: <Trans>{host} is not allowed here. Use the relay.</Trans>,
+        body: <Trans>{host} is not allowed here.</Trans>,
       }
     case 'too_large':
       return {

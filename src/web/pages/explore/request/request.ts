@@ -65,8 +65,7 @@ function readHeaders(text: string): [string, string][] | string {
   for (const line of lines) {
     const colon = line.indexOf(':')
     const [name, value] = [line.slice(0, colon).trim(), line.slice(colon + 1).trim()]
-    if (colon < 1 || !NAME.test(name))
-      return t`Write one per line, for example Accept: application/json.`
+    if (colon < 1 || !NAME.test(name)) return t`Example: Accept: application/json.`
     if (!VALUE.test(value)) return t`${name} contains an invalid character.`
     if (OWN.has(name.toLowerCase())) return t`Added when you pay: ${name}.`
     if (headers.some(([other]) => other.toLowerCase() === name.toLowerCase()))

@@ -86,7 +86,7 @@ function Summary({ order }: { order: WalletPaymentIntent }) {
           <Trans>Receipt on {networkName}</Trans>
         </p>
         <p className="mt-2 text-sm text-muted">
-          <Trans>Public, moves no money. You pay the network fee.</Trans>
+          <Trans>Public, moves no money.</Trans> <Trans>You pay the network fee.</Trans>
         </p>
       </div>
     )
@@ -105,14 +105,13 @@ function Summary({ order }: { order: WalletPaymentIntent }) {
         symbol={order.asset.symbol}
       />
       <p className="mt-2 text-sm text-muted">
+        <Trans>
+          into {recipient} on {networkName}.
+        </Trans>{' '}
         {operation?.kind === 'settle' && operation.way === 'broadcast' ? (
-          <Trans>
-            into {recipient} on {networkName}. The payer pays the network fee.
-          </Trans>
+          <Trans>The payer pays the network fee.</Trans>
         ) : (
-          <Trans>
-            into {recipient} on {networkName}. You pay the network fee.
-          </Trans>
+          <Trans>You pay the network fee.</Trans>
         )}
       </p>
     </div>

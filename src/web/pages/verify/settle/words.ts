@@ -13,17 +13,17 @@ export const KINDS: Readonly<
 > = {
   execute: {
     title: msg`Settle it myself`,
-    body: msg`You send it and pay the network fee.`,
+    body: msg`You pay the network fee.`,
     button: msg`Prepare the transaction`,
   },
   co_sign: {
     title: msg`Settle it myself`,
-    body: msg`You sign, pay the network fee and send it.`,
+    body: msg`You pay the network fee.`,
     button: msg`Prepare the transaction`,
   },
   broadcast: {
     title: msg`Settle it myself`,
-    body: msg`The payer pays the network fee. You send it.`,
+    body: msg`The payer pays the network fee.`,
     button: msg`Prepare the transaction`,
   },
   acknowledge: {
@@ -47,7 +47,7 @@ function collectProgress(state: OutgoingState): Progress {
     case 'finalized':
       return {
         title: t`Collected`,
-        body: t`Executed. You received the money.`,
+        body: t`You have the money.`,
         tone: 'good',
         icon: 'checkDouble',
         working: false,
@@ -55,7 +55,7 @@ function collectProgress(state: OutgoingState): Progress {
     case 'rolled_back':
       return {
         title: t`Dropped by a reorganization`,
-        body: t`Reorganization: the transaction may be included again.`,
+        body: t`It may be included again.`,
         tone: 'bad',
         icon: 'back',
         working: true,
@@ -64,7 +64,7 @@ function collectProgress(state: OutgoingState): Progress {
       return state.reason === 'other'
         ? {
             title: t`Another payment was confirmed`,
-            body: t`The chain shows another payment. Check your wallet.`,
+            body: t`Check your wallet.`,
             tone: 'bad',
             icon: 'cross',
             working: false,
