@@ -51,7 +51,6 @@ export type BuildStepProps = {
 export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
   const { t } = useLingui()
   const { order } = state
-  const { walletName } = order
   const amount = amountOf(order)
   if (state.step === 'building') {
     return (

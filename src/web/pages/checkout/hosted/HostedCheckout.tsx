@@ -80,34 +80,7 @@ function HostedOutcome({ intent, paymentId, unknown, restoredAt, onAnother }: Ho
             symbol={intent.symbol}
           />
         </div>
-        {unknown && (
-          <Banner
-            className="mx-auto mt-5 max-w-120 text-start"
-            role="alert"
-            title={t`The answer got lost`}
-            tone="warn"
-          >
-            <Trans>Do not pay again. You can close this page.</Trans>
-          </Banner>
-        )}
-        {restoredAt !== null && (
-          <Banner
-            className="mx-auto mt-5 max-w-120 text-start"
-            role="alert"
-            title={t`The payment service was restored from a backup`}
-            tone="warn"
-          >
-            <Trans>
-              Before you pay again, look for this payment among the transactions of the managed
-              wallet.
-            </Trans>
-          </Banner>
-        )}
-        {data?.failure && (
-          <Banner className="mx-auto mt-5 max-w-120 text-start" role="alert" tone="bad">
-            {data.failure}
-          </Banner>
-        )}
+        <OutcomeBanners failure={data?.failure} restored={restoredAt !== null} unknown={unknown} />
       </div>
       <Facts className="mb-6 border-t border-line pt-4">
         <Fact name={t`To`} long>
@@ -191,6 +164,50 @@ function HostedOutcome({ intent, paymentId, unknown, restoredAt, onAnother }: Ho
         </div>
       )}
     </Card>
+  )
+}
+
+function OutcomeBanners({
+  unknown,
+  restored,
+  failure,
+}: {
+  unknown: boolean
+  restored: boolean
+  failure: string | null | undefined
+}) {
+  const { t } = useLingui()
+  return (
+    <>
+      {unknown && (
+        <Banner
+          className="mx-auto mt-5 max-w-120 text-start"
+          role="alert"
+          title={t`The answer got lost`}
+          tone="warn"
+        >
+          <Trans>Do not pay again. You can close this page.</Trans>
+        </Banner>
+      )}
+      {restored && (
+        <Banner
+          className="mx-auto mt-5 max-w-120 text-start"
+          role="alert"
+          title={t`The payment service was restored from a backup`}
+          tone="warn"
+        >
+          <Trans>
+            Before you pay again, look for this payment among the transactions of the managed
+            wallet.
+          </Trans>
+        </Banner>
+      )}
+      {failure && (
+        <Banner className="mx-auto mt-5 max-w-120 text-start" role="alert" tone="bad">
+          {failure}
+        </Banner>
+      )}
+    </>
   )
 }
 
