@@ -43,11 +43,11 @@ const DAY_MS = 24 * 3_600_000
 
 /** Why the payer's own limits forbid a payment, in words; nothing when they allow it. */
 async function breachOf(order: WalletPaymentIntent): Promise<string | undefined> {
-  const { spentSince } = await import('../../payment-flow/form/runs.ts')
+  const { outflowsSince } = await import('../../payment-flow/form/runs.ts')
   const breach = findBreach(
     capKey(order.network, order.asset.address),
     order.amountAtomic,
-    await spentSince(order, order.createdAt - DAY_MS),
+    await outflowsSince(order, order.createdAt - DAY_MS),
   )
   if (!breach) return undefined
   const [cap, left] = [

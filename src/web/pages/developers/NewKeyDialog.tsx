@@ -26,7 +26,7 @@ export function NewKeyDialog({ made, network, onClose }: Props) {
   const { t } = useLingui()
   const [shown, setShown] = useState(false)
   const [stored, setStored] = useState(false)
-  const { name, key } = made
+  const { key } = made
   const { serviceUrl, sellerWallets } = useConfig()
 
   function save() {

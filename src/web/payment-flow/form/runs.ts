@@ -63,7 +63,7 @@ export async function unconfirmedPayments(): Promise<JournalEntry[]> {
 }
 
 /** What left this browser for the same asset since a time and did not certainly fail, in atomic units: a payment whose end is unknown counts. */
-export async function spentSince(
+export async function outflowsSince(
   { network, asset }: WalletPaymentIntent,
   since: number,
 ): Promise<bigint> {
