@@ -11,8 +11,13 @@ import { build, type Rolldown } from 'vite'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Bytes after gzip. The shell and the page a stranger sees first have the design's bar; pages with more in them are kept from growing. */
-const BARS: Readonly<Record<string, number>> = { shell: 110_000, OverviewPage: 110_000 }
+/** Bytes after gzip: what was reached, so that it does not grow. */
+const BARS: Readonly<Record<string, number>> = {
+  shell: 110_000,
+  OverviewPage: 110_000,
+  CheckoutPage: 172_000,
+  PayLinkPage: 178_000,
+}
 /** The largest are those that decode transactions of both chains. */
 const OTHER_BAR = 225_000
 /** Shops load it on pages of their own, whatever else those hold; it is sent as it is in the repository. */
