@@ -252,10 +252,11 @@ function Verified({ simulation, seconds, closing }: VerifiedProps) {
       <p>
         {passed ? (
           <Trans>
-            <span className="font-semibold">Verified:</span> decoded in this browser, simulated,
+            <span className="font-semibold">Verified:</span> decoded in this browser, simulated on
+            your RPC endpoint,
           </Trans>
         ) : simulation.state === 'running' ? (
-          <Trans>Decoded in this browser, simulating,</Trans>
+          <Trans>Decoded in this browser, simulating on your RPC endpoint,</Trans>
         ) : (
           <Trans>Decoded in this browser, not simulated,</Trans>
         )}{' '}
