@@ -144,11 +144,11 @@ export function migrationConfig(options: OpenOptions): MigrationConfig {
 }
 
 /**
- * SQLSTATE classes and codes, and socket errors, that say the server is not there, has no disk or memory left, or took longer than a statement may;
+ * SQLSTATE classes and codes, and socket errors, that say the server is not there, is a standby that nobody has promoted yet, has no disk or memory left, or took longer than a statement may;
  * anything else is a defect of the query.
  */
 const UNAVAILABLE =
-  /^(08...|57P0[1-4]|57014|53[123]00|58030|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)$/
+  /^(08...|25006|57P0[1-4]|57014|53[123]00|58030|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)$/
 const CONNECTION_LOST =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
 

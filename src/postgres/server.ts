@@ -14,6 +14,7 @@ import { grantRights, readRole, requireMigrated } from './runtime-role.ts'
 /** Any query of ours that takes longer is a defect; it must not hold a connection. */
 const STATEMENT_TIMEOUT_MS = 10_000
 const CONNECT_TIMEOUT_MS = 5_000
+const KEEP_ALIVE_MS = 10_000
 const POOL_SIZE = 10
 
 /** One number for all programs that share a database: two of them must not create the journal's schema at once. */
@@ -33,6 +34,9 @@ export async function openServer(
     max: POOL_SIZE,
     application_name: `paydesk-${options.schema}`,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    // A server that vanishes without a word is noticed: a query that waits for its answer would never end.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
   })

@@ -284,10 +284,21 @@ export async function yieldGrant(
 
 /** Revokes the grant of a call whose answer was never written. The grant of another call stays. */
 export async function revokeGrant(db: Database, call: SettlingCall): Promise<void> {
-  await db
-    .update(claim)
-    .set({ attempt: crypto.randomUUID(), leaseUntil: sql`clock_timestamp() - interval '1 second'` })
-    .where(grantOf(call))
+  await db.transaction(async (tx) => {
+    // Waits for a grant that is still being committed: the update alone neither sees it nor waits.
+    await tx
+      .select({ key: claim.key })
+      .from(claim)
+      .where(eq(claim.paymentId, call.paymentId))
+      .for('update')
+    await tx
+      .update(claim)
+      .set({
+        attempt: crypto.randomUUID(),
+        leaseUntil: sql`clock_timestamp() - interval '1 second'`,
+      })
+      .where(grantOf(call))
+  })
 }
 
 function grantOf({ paymentId, attempt }: SettlingCall) {

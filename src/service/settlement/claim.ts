@@ -129,12 +129,15 @@ async function recoverGrant(
   call: SettlingCall,
 ): ReturnType<typeof consumeOnce> {
   const until = performance.now() + LOOK_FOR_MS
+  let lost = false
   for (;;) {
     try {
       return await consumeOnce(context.db, call)
     } catch (error) {
-      if (!isDatabaseUnavailable(error)) throw error
-      if (caller?.gone || performance.now() > until) {
+      const unavailable = isDatabaseUnavailable(error)
+      lost ||= unavailable
+      if (!lost) throw error
+      if (!unavailable || caller?.gone || performance.now() > until) {
         revoke(context, call).catch((failed: unknown) =>
           context.log.error({ err: failed, ...call }, 'a grant that nobody was told of is left'),
         )
@@ -151,7 +154,8 @@ const revocations = new Map<string, Promise<void>>()
 /** Revokes the grant of a call, however long the database is away. Further calls wait for it. */
 async function revoke({ db }: Context, call: SettlingCall): Promise<void> {
   const revoking = untilAvailable(() => revokeGrant(db, call))
-  const over = revoking.catch(() => {})
+  const earlier = revocations.get(call.paymentId)
+  const over = Promise.allSettled([earlier, revoking]).then(() => {})
   revocations.set(call.paymentId, over)
   await revoking.finally(() => {
     if (revocations.get(call.paymentId) === over) revocations.delete(call.paymentId)

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseJson } from '#contract/json.ts'
 import { createPaymentId } from '#contract/payment.ts'
@@ -20,7 +21,9 @@ import { createApp } from '../app.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { routes } from '../api/handlers.ts'
 import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
+import { revokeGrant } from '../db/claims.ts'
 import { insertPayment } from '../db/payments.ts'
+import { claim } from '../db/schema/proof.ts'
 import { decideUndelivered, readUndelivered } from '../payments/undelivered.ts'
 import { settlePayment, verifyPayment } from './facilitator.ts'
 
@@ -447,6 +450,25 @@ describe('a database that is lost between the commit of a grant and its answer',
     expect(await settle(input)).toMatchObject({ success: true })
     for (const undo of first.undos) await undo()
     expect(await settle(input)).toMatchObject({ success: false, errorReason: 'already_used' })
+  })
+
+  test('has a revocation wait for a grant that is still being committed', async () => {
+    await using beside = await openProcess()
+    const { input } = await paid(await fixture.parties())
+    const { paymentId } = await settle(input)
+    const { db } = fixture.context
+    const call = { paymentId: String(paymentId), attempt: 'a call that lost its connection' }
+    const rowOf = eq(claim.paymentId, call.paymentId)
+    await db.update(claim).set({ attempt: 'nobody', grantedCall: null }).where(rowOf)
+    let revoked: Promise<void> | undefined
+    await beside.context.db.transaction(async (tx) => {
+      await tx.update(claim).set({ attempt: 'granted', grantedCall: call.attempt }).where(rowOf)
+      revoked = revokeGrant(db, call)
+      const waiting = sql`select count(*)::int as n from pg_locks where not granted`
+      await expect.poll(async () => (await db.execute(waiting)).rows[0]?.['n']).toBeGreaterThan(0)
+    })
+    await revoked
+    expect(await settle(input)).toMatchObject({ success: true })
   })
 })
 
