@@ -34,7 +34,7 @@ const wanted = process.argv.slice(2)
 const all = join(import.meta.dirname, '../test-results/screenshots')
 await mkdir(all, { recursive: true })
 
-await using net = await Devnet.create({ say: (line) => console.log(line) })
+await using net = await Devnet.create({ print: (line) => console.log(line) })
 const browser = await chromium.launch({
   executablePath: await findBrowser(process.env),
   args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],

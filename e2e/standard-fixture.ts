@@ -33,7 +33,7 @@ export async function startStandardFixture(net: Devnet): Promise<StandardFixture
       port: bffPort,
       env,
       logDir: join(dir, 'logs'),
-      say: () => undefined,
+      print: () => undefined,
     }),
   )
   const web = stack.use(

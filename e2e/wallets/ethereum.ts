@@ -5,7 +5,7 @@ import * as v from 'valibot'
 import {
   announceEvm,
   handleEvmRequest,
-  broadcast,
+  signAndBroadcast,
   readCall,
   rpc,
   type EvmApprovalRequest,
@@ -129,7 +129,7 @@ export class EthereumWallet extends StoryWallet<PrivateKeyAccount> implements Ev
     const transaction = v.parse(v.looseObject({ input: v.string() }), last)
     const call = readCall({ ...transaction, data: transaction.input })
     const { gas = 0n, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = call
-    const hash = await broadcast(this, this.selected, {
+    const hash = await signAndBroadcast(this, this.selected, {
       ...call,
       gas,
       maxFeePerGas: maxFeePerGas * 2n,

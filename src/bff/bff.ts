@@ -54,7 +54,7 @@ export async function findUnowned({
   upstream,
 }: Pick<ProxyContext, 'config' | 'upstream'>): Promise<string[] | undefined> {
   try {
-    const { wallets } = await upstream.ask(payoutList, { requestId: createId('req') })
+    const { wallets } = await upstream.requestOwn(payoutList, { requestId: createId('req') })
     const owned = new Set(wallets.map(({ walletAddress }) => walletAddress))
     return config.sellerWallets.filter((wallet) => !owned.has(wallet))
   } catch (error) {
@@ -110,7 +110,7 @@ export type RunningBff = {
 export type Overrides = {
   now?: () => Date
   logTo?: DestinationStream
-  beatMs?: number
+  heartbeatMs?: number
   ringCapacity?: number
   /** How often events and e-mails are looked at. */
   mailEveryMs?: number
@@ -160,7 +160,7 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
     const rows = await findSessions(db, ids, now())
     return new Map(rows.map((row) => [row.id, toOpenSession(row, config.operatorWallets)]))
   }
-  const streams = new Streams({ hub, log, standing, beatMs: overrides.beatMs })
+  const streams = new Streams({ hub, log, standing, heartbeatMs: overrides.heartbeatMs })
   const exchanger = new Exchanger()
   const reader = { networks: config.networks, exchanger, now: () => now().getTime() }
   const rates = new Rates(config.rates, { ...reader, log })

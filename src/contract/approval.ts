@@ -34,24 +34,25 @@ export const approvalEndpoints = {
 /** Where and by whom it is signed. */
 export type Signing = { origin: string; wallet: string }
 
-const WORDS: Readonly<Record<ApprovedOperation['kind'], { to: string; effect: string }>> = {
-  create: {
-    to: 'make an API key',
-    effect: 'Signing this makes a key that may do what stands below.',
-  },
-  rotate: {
-    to: 'replace an API key',
-    effect: 'Signing this makes a key that takes the place of the one below.',
-  },
-  invite: {
-    to: 'invite a person',
-    effect: 'Signing this makes a link. The first wallet to use it gets the role below.',
-  },
-  changeRole: {
-    to: 'change a role',
-    effect: 'Signing this gives the wallet below the role below.',
-  },
-}
+const OPERATION_TEXTS: Readonly<Record<ApprovedOperation['kind'], { to: string; effect: string }>> =
+  {
+    create: {
+      to: 'make an API key',
+      effect: 'Signing this makes a key that may do what stands below.',
+    },
+    rotate: {
+      to: 'replace an API key',
+      effect: 'Signing this makes a key that takes the place of the one below.',
+    },
+    invite: {
+      to: 'invite a person',
+      effect: 'Signing this makes a link. The first wallet to use it gets the role below.',
+    },
+    changeRole: {
+      to: 'change a role',
+      effect: 'Signing this gives the wallet below the role below.',
+    },
+  }
 
 const MAY: Readonly<Record<Role, string>> = {
   owner: 'everything, also API keys and roles',
@@ -64,7 +65,7 @@ const MAY: Readonly<Record<Role, string>> = {
  * count once.
  */
 export function approvalText(operation: ApprovedOperation, { origin, wallet }: Signing): string {
-  const { to, effect } = WORDS[operation.kind]
+  const { to, effect } = OPERATION_TEXTS[operation.kind]
   return [
     `${new URL(origin).host} wants you to ${to} with your account:`,
     wallet,

@@ -22,7 +22,7 @@ export function isMissing(issue: v.BaseIssue<unknown>): boolean {
   )
 }
 
-const WORDS: Readonly<Record<string, string>> = {
+const TYPE_NAMES: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
   boolean: 'true or false',
@@ -32,7 +32,7 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 function inWords(expects: string): string {
-  const word = WORDS[expects]
+  const word = TYPE_NAMES[expects]
   if (word) return word
   const choices = /^\(((?:"|\d).*)\)$/.exec(expects)?.[1]
   return choices ? `one of ${choices.replaceAll(' | ', ', ')}` : expects

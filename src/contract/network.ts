@@ -94,16 +94,17 @@ export function nativeAsset(network: NetworkAssets): Asset {
 export function findAsset(network: NetworkAssets, name: string | undefined): Asset | undefined {
   const native = nativeAsset(network)
   if (name === undefined) return native
-  const wanted = name.toLowerCase()
-  if (wanted === 'native' || wanted === native.symbol.toLowerCase()) return native
+  const normalized = name.toLowerCase()
+  if (normalized === 'native' || normalized === native.symbol.toLowerCase()) return native
   if (familyOf(network.network) === 'evm') {
-    if (wanted === `0x${'0'.repeat(40)}`) return native
+    if (normalized === `0x${'0'.repeat(40)}`) return native
     return network.assets.find(
-      (asset) => asset.address.toLowerCase() === wanted || asset.symbol.toLowerCase() === wanted,
+      (asset) =>
+        asset.address.toLowerCase() === normalized || asset.symbol.toLowerCase() === normalized,
     )
   }
   return network.assets.find(
-    (asset) => asset.address === name || asset.symbol.toLowerCase() === wanted,
+    (asset) => asset.address === name || asset.symbol.toLowerCase() === normalized,
   )
 }
 

@@ -96,8 +96,8 @@ export function amountAtRate(
   { pieces, decimals }: { pieces: number; decimals: number },
 ): bigint {
   const unit = 10n ** BigInt(decimals)
-  const [asked, divisor] = [scaled(price) * BigInt(pieces) * unit, scaled(rate)]
-  const exact = divideUp(asked, divisor)
+  const [numerator, divisor] = [scaled(price) * BigInt(pieces) * unit, scaled(rate)]
+  const exact = divideUp(numerator, divisor)
   const worthLittle = (10n ** BigInt(RATE_DECIMALS - MOST_MORE_DECIMALS) * unit) / divisor
   const smallShare = exact / 10n ** BigInt(MOST_MORE_SHARE_DECIMALS)
   const most = worthLittle < smallShare ? worthLittle : smallShare

@@ -46,23 +46,23 @@ function renderCheck<Code extends FactCode<CheckFact>>({
 
 type Money = MoneyAsset & { amountAtomic: string }
 
-function spell({ amountAtomic, symbol, decimals }: Money): string {
+function formatMoney({ amountAtomic, symbol, decimals }: Money): string {
   return `${formatAmount(BigInt(amountAtomic), decimals)} ${symbol}`
 }
 
-function spellTime(at: number): string {
+function formatTime(at: number): string {
   return new Date(at).toISOString()
 }
 
 const SHARED: FactTexts<SharedFact> = {
   address: ({ address }) => address,
-  amount: spell,
+  amount: formatMoney,
   count: ({ count }) => count.toString(),
   network: ({ network }) => network,
   text: ({ text }) => text,
   data: ({ data }) => data,
   transaction: ({ transaction }) => transaction,
-  time: ({ at }) => spellTime(at),
+  time: ({ at }) => formatTime(at),
   no_expiry: () => 'no expiry',
   none: () => 'none',
   nothing: () => 'nothing',
@@ -133,14 +133,14 @@ const MATCH: FactTexts<MatchFact> = {
   invalid_signatures: ({ signers }) => `${signers.join(', ')}, with an invalid signature`,
   missing_signatures: ({ signers, missing }) =>
     `${signers.join(', ')}, without a valid signature of ${missing.join(', ')}`,
-  transfers_total: ({ count, ...money }) => `${spell(money)} in ${count} transfers`,
+  transfers_total: ({ count, ...money }) => `${formatMoney(money)} in ${count} transfers`,
   smallest_units: ({ amountAtomic }) => `${amountAtomic} of the smallest units of another token`,
   token_amount: ({ amountAtomic, decimals, token }) =>
     `${formatAmount(BigInt(amountAtomic), decimals)}${token === null ? '' : ` ${token}`}`,
-  moved_by_token: (money) => `${spell(money)} according to the token’s events`,
+  moved_by_token: (money) => `${formatMoney(money)} according to the token’s events`,
   moved_by_balance: ({ owner, ...money }) =>
-    `${spell(money)}, by the balance of ${owner ?? 'an unknown owner'}`,
-  at_most: (money) => `at most ${spell(money)}`,
+    `${formatMoney(money)}, by the balance of ${owner ?? 'an unknown owner'}`,
+  at_most: (money) => `at most ${formatMoney(money)}`,
   currency: ({ symbol }) => symbol,
   token: ({ address, symbol, token2022 }) =>
     `${symbol === null ? '' : `${symbol}, `}the token ${address}${token2022 ? ' (Token-2022)' : ''}`,
@@ -148,7 +148,7 @@ const MATCH: FactTexts<MatchFact> = {
   any_token: () => 'a token',
   not_one_native_transfer: ({ symbol }) => `not one transfer of ${symbol}`,
   not_one_token_transfer: () => 'not one transfer of a token',
-  fee_without_limits: (money) => `at most ${spell(money)}, without one limit and one price`,
+  fee_without_limits: (money) => `at most ${formatMoney(money)}, without one limit and one price`,
   free_without_limits: () => 'nothing, without one limit and one price',
   paid_by_sender: () => 'paid by the sender',
   gas_fee: ({ gas, maxFeePerGas, maxPriorityFeePerGas }) =>
@@ -157,7 +157,7 @@ const MATCH: FactTexts<MatchFact> = {
   compute_fee_at_most: ({ units, microLamports }) =>
     `at most ${units} units at ${microLamports} micro-lamports`,
   price_per_unit: ({ microLamports }) => `${microLamports} micro-lamports per unit`,
-  rent_at_most: (money) => `at most ${spell(money)}, to open the recipient’s token account`,
+  rent_at_most: (money) => `at most ${formatMoney(money)}, to open the recipient’s token account`,
   account_exists: () => 'nothing: the account exists',
   token_accounts_of: ({ owners }) => `the token accounts of ${owners.join(', ')}`,
   until_nonce_used: () => 'valid until its nonce is used',
@@ -165,7 +165,7 @@ const MATCH: FactTexts<MatchFact> = {
   recent_blockhash: () => 'a recent blockhash',
   blockhash: ({ blockhash }) => blockhash,
   durable_nonce: () => 'a durable nonce, which does not expire',
-  until: ({ at }) => `until ${spellTime(at)}`,
+  until: ({ at }) => `until ${formatTime(at)}`,
   landed_in_block: () => 'included in a block',
   block: ({ height }) => `block ${height}`,
   landed_in_slot: () => 'included in a slot',
@@ -277,12 +277,12 @@ const CHECK: FactTexts<CheckFact> = {
     `${amountAtomic}, of which ${promisedAtomic} is promised`,
   reserved: () => 'reserved',
   no_failed_settlement: () => 'a payer whose code made no settlement fail in the last 24 hours',
-  refused_until: ({ at }) => `refused until ${spellTime(at)}: its code reverted a settlement`,
+  refused_until: ({ at }) => `refused until ${formatTime(at)}: its code reverted a settlement`,
   signed_time: ({ at }) => seconds(at),
   valid_from: ({ at }) => `valid from ${seconds(at)} at the latest`,
   valid_until: ({ at }) => `valid until ${seconds(at)} at least`,
   window: ({ from, to }) =>
-    `from ${spellTime(from)} to ${to === null ? 'any time' : spellTime(to)}`,
+    `from ${formatTime(from)} to ${to === null ? 'any time' : formatTime(to)}`,
   never_used: () => 'never used',
   used: () => 'used',
   same_question: () => 'the same question',

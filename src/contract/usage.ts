@@ -8,9 +8,9 @@ import { logged, publicText, timestamp, wholeNumber } from './fields.ts'
  * Each with its length and how long its counts are kept; older counts stay in the longer periods.
  */
 export const USAGE_PERIODS = {
-  minute: { ms: 60_000, keptDays: 2 },
-  hour: { ms: 3_600_000, keptDays: 90 },
-  day: { ms: 86_400_000, keptDays: 3660 },
+  minute: { ms: 60_000, retentionDays: 2 },
+  hour: { ms: 3_600_000, retentionDays: 90 },
+  day: { ms: 86_400_000, retentionDays: 3660 },
 } as const
 export type UsagePeriod = keyof typeof USAGE_PERIODS
 

@@ -7,23 +7,23 @@ import { readOptions, portProblems } from './options.ts'
 const stopped = new Promise<void>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve())
 })
-const say = (line: string) => console.log(line)
+const print = (line: string) => console.log(line)
 
 try {
   const options = readOptions(process.argv.slice(2), process.env)
   const problems = await portProblems(options.named)
   if (problems.length > 0) throw new Error(problems.join('\n'))
-  say('Starting Paydesk.')
-  const starting = Devnet.create({ ...options, say })
+  print('Starting Paydesk.')
+  const starting = Devnet.create({ ...options, print })
   // Ctrl-C while it starts: what has started is ended as soon as the start is over, however it ends.
   const interrupted = await Promise.race([stopped.then(() => true), starting.then(() => false)])
-  if (interrupted) say('Stopping as soon as the start allows it.')
+  if (interrupted) print('Stopping as soon as the start allows it.')
   await using net = await starting
   if (!interrupted) {
     const path = await writeToolsFile(net)
-    say(whatNow(net, path))
+    print(whatNow(net, path))
     await stopped
-    say('\nStopping.')
+    print('\nStopping.')
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error))

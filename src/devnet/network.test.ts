@@ -21,7 +21,7 @@ const create = (options = {}) =>
     programs: { web: false, bff: false },
     evmBlockTimeSeconds: 0.5,
     slotTimeMs: 100,
-    say: (line) => said.push(line),
+    print: (line) => said.push(line),
     ...options,
   })
 

@@ -95,7 +95,7 @@ export type DevnetOptions = {
   /** Sends emails through this server (`smtp://…`); none otherwise. */
   smtpUrl?: string
   /** Hears what happens, in sentences. */
-  say?: (line: string) => void
+  print?: (line: string) => void
 }
 
 type Chains = { evm: EvmNode; solana: SolanaNode }
@@ -162,7 +162,7 @@ export class Devnet implements AsyncDisposable {
   }
 
   static async create(options: DevnetOptions = {}): Promise<Devnet> {
-    const say = options.say ?? (() => undefined)
+    const print = options.print ?? (() => undefined)
     await using stack = new AsyncDisposableStack()
     const folder = stack.use(await Folder.open(options.dir, options.reset ?? false))
     const ports = await choosePorts(options.ports)
@@ -173,11 +173,11 @@ export class Devnet implements AsyncDisposable {
       seller: options.programs?.web ?? true,
       ...options.programs,
     }
-    const building = programs.web ? ensureBuilt(say) : Promise.resolve()
+    const building = programs.web ? ensureBuilt(print) : Promise.resolve()
     // Awaited below; a failure must not count as unhandled until then.
     building.catch(() => undefined)
 
-    const chains = await startChains(stack, folder, { ...options, ports, say })
+    const chains = await startChains(stack, folder, { ...options, ports, print })
     const networks = localNetworks({
       evm: { rpcUrl: chains.evm.rpcUrl, blockTimeSeconds: blockTime(options) },
       solana: {
@@ -190,7 +190,7 @@ export class Devnet implements AsyncDisposable {
     await writeFile(folder.in('networks.json'), JSON.stringify(networks))
     const keys = folder.complete
       ? await laterStart(folder, options)
-      : await firstStart(folder, chains, { ...options, bff: programs.bff, say })
+      : await firstStart(folder, chains, { ...options, bff: programs.bff, print })
     const started: Started = { folder, chains, networks, keys }
     const setting = {
       folder,
@@ -200,19 +200,19 @@ export class Devnet implements AsyncDisposable {
       relayUrl: options.relayUrl,
       smtpUrl: options.smtpUrl,
       shop: programs.seller,
-      say,
+      print,
     }
     if (programs.service) {
       started.service = stack.use(await startService(setting))
-      say(`service  ${started.service.url}`)
+      print(`service  ${started.service.url}`)
     }
     if (programs.bff) {
       started.bff = stack.use(await startBff(setting))
-      say(`bff      ${started.bff.url}`)
+      print(`bff      ${started.bff.url}`)
     }
     if (programs.seller) {
       started.seller = stack.use(await startSeller(setting))
-      say(`seller   ${started.seller.url}`)
+      print(`seller   ${started.seller.url}`)
     }
     await building
     if (programs.web) {
@@ -228,7 +228,7 @@ export class Devnet implements AsyncDisposable {
           wallets: devnetWallets(),
         }),
       )
-      say(`web      ${started.web.url}`)
+      print(`web      ${started.web.url}`)
     }
     return new Devnet(started, stack.move())
   }
@@ -273,28 +273,28 @@ async function choosePorts(chosen: Partial<NodePorts> = {}): Promise<NodePorts> 
   return { ...free, ...chosen }
 }
 
-type Starting = DevnetOptions & { say: (line: string) => void }
+type Starting = DevnetOptions & { print: (line: string) => void }
 
 async function startChains(
   stack: AsyncDisposableStack,
   folder: Folder,
   options: Starting & { ports: NodePorts },
 ): Promise<Chains> {
-  const { ports, say, seed = true } = options
+  const { ports, print, seed = true } = options
   const starting = Promise.allSettled([
     EvmNode.start({
       dir: folder.in('evm'),
       port: ports.evm,
       blockTimeSeconds: blockTime(options),
       genesisTime: seed ? genesisTime(Date.now()) : undefined,
-      say,
+      print,
     }),
     SolanaNode.start({
       dir: folder.in('solana'),
       port: ports.solana,
       wsPort: ports.solanaWs,
       slotTimeMs: slotTime(options),
-      say,
+      print,
     }),
   ])
   const [evm, solana] = await starting
@@ -302,8 +302,8 @@ async function startChains(
   if (solana.status === 'fulfilled') stack.use(solana.value)
   if (evm.status === 'rejected') throw evm.reason
   if (solana.status === 'rejected') throw solana.reason
-  say(`EVM      ${evm.value.rpcUrl}`)
-  say(`Solana   ${solana.value.rpcUrl} and ${solana.value.wsUrl}`)
+  print(`EVM      ${evm.value.rpcUrl}`)
+  print(`Solana   ${solana.value.rpcUrl} and ${solana.value.wsUrl}`)
   return { evm: evm.value, solana: solana.value }
 }
 
@@ -313,8 +313,8 @@ async function firstStart(
   chains: Chains,
   options: Starting & { bff: boolean },
 ): Promise<Keys> {
-  const { databaseUrl, seed = true, say } = options
-  say('First start: preparing the database and the tokens.')
+  const { databaseUrl, seed = true, print } = options
+  print('First start: preparing the database and the tokens.')
   const holders = [...Object.values(devnetWallets()), ...seedPayers()]
   // First, and alone: the embedded database blocks this thread while it sets itself up, and requests to the chains would time out.
   const template = databaseUrl ? undefined : await embeddedTemplate()
@@ -339,7 +339,7 @@ async function firstStart(
   const keys = await prepareAccount({ db: opened.db, vaultKeyFile: vaultKeyFile(folder) })
   if (seed) {
     const count = await seedHistory(chains, opened.db, keys.accountId)
-    say(`Wrote ${count} payments of the last sixty days.`)
+    print(`Wrote ${count} payments of the last sixty days.`)
   }
   await writeKeys(folder.path, keys)
   await folder.markComplete()

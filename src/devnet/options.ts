@@ -18,7 +18,7 @@ const EPHEMERAL = '/proc/sys/net/ipv4/ip_local_port_range'
  * One lock per port given out. Linux lends its name to one process at a time: other callers skip
  * the port.
  */
-const held: Server[] = []
+const reserved: Server[] = []
 
 /**
  * A port that nobody uses and that stays free until it is used: the system gives it to no
@@ -30,10 +30,10 @@ export async function freePort(
 ): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const port = randomInt(from, to + 1)
-    const holder = await hold(port)
+    const holder = await reservePort(port)
     if (!holder) continue
     if (await isFree(port)) {
-      held.push(holder)
+      reserved.push(holder)
       return port
     }
     holder.close()
@@ -61,7 +61,7 @@ export async function isFree(port: number): Promise<boolean> {
 }
 
 /** Only Linux has socket names without files. Elsewhere, only luck keeps two processes apart. */
-function hold(port: number): Promise<Server | undefined> {
+function reservePort(port: number): Promise<Server | undefined> {
   return process.platform === 'linux'
     ? listen({ path: `\0paydesk-port-${port}` })
     : Promise.resolve(createServer())

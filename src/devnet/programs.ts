@@ -24,7 +24,7 @@ export type ProgramOptions = {
   env: Record<string, string>
   /** Its log goes to `<name>.log` in here. */
   logDir: string
-  say: (line: string) => void
+  print: (line: string) => void
 }
 
 /** One of our programs as it runs in production: its own process, configured by its environment alone. */
@@ -39,7 +39,7 @@ export class Program implements AsyncDisposable {
     this.url = url
   }
 
-  static async start({ name, port, env, logDir, say }: ProgramOptions): Promise<Program> {
+  static async start({ name, port, env, logDir, print }: ProgramOptions): Promise<Program> {
     await mkdir(logDir, { recursive: true })
     const log = createWriteStream(join(logDir, `${name}.log`), { flags: 'a', mode: 0o600 })
     const main = fileURLToPath(new URL(MAINS[name], import.meta.url))
@@ -50,7 +50,7 @@ export class Program implements AsyncDisposable {
         args: [main],
         env: { ...env, HOST: '127.0.0.1', PORT: String(port) },
       },
-      { ready: untilListening, onLine: (line) => log.write(`${line}\n`), say },
+      { ready: untilListening, onLine: (line) => log.write(`${line}\n`), print },
     ).catch((error: unknown) => {
       log.end()
       throw error
@@ -88,7 +88,7 @@ type Setting = {
   relayUrl: string | undefined
   smtpUrl: string | undefined
   shop: boolean
-  say: (line: string) => void
+  print: (line: string) => void
 }
 
 export const vaultKeyFile = (folder: Folder) => folder.in('service', 'vault.key')
@@ -99,7 +99,13 @@ export const shopUrl = (ports: NodePorts) => `http://127.0.0.1:${ports.seller}`
 /** Where callers other than the proxy reach the service. */
 const serviceUrl = (ports: NodePorts) => `http://localhost:${ports.service}`
 
-export function startService({ folder, ports, keys, databaseUrl, say }: Setting): Promise<Program> {
+export function startService({
+  folder,
+  ports,
+  keys,
+  databaseUrl,
+  print,
+}: Setting): Promise<Program> {
   const { facilitator, seller } = devnetWallets()
   const env = {
     ...database(folder, 'service', databaseUrl),
@@ -115,7 +121,7 @@ export function startService({ folder, ports, keys, databaseUrl, say }: Setting)
     port: ports.service,
     env,
     logDir: folder.in('logs'),
-    say,
+    print,
   })
 }
 
@@ -127,7 +133,7 @@ export function startBff({
   relayUrl,
   smtpUrl,
   shop,
-  say,
+  print,
 }: Setting): Promise<Program> {
   const { seller } = devnetWallets()
   const sellerWallets = `${seller.evm.address},${seller.solana.address}`
@@ -159,7 +165,7 @@ export function startBff({
         : [],
     ),
   }
-  return Program.start({ name: 'bff', port: ports.bff, env, logDir: folder.in('logs'), say })
+  return Program.start({ name: 'bff', port: ports.bff, env, logDir: folder.in('logs'), print })
 }
 
 /** The seller may pay from the wallet the service signs with, in both native currencies. */
@@ -186,7 +192,7 @@ function rates() {
   ]
 }
 
-export function startSeller({ folder, ports, keys, say }: Setting): Promise<Program> {
+export function startSeller({ folder, ports, keys, print }: Setting): Promise<Program> {
   const { seller } = devnetWallets()
   const env = {
     URL: shopUrl(ports),
@@ -197,7 +203,13 @@ export function startSeller({ folder, ports, keys, say }: Setting): Promise<Prog
     PAY_TO_EVM: seller.evm.address,
     PAY_TO_SOLANA: seller.solana.address,
   }
-  return Program.start({ name: 'seller', port: ports.seller, env, logDir: folder.in('logs'), say })
+  return Program.start({
+    name: 'seller',
+    port: ports.seller,
+    env,
+    logDir: folder.in('logs'),
+    print,
+  })
 }
 
 function database(folder: Folder, name: string, url: string | undefined): Record<string, string> {

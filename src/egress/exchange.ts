@@ -58,13 +58,13 @@ export async function exchange(
   const refused = refuseUrl(question.url, limits.loopback)
   if (refused) throw new EgressRefusedError(refused)
   try {
-    return await ask(question, limits)
+    return await request(question, limits)
   } catch (error) {
     throw new EgressError(error)
   }
 }
 
-async function ask(
+async function request(
   question: ExternalRequest,
   { timeoutMs, maxBytes, loopback }: ExchangeLimits,
 ): Promise<ExternalResponse> {

@@ -71,8 +71,8 @@ async function dumpServer(
     child.once('error', failed)
     child.once('close', done)
   })
-  const told = child.stderr ? text(child.stderr) : ''
-  const [code, said] = await Promise.all([ended, told]).catch((error: unknown) => {
+  const messages = child.stderr ? text(child.stderr) : ''
+  const [code, said] = await Promise.all([ended, messages]).catch((error: unknown) => {
     throw new BackupError(
       `pg_dump cannot be run (${messageOf(error)}). Install the client programs of Postgres in the version of your server, and put them in the PATH.`,
       { cause: error },

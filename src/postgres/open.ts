@@ -73,26 +73,26 @@ export async function openDatabase(
   return (await import('./folder.ts')).openFolder(target, options)
 }
 
-type Follow = (root: Database) => void
+type CommitListener = (root: Database) => void
 
 /** Open transactions, and what is to be done once each has committed. */
-const open = new WeakMap<Database, Set<Follow>>()
+const open = new WeakMap<Database, Set<CommitListener>>()
 
 /**
- * Calls `follow` once with the whole database when the transaction `db` has committed, at once where
+ * Calls `listener` once with the whole database when the transaction `db` has committed, at once where
  * `db` is no transaction, and never when it is rolled back.
  */
-export function afterCommit(db: Database, follow: Follow): void {
+export function afterCommit(db: Database, listener: CommitListener): void {
   const waiting = open.get(db)
-  if (waiting) waiting.add(follow)
-  else follow(db)
+  if (waiting) waiting.add(listener)
+  else listener(db)
 }
 
 /** Makes the transactions of a database tell when they have committed. */
 export function observeCommits(db: Database): Database {
   const begin = db.transaction.bind(db)
   db.transaction = async (work, config) => {
-    const waiting = new Set<Follow>()
+    const waiting = new Set<CommitListener>()
     const result = await begin((tx) => {
       // A savepoint commits with its transaction.
       const nest = tx.transaction.bind(tx)
@@ -104,7 +104,7 @@ export function observeCommits(db: Database): Database {
       open.set(tx, waiting)
       return work(tx)
     }, config)
-    for (const follow of waiting) follow(db)
+    for (const listener of waiting) listener(db)
     return result
   }
   return db

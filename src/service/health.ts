@@ -74,10 +74,11 @@ const CHAIN_BEHIND = 'chain behind'
 
 /** @throws when the process and the database disagree about the time */
 async function compareClocks({ db, now }: Context): Promise<void> {
-  const asked = now().getTime()
-  const told = (await readDatabaseClock(db)).getTime()
+  const sentAt = now().getTime()
+  const databaseTime = (await readDatabaseClock(db)).getTime()
   // The database was asked somewhere between the two.
-  const skew = told < asked ? asked - told : Math.max(0, told - now().getTime())
+  const skew =
+    databaseTime < sentAt ? sentAt - databaseTime : Math.max(0, databaseTime - now().getTime())
   if (skew > MAX_SKEW_MS)
     throw new Error(
       `The clocks of this process and of the database differ by ${skew} ms, more than ${MAX_SKEW_MS} ms.`,

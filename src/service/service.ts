@@ -224,11 +224,11 @@ export async function sweep({ db, now, log }: Pick<Context, 'db' | 'now' | 'log'
 }
 
 async function sweepUsage(db: Database): Promise<void> {
-  for (const [period, { keptDays }] of Object.entries(USAGE_PERIODS) as [
+  for (const [period, { retentionDays }] of Object.entries(USAGE_PERIODS) as [
     UsagePeriod,
-    { keptDays: number },
+    { retentionDays: number },
   ][]) {
-    const old = lt(usage.startsAt, sql`now() - make_interval(days => ${keptDays})`)
+    const old = lt(usage.startsAt, sql`now() - make_interval(days => ${retentionDays})`)
     const where = sql`${eq(usage.period, period)} and ${old}`
     await deleteInBatches(db, usage, { where, order: usage.startsAt })
   }

@@ -181,7 +181,7 @@ export function requireNotFrozen(frozen: Frozen, wallet: string): void {
 export function requireWithin(
   policy: Policy | undefined,
   wallet: string,
-  { spending, spentAtomic }: { spending: Spending; spentAtomic: bigint },
+  { spending, outflowAtomic }: { spending: Spending; outflowAtomic: bigint },
 ): void {
   const { network, recipient, amountAtomic, feeAtomic, decimals, kind } = spending
   const where = { walletAddress: wallet, network }
@@ -222,14 +222,14 @@ export function requireWithin(
         { reason: 'over_payment', limit: maxPerPayment, asked: format(amountAtomic), ...where },
       )
     const total = amountAtomic + feeAtomic
-    if (maxPerDay !== undefined && spentAtomic + total > atomicOf(maxPerDay, decimals))
+    if (maxPerDay !== undefined && outflowAtomic + total > atomicOf(maxPerDay, decimals))
       throw refuseSigning(
-        `This wallet may pay ${maxPerDay} in 24 hours, fees included. It has signed ${format(spentAtomic)}, asked for ${format(total)}.`,
+        `This wallet may pay ${maxPerDay} in 24 hours, fees included. It has signed ${format(outflowAtomic)}, asked for ${format(total)}.`,
         {
           reason: 'over_day',
           limit: maxPerDay,
           asked: format(total),
-          signed: format(spentAtomic),
+          signed: format(outflowAtomic),
           ...where,
         },
       )

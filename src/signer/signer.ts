@@ -97,8 +97,8 @@ export function createSigner({
       const requireAllowed = () => {
         const { policy, frozen } = readPolicy()
         requireNotFrozen(frozen, wallet.address)
-        const spentAtomic = log.spent(wallet.address, spending)
-        requireWithin(policy, wallet.address, { spending, spentAtomic })
+        const outflowAtomic = log.outflow(wallet.address, spending)
+        requireWithin(policy, wallet.address, { spending, outflowAtomic })
       }
       // What is refused opens no key.
       requireAllowed()

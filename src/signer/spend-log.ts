@@ -94,7 +94,7 @@ export class SpendLog {
   }
 
   /** What a wallet has signed on a network in the last 24 hours, but for the payment of this identity. Atomic units. */
-  spent(wallet: string, { network, identity }: Pick<Spending, 'network' | 'identity'>): bigint {
+  outflow(wallet: string, { network, identity }: Pick<Spending, 'network' | 'identity'>): bigint {
     const window = this.#windows.get(nameOf(wallet, network))
     if (!window) return 0n
     const uptime = this.#clock.uptime()

@@ -76,8 +76,8 @@ const evmOf = (url: string, assets: readonly Asset[] = []): Network => ({
   assets: [...hosted.evm.network.assets, ...assets],
 })
 const newAddress = () => privateKeyToAccount(generatePrivateKey()).address
-const atomicOf = ({ held }: NetworkBalances, wallet: string, { address }: Asset) =>
-  held.find((each) => each.wallet === wallet && each.asset === address)?.atomic
+const atomicOf = ({ balances }: NetworkBalances, wallet: string, { address }: Asset) =>
+  balances.find((each) => each.wallet === wallet && each.asset === address)?.atomic
 
 describe('on EVM', () => {
   test('balances of many wallets equal the chain, and a view of 50 wallets and two assets asks once', async () => {
@@ -95,7 +95,7 @@ describe('on EVM', () => {
     }
     expect(atomicOf(read, holder.address, usdc)).toBe(123_456_789n)
     expect(read.height).toBe(Number(await hosted.evm.client.getBlockNumber()))
-    expect(read.held).toHaveLength(100)
+    expect(read.balances).toHaveLength(100)
   })
 
   test('a call has at most 200 figures', async () => {
@@ -204,16 +204,16 @@ test('available is the balance less what is on its way out, until its block is t
     return (await browser.get(`/api/payments?${query}`)).json as unknown as PaymentPage
   }
   const figure = async () => {
-    const { held } = await readBalances(evm.network, [managed], evm.network.assets)
+    const { balances } = await readBalances(evm.network, [managed], evm.network.assets)
     const pending = pendingOutflows((await open()).payments)
-    return figureOf(held, pending, { network: evm.network.network, wallet: managed, asset })
+    return figureOf(balances, pending, { network: evm.network.network, wallet: managed, asset })
   }
-  expect(await figure()).toEqual({ held: 100n * ETH, pending: 0n, available: 100n * ETH })
+  expect(await figure()).toEqual({ balance: 100n * ETH, pending: 0n, available: 100n * ETH })
   const intent = await hosted.prepared({ amount: 0.5 })
   const sent = await hosted.send(intent.nonce, await hosted.sign(intent))
   expect(sent.status, sent.text).toBe(200)
   expect(await figure()).toEqual({
-    held: 100n * ETH,
+    balance: 100n * ETH,
     pending: ETH / 2n,
     available: 100n * ETH - ETH / 2n,
   })
@@ -222,10 +222,10 @@ test('available is the balance less what is on its way out, until its block is t
       await evm.mine()
       return figure()
     },
-    (now) => now?.pending === 0n && now.held !== 100n * ETH,
+    (now) => now?.pending === 0n && now.balance !== 100n * ETH,
   )
   const onChain = await evm.client.getBalance({ address: managed as `0x${string}` })
-  expect(await figure()).toEqual({ held: onChain, pending: 0n, available: onChain })
+  expect(await figure()).toEqual({ balance: onChain, pending: 0n, available: onChain })
 })
 
 describe('at the proxy', () => {

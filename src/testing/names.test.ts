@@ -5,8 +5,9 @@ import { parse } from '@babel/parser'
 import { expect, test } from 'vitest'
 
 /**
- * The names of files, folders, exports, tables and columns: one word for one thing, the word of the
- * field. A word stands for itself in any spelling (`nonceLane`, `nonce-lane`, `nonce_lane`).
+ * The names of files, folders, exports, tables and columns, and every name that production code
+ * declares: one word for one thing, the word of the field. A word stands for itself in any spelling
+ * (`nonceLane`, `nonce-lane`, `nonce_lane`).
  */
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -54,6 +55,9 @@ const WORDS: Record<string, string> = {
   dice: 'rng',
   sheet: 'approvalDialog',
   bill: 'invoice',
+  carry: 'execute, broadcast',
+  trial: 'simulation',
+  tried: 'simulation, attempt',
 }
 /** Names that are wrong as a whole, though their words are not. */
 const NAMES = [
@@ -65,7 +69,22 @@ const NAMES = [
 /** Terms of other specifications. */
 const TERMS = [/^OFFER_PROOF_TYPES$/, /^offerProofTypedData$/]
 
-function wrong(name: string): string[] {
+/** Local names that keep a refused word: [name, files, why]. */
+const KEPT_NAMES: readonly (readonly [string, RegExp, string])[] = [
+  [
+    'stack',
+    /^src\/(devnet\/network|service\/service|service\/admin\/main)\.ts$/,
+    'DisposableStack',
+  ],
+  ['stack', /^src\/contract\/redact\.ts$/, 'Error.stack'],
+  ['askEmail', /^src\/web\/(pages\/links|payment-flow\/form)\//, 'a field of payment links'],
+  // Placeholders of translated messages: another name would be another message.
+  ['wanted', /^src\/web\/wallet\/(evm|solana)\/simulate\.ts$/, 'a placeholder'],
+  ['wanted', /^src\/web\/pages\/explore\/pay\/message-ports\.ts$/, 'a placeholder'],
+  ['held', /^src\/web\/payment-flow\/form\/fields\.ts$/, 'a placeholder'],
+]
+
+function refusedWords(name: string): string[] {
   if (TERMS.some((term) => term.test(name))) return []
   const words = name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -73,7 +92,13 @@ function wrong(name: string): string[] {
     .split(/[^A-Za-z0-9]+/)
     .flatMap((part) => part.split(' '))
     .map((word) => word.toLowerCase())
-  const found = words.flatMap((word) => (WORDS[word] ? [`${name}: say ${WORDS[word]}`] : []))
+  return words.flatMap((word) =>
+    Object.hasOwn(WORDS, word) ? [`${name}: say ${WORDS[word]}`] : [],
+  )
+}
+
+function wrong(name: string): string[] {
+  const found = refusedWords(name)
   return NAMES.some((pattern) => pattern.test(name)) ? [...found, `${name} says too little`] : found
 }
 
@@ -103,9 +128,69 @@ function exportsOf(path: string, text: string): Named[] {
   })
 }
 
+type Syntax = { type: string } & Record<string, unknown>
+
+/**
+ * Every name that a file declares: variables, parameters, functions, types, properties, methods.
+ * Not the keys of literals, and not locals that a pattern names after a property: what is in a
+ * type or in JSON names those.
+ */
+function declaredIn(path: string, text: string): string[] {
+  const names: string[] = []
+  const add = (key: unknown) => {
+    const { name, id } = (key ?? {}) as { name?: unknown; id?: { name?: unknown } }
+    const found = name ?? id?.name
+    if (typeof found === 'string') names.push(found)
+  }
+  const bind = (pattern: Syntax | null) => {
+    if (pattern?.type === 'Identifier') add(pattern)
+    else if (pattern?.type === 'ObjectPattern')
+      for (const property of pattern.properties as Syntax[])
+        if (!property.shorthand) bind((property.argument ?? property.value) as Syntax)
+    if (pattern?.type === 'ArrayPattern') (pattern.elements as Syntax[]).forEach(bind)
+    bindInner(pattern)
+  }
+  const bindInner = (pattern: Syntax | null) => {
+    if (pattern?.type === 'AssignmentPattern') bind(pattern.left as Syntax)
+    if (pattern?.type === 'RestElement') bind(pattern.argument as Syntax)
+    if (pattern?.type === 'TSParameterProperty') bind(pattern.parameter as Syntax)
+  }
+  const visitNode = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    if (Array.isArray(value)) return value.forEach(visitNode)
+    const node = value as Syntax
+    if (node.type === 'VariableDeclarator') bind(node.id as Syntax)
+    if (node.type === 'CatchClause') bind(node.param as Syntax | null)
+    if (/^(Function|Class)(Declaration|Expression)$|^TS(TypeAlias|Interface)/.test(node.type))
+      add(node.id)
+    if (/^Class\w*(Property|Method)$|^ObjectMethod$|^TS(Property|Method)Signature$/.test(node.type))
+      add(node.computed ? undefined : node.key)
+    if (/^ImportSpecifier$/.test(node.type)) add(node.local)
+    if (/Function|Method/.test(node.type))
+      for (const key of ['params', 'parameters']) ((node[key] ?? []) as Syntax[]).forEach(bind)
+    for (const [key, child] of Object.entries(node))
+      if (!/^loc$|omments$/.test(key)) visitNode(child)
+  }
+  visitNode(
+    parse(text, {
+      sourceType: 'module',
+      plugins: path.endsWith('x') ? ['typescript', 'jsx'] : ['typescript'],
+    }).program,
+  )
+  return names
+}
+
+/** What is wrong with the names that a file declares, without those that keep their word. */
+function wrongIn(path: string, text: string): string[] {
+  const kept = KEPT_NAMES.filter(([, files]) => files.test(path)).map(([name]) => name)
+  return [...new Set(declaredIn(path, text))]
+    .filter((name) => !kept.includes(name))
+    .flatMap((name) => refusedWords(name).map((problem) => `${path}: ${problem}`))
+}
+
 const tracked = execFileSync(
   'git',
-  ['ls-files', '-co', '--exclude-standard', 'src', 'e2e', 'bench'],
+  ['ls-files', '-co', '--exclude-standard', 'src', 'e2e', 'bench', 'packages'],
   {
     cwd: ROOT,
     encoding: 'utf8',
@@ -126,6 +211,35 @@ test('every file, folder and export has the name that the field uses', () => {
   expect(parts.size).toBeGreaterThan(500)
   expect(names.size).toBeGreaterThan(2_000)
   expect([...parts, ...names].flatMap(wrong)).toEqual([])
+})
+
+test('every name that production code declares has the words of the field', () => {
+  const production = files.filter(
+    ({ path }) =>
+      /^(src|packages)\//.test(path) && !/\.test\.tsx?$|\.mjs$|^src\/testing\//.test(path),
+  )
+  expect(production.length).toBeGreaterThan(500)
+  expect(production.flatMap(({ path, text }) => wrongIn(path, text))).toEqual([])
+  // An exception that nothing needs any more is taken off the list.
+  const needless = KEPT_NAMES.filter(
+    ([name, paths]) =>
+      !production.some(
+        ({ path, text }) => paths.test(path) && declaredIn(path, text).includes(name),
+      ),
+  )
+  expect(needless).toEqual([])
+})
+
+test.each([
+  'const wanted = 1',
+  'function f(held: number) {}',
+  'type T = { asked: string }',
+  'class C { #spent = 0; tell() {} }',
+  'const { a: told } = x',
+  'type F = (offer: string) => void',
+  'try { f() } catch (trouble) {}',
+])('finds the word in %s', (text) => {
+  expect(wrongIn('src/web/x.ts', text)).not.toEqual([])
 })
 
 test('no two exported types have one name', () => {

@@ -70,12 +70,16 @@ export function proofTypedData(terms: ProofTerms, txRef?: string) {
 
 /** The EIP-712 typed data of a v1 proof. `networkName` is spelled as the offer spells it; the chain itself is in the domain. */
 export function offerProofTypedData(terms: ProofTerms & { networkName: string }, txRef: string) {
-  const { amount: maxAmountRequired, url: resource, ...offer } = messageOf(terms, terms.networkName)
+  const {
+    amount: maxAmountRequired,
+    url: resource,
+    ...message
+  } = messageOf(terms, terms.networkName)
   return {
     domain: domainOf(terms),
     types: OFFER_PROOF_TYPES,
     primaryType: 'PaymentProof' as const,
-    message: { txRef, from: terms.from, offer: { ...offer, maxAmountRequired, resource } },
+    message: { txRef, from: terms.from, offer: { ...message, maxAmountRequired, resource } },
   }
 }
 

@@ -107,26 +107,26 @@ export function createViemPayer({
       try {
         const sent = last.then(() => broadcast(order))
         last = sent.catch(() => undefined)
-        return await confirmed(await sent, wantedBy(order))
+        return await confirmed(await sent, confirmationsOf(order))
       } finally {
         if (--open === 0) nextNonce = 0
       }
     },
   }
 
-  async function confirmed(signed: Signed, wanted: number): Promise<Hex> {
+  async function confirmed(signed: Signed, required: number): Promise<Hex> {
     const until = performance.now() + confirmedWithinMs
-    if (!(await isHeld(signed, { blocks: confirmations, until })))
+    if (!(await isConfirmed(signed, { blocks: confirmations, until })))
       throw new ClientPaymentError(
         `The payment ${signed.hash} was sent and is not in a block yet. It may still be executed: look it up before you pay again.`,
       )
     // A seller who is asked too early refuses. One that asks for too much is not waited for longer.
-    if (wanted > confirmations) await isHeld(signed, { blocks: wanted, until })
+    if (required > confirmations) await isConfirmed(signed, { blocks: required, until })
     return signed.hash
   }
 
   /** Whether so many blocks hold the payment before the time is over. */
-  async function isHeld(
+  async function isConfirmed(
     { hash, raw }: Signed,
     { blocks, until }: { blocks: number; until: number },
   ): Promise<boolean> {
@@ -157,7 +157,7 @@ export function createViemPayer({
 }
 
 /** How many blocks the seller wants to hold a payment: untrusted, 0 where it says none. */
-function wantedBy({ extra: { confirmations } }: ClientPayment): number {
+function confirmationsOf({ extra: { confirmations } }: ClientPayment): number {
   return typeof confirmations === 'number' && Number.isSafeInteger(confirmations)
     ? confirmations
     : 0

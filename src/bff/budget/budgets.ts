@@ -10,7 +10,7 @@ export type RateHeaders = { limit: number; remaining: number }
 export class Quota {
   #limit: number
   #remaining: number
-  #toldAt = 0
+  #reportedAt = 0
   #inFlight = 0
   #blockedUntil = 0
 
@@ -27,17 +27,17 @@ export class Quota {
     this.#inFlight++
   }
 
-  end(told: RateHeaders | undefined, now: number): void {
+  end(reported: RateHeaders | undefined, now: number): void {
     this.#inFlight--
-    if (!told) return
-    this.#limit = told.limit
-    this.#remaining = told.remaining
-    this.#toldAt = now
+    if (!reported) return
+    this.#limit = reported.limit
+    this.#remaining = reported.remaining
+    this.#reportedAt = now
   }
 
   /** The plan as the service names it, before a first answer told the figures. */
   expect(requestsPerMinute: number): void {
-    if (this.#toldAt > 0) return
+    if (this.#reportedAt > 0) return
     this.#limit = requestsPerMinute
     this.#remaining = requestsPerMinute
   }
@@ -48,7 +48,7 @@ export class Quota {
   }
 
   remaining(now: number): number {
-    const refilled = this.#toldAt === 0 ? 0 : ((now - this.#toldAt) / 60_000) * this.#limit
+    const refilled = this.#reportedAt === 0 ? 0 : ((now - this.#reportedAt) / 60_000) * this.#limit
     return Math.max(0, Math.min(this.#limit, this.#remaining + refilled) - this.#inFlight)
   }
 

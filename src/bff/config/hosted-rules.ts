@@ -77,12 +77,12 @@ function isFor(one: HostedRule, other: HostedRule): boolean {
 
 export function findRule(
   rules: readonly HostedRule[],
-  wanted: { network: string; sender: string; asset: string },
+  requested: { network: string; sender: string; asset: string },
 ): HostedRule | undefined {
   return rules.find(
     ({ wallet, network, asset }) =>
-      wallet === wanted.sender &&
-      network.network === wanted.network &&
-      asset.address === wanted.asset,
+      wallet === requested.sender &&
+      network.network === requested.network &&
+      asset.address === requested.asset,
   )
 }

@@ -3,12 +3,12 @@ import type { Database } from '#postgres/open.ts'
 import { linkPayment, paymentContact } from './schema.ts'
 
 /** An expired payment may still turn out to be paid for this long. */
-const UNPAID_KEPT_MS = 24 * 3_600_000
+const UNPAID_RETENTION_MS = 24 * 3_600_000
 const MOST_AT_ONCE = 10_000
 
 /** Email addresses from before this time are erased where nothing was paid. */
 export function unpaidBefore(now: Date): Date {
-  return new Date(now.getTime() - UNPAID_KEPT_MS)
+  return new Date(now.getTime() - UNPAID_RETENTION_MS)
 }
 
 /** Keeps what the payer gave; a repeated request keeps the first. */

@@ -156,7 +156,7 @@ export async function notePresenter(
   db: Database,
   row: typeof filePresenter.$inferInsert,
 ): Promise<string | undefined> {
-  const [kept] = await db
+  const [stored] = await db
     .insert(filePresenter)
     .values(row)
     .onConflictDoUpdate({
@@ -165,7 +165,7 @@ export async function notePresenter(
       set: { presenter: sql`${filePresenter.presenter}` },
     })
     .returning({ presenter: filePresenter.presenter })
-  return kept?.presenter
+  return stored?.presenter
 }
 
 /** Forgets who presented a proof that was refused. */

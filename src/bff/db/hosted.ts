@@ -40,7 +40,7 @@ export async function outflowToday(
 
 export type Taken =
   | { kind: 'taken'; row: HostedRow }
-  | { kind: 'over_day'; spent: bigint }
+  | { kind: 'over_day'; outflow: bigint }
   | { kind: 'expired' }
   | { kind: 'gone' }
 
@@ -62,11 +62,11 @@ export async function takeIntent(
     const [open] = await tx.select().from(hostedIntent).where(own).for('update')
     if (open?.state !== 'open') return { kind: 'gone' }
     const now = by.now()
-    const spent = await outflowToday(tx, intent, now)
+    const outflow = await outflowToday(tx, intent, now)
     const expired = open.expiresAt <= now
-    if (expired || spent + intent.amount > by.maxPerDay) {
+    if (expired || outflow + intent.amount > by.maxPerDay) {
       await tx.update(hostedIntent).set({ state: 'refused' }).where(own)
-      return expired ? { kind: 'expired' } : { kind: 'over_day', spent }
+      return expired ? { kind: 'expired' } : { kind: 'over_day', outflow }
     }
     const [row] = await tx
       .update(hostedIntent)

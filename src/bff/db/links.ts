@@ -19,7 +19,7 @@ const LAST_LOOK_MS = 7 * AFTERLIFE_MS
  * Another payer's payment that was not broadcast by then holds no place: it was valid for one
  * minute.
  */
-const HELD_MS = 120_000
+const RESERVED_MS = 120_000
 
 export async function insertLinkKey(db: Database, row: LinkKeyRow): Promise<void> {
   await db.insert(linkKey).values(row)
@@ -192,7 +192,7 @@ export async function takeUnsettledPayments(
       ) as payment order by turn limit ${fair}
     ) as found
     order by found.turn, found.checked_at nulls first limit ${most}`)
-  return noteAsked(
+  return recordChecked(
     db,
     rows.map(({ id }) => id),
     now,
@@ -216,14 +216,14 @@ export async function takeUnsettledContacts(
     .where(and(inArray(linkPayment.paymentId, old), mayChange(limits.now)))
     .orderBy(sql`${linkPayment.checkedAt} asc nulls first`, linkPayment.createdAt)
     .limit(limits.most)
-  return noteAsked(
+  return recordChecked(
     db,
     rows.map(({ id }) => id),
     limits.now,
   )
 }
 
-async function noteAsked(
+async function recordChecked(
   db: Database,
   ids: readonly string[],
   checkedAt: Date,
@@ -426,9 +426,9 @@ async function takenPlaces(
     sessionId === undefined
       ? undefined
       : or(isNull(linkPayment.sessionId), ne(linkPayment.sessionId, sessionId))
-  const held = and(gt(linkPayment.createdAt, new Date(now.getTime() - HELD_MS)), others)
+  const reserved = and(gt(linkPayment.createdAt, new Date(now.getTime() - RESERVED_MS)), others)
   const taken = await countTaken(db, link)
-  return taken + (await countUses(db, link, { statuses: ['building', 'created'], also: held }))
+  return taken + (await countUses(db, link, { statuses: ['building', 'created'], also: reserved }))
 }
 
 /** The payment that was built in a place. */

@@ -12,7 +12,7 @@ export type MailItemRow = typeof mailItem.$inferSelect
 export type MailNews = { key: string; kind: MailKind; facts: MailFacts; at?: Date }
 
 /** Messages and the events in them are forgotten after this long. */
-const KEPT_MS = 30 * 24 * 3_600_000
+const RETENTION_MS = 30 * 24 * 3_600_000
 /** With one call every ten minutes this is more than can be sent. */
 const MOST_DELETED = 10_000
 /** An entry of a list that is older is not written: its item could be forgotten, and made again. */
@@ -48,7 +48,7 @@ export async function writeMailAddress(
       if ((await countCodes(tx, { wallet, address, since })) >= mostCodes) return false
     }
     const { wallet: _, ...changed } = row
-    await tellEarlierAddress(tx, row)
+    await notifyEarlierAddress(tx, row)
     await tx
       .insert(mailAddress)
       .values(row)
@@ -60,7 +60,7 @@ export async function writeMailAddress(
 }
 
 /** Nobody who has a person's session can move that person's e-mails unnoticed. */
-async function tellEarlierAddress(
+async function notifyEarlierAddress(
   tx: Database,
   {
     wallet,
@@ -127,10 +127,10 @@ export async function confirmMailAddress(
 export async function deleteMailAddress(
   db: Database,
   wallet: string,
-  tellAt: Date | null,
+  notifyAt: Date | null,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    if (tellAt) await tellEarlierAddress(tx, { wallet, address: null, updatedAt: tellAt })
+    if (notifyAt) await notifyEarlierAddress(tx, { wallet, address: null, updatedAt: notifyAt })
     await tx.delete(mailAddress).where(eq(mailAddress.wallet, wallet))
     await tx.delete(mailItem).where(eq(mailItem.wallet, wallet))
   })
@@ -415,7 +415,7 @@ export async function findItems(
 
 /** Of messages and of events at most so many at once. */
 export async function deleteOldMail(db: Database, now: Date): Promise<void> {
-  const before = new Date(now.getTime() - KEPT_MS)
+  const before = new Date(now.getTime() - RETENTION_MS)
   const messages = db
     .select({ id: mailMessage.id })
     .from(mailMessage)

@@ -76,9 +76,9 @@ function changed(
     at,
   }: NoteChange & { by: string; at: Date },
 ): Omit<NoteRow, 'owner' | 'paymentId'> {
-  const kept = row.labels.filter((label) => !removeLabels.includes(label))
+  const remaining = row.labels.filter((label) => !removeLabels.includes(label))
   return {
-    labels: [...new Set([...kept, ...addLabels])].slice(0, MOST_LABELS),
+    labels: [...new Set([...remaining, ...addLabels])].slice(0, MOST_LABELS),
     note: note ?? row.note,
     reconciledAt:
       reconciled === undefined ? row.reconciledAt : reconciled ? (row.reconciledAt ?? at) : null,

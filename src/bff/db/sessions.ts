@@ -91,11 +91,11 @@ export async function findSessionsOf(
 export async function deleteOtherSessions(
   db: Database,
   wallets: string[],
-  kept: string,
+  retainedId: string,
 ): Promise<string[]> {
   const rows = await db
     .delete(session)
-    .where(and(arrayOverlaps(session.wallets, wallets), ne(session.id, kept)))
+    .where(and(arrayOverlaps(session.wallets, wallets), ne(session.id, retainedId)))
     .returning({ id: session.id })
   return rows.map(({ id }) => id)
 }

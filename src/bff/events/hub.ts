@@ -151,7 +151,7 @@ export class EventHub {
           this.#ring = new Ring(lastEventId, this.#capacity)
           this.#tooFar = -1n
         }
-        this.#tell()
+        this.#notify()
       },
       onEvent: (event) => {
         queue = queue
@@ -161,7 +161,7 @@ export class EventHub {
             if (ended || !made) return
             if (event.linkStatus) await this.#parts.noteStatus?.(event.paymentId, event.linkStatus)
             this.#ring?.append(made)
-            this.#tell()
+            this.#notify()
           })
           .catch((error: unknown) => {
             this.#parts.log.warn(
@@ -202,7 +202,7 @@ export class EventHub {
         'live events: refused',
       )
     else this.#parts.log.warn('live events: no connection to the payment service, trying again')
-    this.#tell()
+    this.#notify()
   }
 
   /**
@@ -280,7 +280,7 @@ export class EventHub {
     return events.map((event) => ({ ...event, makers: makers.get(event.paymentId) ?? [] }))
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener()
   }
 }

@@ -27,7 +27,7 @@ class Stream {
   #isBlocked = false
   #reaching = false
   /** The last value of `#live` sent to the browser. */
-  #told: boolean | undefined
+  #reportedLive: boolean | undefined
   #closed = false
 
   constructor(parts: {
@@ -57,7 +57,7 @@ class Stream {
     }
     // At the start too: a browser can resume before it ever saw a payment, and learns at once
     // whether events arrive.
-    if (this.#live !== this.#told) this.#sayWhere()
+    if (this.#live !== this.#reportedLive) this.#sendPosition()
     if (!ring || this.#reaching || this.#position === undefined) return
     while (!this.#isBlocked && !this.#closed) {
       const event = ring.after(this.#position)
@@ -73,7 +73,7 @@ class Stream {
    * Every 15 seconds: shows that the connection is alive and whether the service behind it is, and
    * moves the browser's position past events it may not see.
    */
-  beat(): void {
+  sendHeartbeat(): void {
     if (this.#isBlocked) return
     const last = this.#hub.ring?.last
     // A position from a history the service no longer has: the browser reads everything again.
@@ -84,7 +84,7 @@ class Stream {
       this.#hub.state === 'live'
     )
       this.#reset(last)
-    else this.#sayWhere()
+    else this.#sendPosition()
   }
 
   close(): void {
@@ -124,11 +124,11 @@ class Stream {
    * With data, because browsers report no event for an id alone: the page learns its position, and
    * whether events arrive.
    */
-  #sayWhere(): void {
-    this.#told = this.#live
-    const beat: Heartbeat = { live: this.#live }
+  #sendPosition(): void {
+    this.#reportedLive = this.#live
+    const heartbeat: Heartbeat = { live: this.#live }
     const at = this.#position === undefined || this.#reaching ? '' : `id: ${this.#position}\n`
-    this.#write(`${at}event: beat\ndata: ${JSON.stringify(beat)}\n\n`)
+    this.#write(`${at}event: beat\ndata: ${JSON.stringify(heartbeat)}\n\n`)
   }
 
   #maySee(event: RingEvent): boolean {
@@ -164,7 +164,7 @@ export type StreamsParts = {
   /** Those of the sessions that still stand, by id. */
   standing: (ids: string[]) => Promise<Map<string, OpenSession>>
   /** Tests take a short one. */
-  beatMs?: number
+  heartbeatMs?: number
 }
 
 /** All open streams. Each beat looks at their sessions again: a stream ends with its session, also when another process ended it. */
@@ -179,7 +179,7 @@ export class Streams {
     this.#forget = parts.hub.onChange(() => {
       for (const stream of this.#streams) stream.pump()
     })
-    this.#timer = setInterval(() => void this.#beat(), parts.beatMs ?? HEARTBEAT_MS)
+    this.#timer = setInterval(() => void this.#sendHeartbeats(), parts.heartbeatMs ?? HEARTBEAT_MS)
   }
 
   get size(): number {
@@ -230,7 +230,7 @@ export class Streams {
     for (const stream of this.#streams) stream.close()
   }
 
-  async #beat(): Promise<void> {
+  async #sendHeartbeats(): Promise<void> {
     const all = [...this.#streams].map((stream) => ({ stream, before: stream.session }))
     if (all.length === 0) return
     try {
@@ -243,7 +243,7 @@ export class Streams {
         }
         // Somebody who signed in meanwhile is newer than what was read.
         if (stream.session === before) stream.session = session
-        stream.beat()
+        stream.sendHeartbeat()
       }
     } catch (error) {
       this.#parts.log.warn({ err: error }, 'the sessions of open streams could not be looked at')

@@ -97,7 +97,7 @@ export async function settleDelivery(
       return await endSending(context.db, paymentId)
     }
     const { reported } = await noteDelivered(context.db, paymentId, context.now())
-    if (reported) await tell(context, 'undeliveredClose', { paymentId, requestId })
+    if (reported) await notifyService(context, 'undeliveredClose', { paymentId, requestId })
   } catch (error) {
     context.log.warn({ err: error, requestId, paymentId }, 'a delivery was not recorded')
   }
@@ -112,12 +112,12 @@ export async function reportUndelivered(
   { paymentId, requestId }: Pick<Outcome, 'paymentId' | 'requestId'>,
 ): Promise<void> {
   if (!(await isUndelivered(context.db, paymentId))) return
-  if (await tell(context, 'undeliveredReopen', { paymentId, requestId }))
+  if (await notifyService(context, 'undeliveredReopen', { paymentId, requestId }))
     await noteReported(context.db, paymentId, context.now())
 }
 
 /** False where the service has nothing to note: the payment was made by a link, or is open already. */
-async function tell(
+async function notifyService(
   { upstream, log }: ProxyContext,
   name: 'undeliveredReopen' | 'undeliveredClose',
   { paymentId, requestId }: { paymentId: string; requestId: string },

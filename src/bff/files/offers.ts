@@ -121,7 +121,9 @@ function remember<T>({ upstream }: ProxyContext, key: string, read: () => Promis
 
 function readSupported(context: ProxyContext, requestId: string): Promise<Supported> {
   return remember(context, 'supported', async () => {
-    const { kinds } = await context.upstream.ask(endpoints.facilitatorSupported, { requestId })
+    const { kinds } = await context.upstream.requestOwn(endpoints.facilitatorSupported, {
+      requestId,
+    })
     return new Map(
       kinds
         .filter(({ x402Version }) => x402Version === 2)
@@ -150,7 +152,7 @@ function readDomain(
       query: { network: network.network },
       requestId,
     }
-    return (await context.upstream.ask(endpoints.tokenInfo, request)).signingDomain
+    return (await context.upstream.requestOwn(endpoints.tokenInfo, request)).signingDomain
   })
 }
 
@@ -161,7 +163,7 @@ export function challengeOf(
   { offers, error }: { offers: readonly FilePaymentOption[]; error: string },
 ): { header: string; body: object } {
   const memo = createMemo(file)
-  const accepts = offers.map((offer) => requirementsOf(offer, memo))
+  const accepts = offers.map((option) => requirementsOf(option, memo))
   const resource = {
     url: urlOf(context, file.code),
     description: file.name,
@@ -225,7 +227,7 @@ export type ProofReading =
   | {
       ok: true
       question: Record<string, unknown>
-      offer: FilePaymentOption
+      paymentOption: FilePaymentOption
       proof: string | null
     }
   | { ok: false; readable: boolean; reason: string; message: string }
@@ -249,8 +251,8 @@ export function readProof(
     }
   const { payload: payment } = decoded
   const transaction = readTransaction(payment)
-  const offer = offers.find((each) => isPaidBy(each, payment, transaction))
-  if (!offer)
+  const paymentOption = offers.find((each) => isPaidBy(each, payment, transaction))
+  if (!paymentOption)
     return {
       ok: false,
       readable: true,
@@ -258,11 +260,11 @@ export function readProof(
       message: 'This file is not sold for that. Pay one of the offers.',
     }
   const memo = memoOf(payment, transaction)
-  const { network, asset, amountAtomic, payTo } = offer
+  const { network, asset, amountAtomic, payTo } = paymentOption
   return {
     ok: true,
-    offer,
-    proof: identify(offer, payment, transaction),
+    paymentOption,
+    proof: identify(paymentOption, payment, transaction),
     question: {
       walletAddress: payTo,
       paymentProof: header,
@@ -280,21 +282,21 @@ export function readProof(
 type Decoded = ReturnType<typeof decodeTransaction> | undefined
 
 function isPaidBy(
-  offer: FilePaymentOption,
+  paymentOption: FilePaymentOption,
   payment: PaymentPayload,
   transaction: Decoded,
 ): boolean {
   const network = readNetwork(networkNameOf(payment), payment.x402Version)
-  if (offer.network.network !== network) return false
+  if (paymentOption.network.network !== network) return false
   if (payment.x402Version === 2)
     return (
-      findAsset(offer.network, payment.accepted.asset) === offer.asset &&
-      offer.method === methodOf(payment)
+      findAsset(paymentOption.network, payment.accepted.asset) === paymentOption.asset &&
+      paymentOption.method === methodOf(payment)
     )
-  if (!transaction) return offer.method === methodOf(payment)
+  if (!transaction) return paymentOption.method === methodOf(payment)
   // A transaction of version 1 says by what it does which offer it pays.
   const native = transaction.ok && transaction.operations.some(({ kind }) => kind === 'transfer')
-  return offer.asset.native === native
+  return paymentOption.asset.native === native
 }
 
 function memoOf(payment: PaymentPayload, transaction: Decoded): string | undefined {

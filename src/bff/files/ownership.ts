@@ -28,7 +28,7 @@ type Payment = Pick<
 >
 
 /** Whether the merchant has the money. */
-function isHeld({ status, refund }: Payment): boolean {
+function isSettled({ status, refund }: Payment): boolean {
   return isPaid(status) && refund.state !== 'full'
 }
 
@@ -38,7 +38,7 @@ function isHeld({ status, refund }: Payment): boolean {
  */
 export function buys(context: ProxyContext, file: FileRow, payment: Payment): boolean {
   return (
-    isHeld(payment) &&
+    isSettled(payment) &&
     payment.resource === urlOf(context, file.code) &&
     context.config.sellerWallets.includes(payment.recipient) &&
     file.prices.some((price) =>
@@ -59,10 +59,10 @@ export type FileRequest = { context: ProxyContext; visitor: Visitor; requestId: 
  * proved. The service's ledger decides, now.
  */
 export async function findOwnPayment(
-  asked: FileRequest,
+  request: FileRequest,
   file: FileRow,
 ): Promise<Payment | undefined> {
-  const { context, visitor, requestId } = asked
+  const { context, visitor, requestId } = request
   const { session } = visitor
   if (!session) return undefined
   const wallets = session.wallets.slice(0, MOST_WALLETS)
@@ -85,10 +85,11 @@ export async function findOwnPayment(
   const made = await sessionPurchases(context.db, session.id, links)
   const bought = await findPurchases(context.db, file.id, { wallets, paymentIds: made })
   for (const paymentId of [...new Set([...bought, ...made])].slice(0, MOST_TRIES)) {
-    const payment = await readStatus(asked, paymentId)
+    const payment = await readStatus(request, paymentId)
     if (!payment) continue
     // What bought it once still does, whichever wallets and networks the merchant has by now.
-    if (bought.includes(paymentId) ? isHeld(payment) : buys(context, file, payment)) return payment
+    if (bought.includes(paymentId) ? isSettled(payment) : buys(context, file, payment))
+      return payment
   }
   return undefined
 }

@@ -33,9 +33,9 @@ const MAY_LAND: ReadonlySet<string | undefined> = new Set(['transaction_failed',
 const PRESENTED_WITHIN_MS = PRESENTER_RETENTION_MS - 24 * 3_600_000
 
 type Sale = { c: HttpContext; context: ProxyContext; file: FileRow; visitor: Visitor }
-type Asked = {
+type PresentedPayment = {
   offers: readonly FilePaymentOption[]
-  offer: FilePaymentOption
+  paymentOption: FilePaymentOption
   question: Record<string, unknown>
   proof: string | null
 }
@@ -52,24 +52,27 @@ export async function sell(sale: Sale): Promise<Response> {
     throw new ProblemError('NOT_FOUND', { message: 'This file is not sold any more.' })
   const offers = await offersOf(context, file, requestId)
   // A request without a body to answer buys nothing.
-  if (header === undefined || c.req.method === 'HEAD') return ask(sale, offers, 'Payment required')
+  if (header === undefined || c.req.method === 'HEAD')
+    return requestPayment(sale, offers, 'Payment required')
   const read = readProof(context, file, { header, offers })
   if (!read.ok) {
-    tellSettlement(c, { success: false, errorReason: read.reason })
-    return read.readable ? ask(sale, offers, read.message) : c.json({ error: read.message }, 400)
+    writeSettlementHeaders(c, { success: false, errorReason: read.reason })
+    return read.readable
+      ? requestPayment(sale, offers, read.message)
+      : c.json({ error: read.message }, 400)
   }
   // Here already: the source of the merchant is asked for nobody who sends too much.
   context.budgets.spend(spender(sale.visitor), 'action')
   const { size, ranges } = await requireSource(context, file)
   const range = readRange(c.req.header('range'), ranges ? size : null)
   if (range === 'unsatisfiable') return unsatisfiable(c, file)
-  const { offer, question, proof } = read
-  const settled = await settle(sale, { offers, offer, question, proof })
+  const { paymentOption, question, proof } = read
+  const settled = await settle(sale, { offers, paymentOption, question, proof })
   return settled instanceof Response ? settled : send(sale, settled, range)
 }
 
 /** 402: version 2 in the header, version 1 in the body. */
-function ask(
+function requestPayment(
   { c, context, file }: Sale,
   offers: readonly FilePaymentOption[],
   error: string,
@@ -86,9 +89,9 @@ function ask(
 
 type Settled = { paymentId: string; wallet: string }
 
-async function settle(sale: Sale, asked: Asked): Promise<Settled | Response> {
+async function settle(sale: Sale, attempt: PresentedPayment): Promise<Settled | Response> {
   const { c, context, file, visitor } = sale
-  const { offers, offer, question, proof } = asked
+  const { offers, paymentOption, question, proof } = attempt
   const requestId = c.get('requestId')
   const presented = proof !== null && { proof, presenter: presenterOf(file, visitor.address) }
   // An authorization or a transaction is public once it is broadcast: who reads it there presents it
@@ -101,6 +104,7 @@ async function settle(sale: Sale, asked: Asked): Promise<Settled | Response> {
         body: { ...question, timeout: SETTLE_S },
         requestId,
         timeoutMs: (SETTLE_S + 10) * 1_000,
+        keyless: true,
       },
       // It was spent before the source was asked.
       () => {},
@@ -108,14 +112,14 @@ async function settle(sale: Sale, asked: Asked): Promise<Settled | Response> {
     const { verified, paymentId, sender, signature, network } = parsed
     const facts = { transaction: signature, network, ...(sender !== null && { payer: sender }) }
     if (!verified || paymentId === null || sender === null) {
-      tellSettlement(c, { success: false, errorReason: 'settlement_pending', ...facts })
+      writeSettlementHeaders(c, { success: false, errorReason: 'settlement_pending', ...facts })
       c.header('Retry-After', '2')
       return c.json(
         { status: 'pending', hint: 'The payment is on its way. Ask again with the same payment.' },
         202,
       )
     }
-    tellSettlement(c, { success: true, ...facts })
+    writeSettlementHeaders(c, { success: true, ...facts })
     const solana = familyOf(network) === 'solana'
     // It may have gone back to its payer since it was settled.
     if (parsed.alreadyProcessed || solana) {
@@ -128,7 +132,7 @@ async function settle(sale: Sale, asked: Asked): Promise<Settled | Response> {
     await insertPurchase(context.db, purchase)
     const age = context.now().getTime() - parsed.timestamp
     // What the payer signs for `txid` stays between the payer and this proxy.
-    const known = presented ? age < PRESENTED_WITHIN_MS : offer.method === TXID_METHOD
+    const known = presented ? age < PRESENTED_WITHIN_MS : paymentOption.method === TXID_METHOD
     if (known) return { paymentId, wallet: sender }
     await reportUndelivered(context, { paymentId, requestId })
     return used(c, paymentId)
@@ -137,8 +141,8 @@ async function settle(sale: Sale, asked: Asked): Promise<Settled | Response> {
     if (!(error instanceof ProblemError) || error.code !== 'INVALID_PAYMENT_PROOF') throw error
     const reason = reasonCodeOf(error.facts.details)
     if (presented && !MAY_LAND.has(reason)) await deletePresenter(context.db, presented)
-    tellSettlement(c, { success: false, errorReason: reason ?? 'malformed' })
-    return ask(sale, offers, error.message)
+    writeSettlementHeaders(c, { success: false, errorReason: reason ?? 'malformed' })
+    return requestPayment(sale, offers, error.message)
   }
 }
 
@@ -200,7 +204,7 @@ function unsatisfiable(c: HttpContext, { size }: FileRow): Response {
   return c.json({ error: 'The file has no such part. Nothing was charged.' }, 416)
 }
 
-function tellSettlement(
+function writeSettlementHeaders(
   c: HttpContext,
   outcome: {
     success: boolean

@@ -23,7 +23,7 @@ const MIME_TYPE =
   /^[a-z0-9][a-z0-9.+-]{0,60}\/[a-z0-9][a-z0-9.+-]{0,60}(; ?charset=[a-z0-9-]{1,20})?$/i
 const UNKNOWN_TYPE = 'application/octet-stream'
 
-const WORDS = {
+const PROBLEM_TEXTS = {
   address: 'This address may not be read: it is not https on port 443, or not public.',
   unreachable: 'The source did not answer.',
   refused: 'The source refused the credentials.',
@@ -34,7 +34,7 @@ const WORDS = {
   answer: 'The source gave an answer that is no file.',
   sealed: 'The stored credentials cannot be opened. Enter the source again.',
 } as const
-type SourceReason = keyof typeof WORDS
+type SourceReason = keyof typeof PROBLEM_TEXTS
 
 /** A source that gives no file now. Its words are for the merchant; buyers are told less. */
 export class SourceError extends Error {
@@ -42,7 +42,7 @@ export class SourceError extends Error {
   readonly reason: SourceReason
 
   constructor(reason: SourceReason, options?: ErrorOptions) {
-    super(WORDS[reason], options)
+    super(PROBLEM_TEXTS[reason], options)
     this.reason = reason
   }
 }
@@ -189,7 +189,7 @@ export async function openSource(
     ? { range: `bytes=${range.start}-${range.end}` }
     : {}
   const question = await questionOf(file.source, secret, headers)
-  const stream = await ask(question, config.files)
+  const stream = await requestSource(question, config.files)
   try {
     return readAnswer(stream, range)
   } catch (error) {
@@ -249,7 +249,7 @@ async function questionOf(
   return { method: 'GET', url, headers }
 }
 
-async function ask(
+async function requestSource(
   question: ExternalRequest,
   files: FilesConfig | undefined,
 ): Promise<ExternalStream> {
@@ -270,22 +270,22 @@ async function ask(
 
 function readAnswer(
   { status, headers, body, close }: ExternalStream,
-  asked: ByteRange | undefined,
+  requested: ByteRange | undefined,
 ): OpenedSource {
   const declared = headers['content-length']
   const length = declared === undefined ? null : Number(declared)
   const type = headers['content-type'] ?? ''
   const opened = { length, mimeType: MIME_TYPE.test(type) ? type : UNKNOWN_TYPE, body, close }
   if (status === 200) return { ...opened, range: undefined }
-  if (status === 206 && asked) {
+  if (status === 206 && requested) {
     const range = readContentRange(headers['content-range'])
     // A source may end before the end that was asked for, but never begins elsewhere.
-    if (range?.start === asked.start && range.end <= asked.end) return { ...opened, range }
+    if (range?.start === requested.start && range.end <= requested.end) return { ...opened, range }
   }
   if (status === 401 || status === 403) throw new SourceError('refused')
   if (status === 404 || status === 410) throw new SourceError('missing')
   if (status >= 300 && status < 400) throw new SourceError('redirect')
-  if (status === 416 && asked?.start === 0) throw new SourceError('empty')
+  if (status === 416 && requested?.start === 0) throw new SourceError('empty')
   throw new SourceError('answer')
 }
 

@@ -64,7 +64,7 @@ const SETTLED_AFTER_MS = 2 * 60_000
 /** What the clocks of this program and of the service may differ by. */
 const CLOCKS_MS = 60 * 60_000
 /** The service says these before it keeps a payment, and never after. */
-const BEFORE_KEPT = new Set([
+const BEFORE_PERSISTED = new Set([
   'INVALID_PARAMETERS',
   'INVALID_RECIPIENT',
   'INSUFFICIENT_BALANCE',
@@ -74,7 +74,7 @@ const BEFORE_KEPT = new Set([
 ])
 
 /** Until then only the request that took the intent asks the service: its answer has come, or has not come in time. */
-const ASKED_ALONE_MS = UPSTREAM_TIMEOUT_MS + 5_000
+const EXCLUSIVE_REQUEST_MS = UPSTREAM_TIMEOUT_MS + 5_000
 
 /*
  * Two requests about one intent, a crash between any two commits, and an answer that is lost:
@@ -83,7 +83,7 @@ const ASKED_ALONE_MS = UPSTREAM_TIMEOUT_MS + 5_000
  *    late for it is told what became of it.
  * 2. The service is asked under one key, so there is one payment, unless it refused: that frees the key, and another request under it may pay.
  * 3. Only who took the intent calls such a refusal certain, and only while nobody else has asked: `sending` to `repeated` is a commit before any other
- *    request, and `sending` to `refused` fails after it. No clock decides this; `ASKED_ALONE_MS` keeps a refusal certain that comes in time.
+ *    request, and `sending` to `refused` fails after it. No clock decides this; `EXCLUSIVE_REQUEST_MS` keeps a refusal certain that comes in time.
  * 4. A crash before the service is asked, during it, or after it leaves `sending`, which counts against the cap. A repetition asks again under the key.
  * 5. After its time nobody asks any more. The payment is looked for among those that were made, and only without one the intent is `refused`. Here alone
  *    time decides: a process that stood still for `SETTLED_AFTER_MS` between the commit and its request could still pay.
@@ -93,7 +93,7 @@ const ASKED_ALONE_MS = UPSTREAM_TIMEOUT_MS + 5_000
  */
 
 /** Has the service pay, for the first time. A refusal that comes before anything is kept is certain: nothing was sent. Any other answer is not. */
-export async function carryOut(
+export async function sendApproved(
   asking: Asking,
   row: HostedRow,
   rule: HostedRule,
@@ -105,7 +105,7 @@ export async function carryOut(
   } catch (error) {
     if (
       error instanceof ForwardedError &&
-      BEFORE_KEPT.has(error.code) &&
+      BEFORE_PERSISTED.has(error.code) &&
       (await moveIntent(context.db, row.id, { from: ['sending'], to: 'refused' }))
     )
       throw error
@@ -144,10 +144,13 @@ async function send(
  * Finds out what became of a request whose answer got lost. While its time lasts it is asked again under the same key, and no refusal then says
  * anything about the first time; after that the payment is only looked for. Undefined where it was decided meanwhile.
  */
-export async function reconcile(asking: Asking, row: HostedRow): Promise<SendOutcome | undefined> {
+export async function recoverOutcome(
+  asking: Asking,
+  row: HostedRow,
+): Promise<SendOutcome | undefined> {
   const { context, visitor } = asking
   const now = context.now().getTime()
-  if (row.state === 'sending' && now < (row.takenAt?.getTime() ?? 0) + ASKED_ALONE_MS)
+  if (row.state === 'sending' && now < (row.takenAt?.getTime() ?? 0) + EXCLUSIVE_REQUEST_MS)
     return UNKNOWN
   const rule = findRule(context.config.hosted, row)
   if (rule && row.expiresAt.getTime() > now) {
@@ -237,7 +240,7 @@ function requestOf(row: HostedRow, { asset }: HostedRule): Record<string, unknow
 }
 
 /** What has to be signed, from what is kept. */
-export function intentOf(row: HostedRow, { asset }: HostedRule): HostedIntent {
+export function toHostedIntent(row: HostedRow, { asset }: HostedRule): HostedIntent {
   return {
     nonce: row.id,
     network: row.network,

@@ -141,7 +141,7 @@ export function describeShortLink(row: LinkRow, use: LinkUse): ShortLinkBody {
 
 function usageOf(row: LinkRow, { counts, surplus = [], refunds, partlyRead, now }: LinkUse) {
   const counted = [...(refunds ?? [])].filter(([paymentId]) => !surplus.includes(paymentId))
-  const count = (wanted: string) => counted.filter(([, state]) => state === wanted).length
+  const count = (expected: string) => counted.filter(([, state]) => state === expected).length
   return {
     link: row.link,
     state: stateOf(row, counts, now),
@@ -159,10 +159,10 @@ export type LinkRequest = v.InferOutput<(typeof browserEndpoints)['linkCreate'][
 /** Makes and keeps a link. @throws ProblemError `INVALID_PARAMETERS` that names every field that is wrong */
 export async function createLink(
   context: ProxyContext,
-  wish: LinkRequest,
+  request: LinkRequest,
   createdBy: string,
 ): Promise<LinkRow> {
-  const terms = readTerms(context, wish)
+  const terms = readTerms(context, request)
   const now = context.now()
   const key = await signingKey(context.db, now)
   const payload = linkPayload(terms, key.id)
@@ -181,44 +181,44 @@ export async function createLink(
   return row
 }
 
-function readTerms({ config, now }: ProxyContext, wish: LinkRequest): LinkTerms {
+function readTerms({ config, now }: ProxyContext, request: LinkRequest): LinkTerms {
   const details: Record<string, string> = {}
-  const network = config.networks.find((known) => known.network === wish.network)
+  const network = config.networks.find((known) => known.network === request.network)
   if (!network)
     details['network'] =
       `Expected one of ${config.networks.map((known) => known.network).join(', ')}.`
-  const asset = network && findAsset(network, wish.asset)
+  const asset = network && findAsset(network, request.asset)
   if (network && !asset)
     details['asset'] =
       `Expected an asset of ${network.name}: ${network.assets.map(({ symbol }) => symbol).join(', ')}.`
-  const recipient = parseAddress(wish.recipient)
-  if (!config.sellerWallets.includes(wish.recipient))
+  const recipient = parseAddress(request.recipient)
+  if (!config.sellerWallets.includes(request.recipient))
     details['recipient'] =
       `Expected one of the seller's wallets: ${config.sellerWallets.join(', ')}.`
   else if (network && recipient.ok && recipient.family !== familyOf(network.network))
     details['recipient'] = `Expected a wallet on ${network.name}.`
   const amount =
-    wish.amount !== undefined && asset ? parseAmount(wish.amount, asset.decimals) : undefined
+    request.amount !== undefined && asset ? parseAmount(request.amount, asset.decimals) : undefined
   if (amount && !amount.ok)
     details['amount'] = describeAmountProblem(
       amount.problem,
-      wish.amount ?? '',
+      request.amount ?? '',
       asset?.decimals ?? 0,
     )
-  if (wish.expiresAt !== undefined && wish.expiresAt <= now().getTime())
+  if (request.expiresAt !== undefined && request.expiresAt <= now().getTime())
     details['expiresAt'] = 'Expected a time to come.'
   requireNoProblems(details)
   return {
     id: createId('lnk'),
-    network: wish.network,
-    recipient: wish.recipient,
+    network: request.network,
+    recipient: request.recipient,
     asset: asset?.address ?? '',
     amountAtomic: amount?.ok ? amount.atomic.toString() : null,
-    resource: wish.resource ?? null,
-    description: wish.description ?? null,
-    reference: wish.reference ?? null,
-    expiresAt: wish.expiresAt ?? null,
-    maxPayments: wish.maxPayments ?? null,
-    returnUrl: wish.returnUrl ?? null,
+    resource: request.resource ?? null,
+    description: request.description ?? null,
+    reference: request.reference ?? null,
+    expiresAt: request.expiresAt ?? null,
+    maxPayments: request.maxPayments ?? null,
+    returnUrl: request.returnUrl ?? null,
   }
 }

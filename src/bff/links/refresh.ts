@@ -52,7 +52,7 @@ export async function refreshOldContacts(context: ProxyContext): Promise<void> {
     rows.flatMap(({ paymentId }) => paymentId ?? []),
   )
   if (ids.length === 0) return
-  const { payments } = await context.upstream.ask(endpoints.paymentStatuses, {
+  const { payments } = await context.upstream.requestOwn(endpoints.paymentStatuses, {
     query: { paymentIds: ids.join(',') },
     requestId: createId('req'),
   })
@@ -68,7 +68,7 @@ export async function refreshOldContacts(context: ProxyContext): Promise<void> {
 export async function refreshRolledBack(context: ProxyContext, paymentId: string): Promise<void> {
   const row = await findLinkPayment(context.db, paymentId)
   if (!row) return
-  const { payments } = await context.upstream.ask(endpoints.paymentStatuses, {
+  const { payments } = await context.upstream.requestOwn(endpoints.paymentStatuses, {
     query: { paymentIds: paymentId },
     requestId: createId('req'),
   })
@@ -102,10 +102,13 @@ export async function rebuildLinkPayments({
         ...(status !== undefined && { status }),
         ...(cursor !== null && { cursor }),
       }
-      const page: EndpointResponse<'paymentList'> = await upstream.ask(endpoints.paymentList, {
-        query,
-        requestId: createId('req'),
-      })
+      const page: EndpointResponse<'paymentList'> = await upstream.requestOwn(
+        endpoints.paymentList,
+        {
+          query,
+          requestId: createId('req'),
+        },
+      )
       for (const payment of page.payments) {
         const linkId = payment.metadata?.['paymentLink']
         if (typeof linkId === 'string')

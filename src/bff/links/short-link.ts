@@ -40,10 +40,10 @@ export function createCode(): string {
 /** Makes and keeps a short link. @throws ProblemError `INVALID_PARAMETERS` that names every field that is wrong */
 export async function createShortLink(
   context: ProxyContext,
-  asked: ShortLinkRequest,
+  request: ShortLinkRequest,
   createdBy: string,
 ): Promise<LinkRow> {
-  const row = shortLinkRow(context, await readTerms(context, asked), createdBy)
+  const row = shortLinkRow(context, await readTerms(context, request), createdBy)
   await insertLink(context.db, row)
   return row
 }
@@ -68,16 +68,16 @@ export function shortLinkRow(
   }
 }
 
-async function readTerms(context: ProxyContext, asked: ShortLinkRequest): Promise<ShortTerms> {
+async function readTerms(context: ProxyContext, request: ShortLinkRequest): Promise<ShortTerms> {
   const { config, now } = context
   const details: Record<string, string> = {}
-  const only = asked.only ? readOnly(config, asked.only, details) : null
-  const item = asked.product === undefined ? null : await readItem(context, asked, details)
-  const named = item?.price ?? asked.price
+  const only = request.only ? readOnly(config, request.only, details) : null
+  const item = request.product === undefined ? null : await readItem(context, request, details)
+  const named = item?.price ?? request.price
   const price = named ? readPrice(context, named, { only, details }) : null
-  if (asked.maxPieces !== undefined && asked.maxPieces > 1 && !price)
+  if (request.maxPieces !== undefined && request.maxPieces > 1 && !price)
     details['maxPieces'] = 'Expected a price: the payer chooses the amount of this link.'
-  if (asked.expiresAt !== undefined && asked.expiresAt <= now().getTime())
+  if (request.expiresAt !== undefined && request.expiresAt <= now().getTime())
     details['expiresAt'] = 'Expected a time to come.'
   requireNoProblems(details)
   return {
@@ -91,14 +91,14 @@ async function readTerms(context: ProxyContext, asked: ShortLinkRequest): Promis
     },
     invoice: null,
     only,
-    maxPieces: asked.maxPieces ?? 1,
-    askEmail: asked.askEmail ?? false,
-    resource: asked.resource ?? null,
-    description: item?.name ?? asked.description ?? null,
-    reference: asked.reference ?? null,
-    expiresAt: asked.expiresAt ?? null,
-    maxPayments: asked.maxPayments ?? null,
-    returnUrl: asked.returnUrl ?? null,
+    maxPieces: request.maxPieces ?? 1,
+    askEmail: request.askEmail ?? false,
+    resource: request.resource ?? null,
+    description: item?.name ?? request.description ?? null,
+    reference: request.reference ?? null,
+    expiresAt: request.expiresAt ?? null,
+    maxPayments: request.maxPayments ?? null,
+    returnUrl: request.returnUrl ?? null,
   }
 }
 
@@ -144,23 +144,23 @@ export function readPrice(
 
 function readOnly(
   config: BffConfig,
-  asked: NonNullable<ShortLinkRequest['only']>,
+  requested: NonNullable<ShortLinkRequest['only']>,
   details: Record<string, string>,
 ): ShortTerms['only'] {
-  const network = config.networks.find((known) => known.network === asked.network)
-  const asset = network && findAsset(network, asked.asset)
+  const network = config.networks.find((known) => known.network === requested.network)
+  const asset = network && findAsset(network, requested.asset)
   if (!network)
     details['only.network'] =
       `Expected one of ${config.networks.map((known) => known.network).join(', ')}.`
   else if (!asset)
     details['only.asset'] =
       `Expected an asset of ${network.name}: ${network.assets.map(({ symbol }) => symbol).join(', ')}.`
-  if (!config.sellerWallets.includes(asked.recipient))
+  if (!config.sellerWallets.includes(requested.recipient))
     details['only.recipient'] =
       `Expected one of the seller's wallets: ${config.sellerWallets.join(', ')}.`
-  else if (network && !isWalletOn(asked.recipient, network))
+  else if (network && !isWalletOn(requested.recipient, network))
     details['only.recipient'] = `Expected a wallet on ${network.name}.`
-  return { network: asked.network, recipient: asked.recipient, asset: asset?.address ?? '' }
+  return { network: requested.network, recipient: requested.recipient, asset: asset?.address ?? '' }
 }
 
 /** Every currency of every network where the merchant is paid, or the one that a link names. */

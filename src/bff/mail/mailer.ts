@@ -178,7 +178,7 @@ export class Mailer {
   }
 
   async #readPage(from: bigint): Promise<{ news: MailNews[]; to: bigint }> {
-    const { events, next } = await this.#context.upstream.ask(endpoints.eventList, {
+    const { events, next } = await this.#context.upstream.requestOwn(endpoints.eventList, {
       query: { after: String(from) },
       requestId: createId('req'),
     })
@@ -192,7 +192,7 @@ export class Mailer {
     const query = { limit: LIST_LIMIT }
     const news: MailNews[] = []
     if (kinds.has('unmatched')) {
-      const { transfers } = await upstream.ask(endpoints.unmatchedList, { query, requestId })
+      const { transfers } = await upstream.requestOwn(endpoints.unmatchedList, { query, requestId })
       for (const { transferId, assigned, timestamp, ...transfer } of transfers)
         if (assigned === null)
           news.push({
@@ -203,7 +203,10 @@ export class Mailer {
           })
     }
     if (kinds.has('undelivered')) {
-      const { payments } = await upstream.ask(endpoints.undeliveredList, { query, requestId })
+      const { payments } = await upstream.requestOwn(endpoints.undeliveredList, {
+        query,
+        requestId,
+      })
       for (const { timestamp, ...payment } of payments)
         if (timestamp <= now().getTime() - UNDELIVERED_MS)
           news.push({
@@ -214,7 +217,10 @@ export class Mailer {
           })
     }
     if (kinds.has('refund_request')) {
-      const { requests } = await upstream.ask(endpoints.refundRequestList, { query, requestId })
+      const { requests } = await upstream.requestOwn(endpoints.refundRequestList, {
+        query,
+        requestId,
+      })
       for (const { requestId: id, state, payer, timestamp, ...request } of requests)
         if (state === 'open')
           news.push({
@@ -225,9 +231,9 @@ export class Mailer {
           })
     }
     if (kinds.has('webhook_dead')) {
-      const { webhooks } = await upstream.ask(endpoints.webhookList, { requestId })
+      const { webhooks } = await upstream.requestOwn(endpoints.webhookList, { requestId })
       for (const { id } of webhooks.filter(({ dead }) => dead > 0)) {
-        const { deliveries } = await upstream.ask(endpoints.webhookDeliveries, {
+        const { deliveries } = await upstream.requestOwn(endpoints.webhookDeliveries, {
           params: { id },
           query: { ...query, state: 'dead' },
           requestId,

@@ -75,7 +75,7 @@ async function readChainlink(
   reader: RateReader,
 ): Promise<Rate> {
   const call = async (data: string, words: number): Promise<bigint[]> => {
-    const value = await askChain(reader, rule.network, {
+    const value = await callChain(reader, rule.network, {
       method: 'eth_call',
       params: [{ to: rule.address, data }, 'latest'],
     })
@@ -122,7 +122,7 @@ async function readPyth(
 ): Promise<Rate> {
   const answer = v.safeParse(
     PythAccount,
-    await askChain(reader, rule.network, {
+    await callChain(reader, rule.network, {
       method: 'getAccountInfo',
       params: [rule.account, { encoding: 'base64', commitment: 'confirmed' }],
     }),
@@ -156,7 +156,11 @@ async function readHttp(
   reader: RateReader,
 ): Promise<Rate> {
   const url = new URL(rule.url)
-  const answer = await ask(reader, { method: 'GET', url, headers: { accept: 'application/json' } })
+  const answer = await requestJson(reader, {
+    method: 'GET',
+    url,
+    headers: { accept: 'application/json' },
+  })
   const value = valueAt(answer, rule.path)
   const text = textOf(value)
   const read = parseAmount(text, RATE_DECIMALS)
@@ -207,7 +211,7 @@ function decimalOf(value: bigint, exponent: number): string {
 type RpcRequest = { method: string; params: readonly unknown[] }
 
 /** The first endpoint of a network that answers. */
-async function askChain(
+async function callChain(
   reader: RateReader,
   networkId: string,
   { method, params }: RpcRequest,
@@ -218,7 +222,7 @@ async function askChain(
     try {
       const body = stringifyJson({ jsonrpc: '2.0', id: 1, method, params })
       const headers = { 'content-type': 'application/json' }
-      const answer = await ask(reader, { method: 'POST', url: new URL(url), headers, body })
+      const answer = await requestJson(reader, { method: 'POST', url: new URL(url), headers, body })
       const result = valueAt(answer, ['result'])
       if (result !== undefined) return result
       last = new RateError(`The RPC endpoint refused ${method}.`)
@@ -229,7 +233,7 @@ async function askChain(
   throw new RateError(`No RPC endpoint of ${networkId} answered.`, { cause: last })
 }
 
-async function ask(
+async function requestJson(
   { exchanger }: RateReader,
   request: { method: string; url: URL; headers: Record<string, string>; body?: string },
 ): Promise<unknown> {
@@ -295,12 +299,12 @@ export class Rates {
     const known = this.#known.get(rule)
     const at = this.#reader.now()
     if (known && at >= known.at && at - known.at < FRESH_MS) return known.answer
-    const answer = this.#ask(rule)
+    const answer = this.#fetchRate(rule)
     this.#known.set(rule, { at, answer })
     return answer
   }
 
-  async #ask(rule: RateRule): Promise<RateAnswer> {
+  async #fetchRate(rule: RateRule): Promise<RateAnswer> {
     const pair = `${rule.asset}/${rule.currency}`
     const read = await Promise.allSettled(
       rule.sources.map((source) => readSource(source, this.#reader)),

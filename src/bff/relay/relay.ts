@@ -121,18 +121,18 @@ export const relay: OwnRule<'relay'> = async ({ context, visitor, body }) => {
   try {
     const bytes = body.body === undefined ? undefined : new TextEncoder().encode(body.body)
     const { address } = visitor
-    const asked = await turnstile.pass({ host: url.host, address }, () =>
+    const relayed = await turnstile.pass({ host: url.host, address }, () =>
       exchange(
         { method, url, headers, body: bytes },
         { timeoutMs: WITHIN_MS, maxBytes: MAX_RELAYED_BYTES, loopback },
       ),
     )
-    if (asked.refused !== null)
+    if (relayed.refused !== null)
       throw new ProblemError('RATE_LIMIT', {
         retryAfter: 2,
-        details: { budget: 'relay', scope: asked.refused },
+        details: { budget: 'relay', scope: relayed.refused },
       })
-    const answer = asked.value
+    const answer = relayed.value
     return {
       value: {
         answered: true as const,

@@ -87,8 +87,8 @@ async function readWallets({
   context.budgets.spend(spender(visitor), 'sync')
   try {
     const [managed, owned] = await Promise.all([
-      context.upstream.ask(endpoints.walletList, { requestId }),
-      context.upstream.ask(endpoints.payoutList, { requestId }),
+      context.upstream.requestOwn(endpoints.walletList, { requestId }),
+      context.upstream.requestOwn(endpoints.payoutList, { requestId }),
     ])
     const known = new Set(managed.wallets.map(({ walletAddress }) => walletAddress))
     return {

@@ -20,7 +20,7 @@ import type { UpstreamReply, UpstreamRequest } from '../upstream/upstream.ts'
 import { readPayment } from './read-payment.ts'
 import { refundRequest } from './refund.ts'
 
-type Wanted = {
+type BuildRequest = {
   context: ProxyContext
   visitor: Visitor
   requestId: string
@@ -44,7 +44,7 @@ export type MadePayment = {
  * A visitor without a session gets an anonymous one, which may see the payments it made and nothing else. It is named before the service is asked: the
  * idempotency key is the session's, and equal keys of two visitors build two payments.
  */
-export async function buildPayment({
+export async function requestPaymentBuild({
   context,
   visitor,
   requestId,
@@ -52,7 +52,7 @@ export async function buildPayment({
   sender,
   body,
   refund,
-}: Wanted): Promise<MadePayment> {
+}: BuildRequest): Promise<MadePayment> {
   const { session } = visitor
   const sessionId = session?.id ?? createId('ses')
   const senderVerified = session?.wallets.includes(sender) ?? false
@@ -100,7 +100,7 @@ export const transactionSend: Rule<'transactionSend'> = async (call) => {
   const refund = await refundRequest(call)
   const mayPayAnybody = visitor.session !== undefined && may(visitor.session, 'operator')
   if (!mayPayAnybody && !refund) requireSeller(input.body, context.config)
-  const wanted = {
+  const buildRequest = {
     context,
     visitor,
     requestId,
@@ -109,7 +109,7 @@ export const transactionSend: Rule<'transactionSend'> = async (call) => {
     body: fieldsOf(raw.body),
     refund,
   }
-  const { reply, setCookie } = await buildPayment(wanted)
+  const { reply, setCookie } = await requestPaymentBuild(buildRequest)
   return {
     value: reply.value,
     headers: { ...reply.headers, ...(setCookie !== undefined && { 'Set-Cookie': setCookie }) },

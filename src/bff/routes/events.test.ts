@@ -25,7 +25,7 @@ const readers: EventReader[] = []
 beforeAll(async () => {
   fixture = await Fixture.open({
     bff: { operatorWallets: [operatorWallet.address] },
-    overrides: { beatMs: 200, ringCapacity: RING },
+    overrides: { heartbeatMs: 200, ringCapacity: RING },
   })
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
@@ -283,7 +283,7 @@ test('a wallet that joins outlasts a look at the sessions that began before', as
   const streams = new Streams({
     hub,
     log,
-    beatMs: 20,
+    heartbeatMs: 20,
     // The first look reads at once and is answered late; no later one is answered, which would correct it.
     standing: async () => {
       const isFirst = looks++ === 0

@@ -80,13 +80,13 @@ export const fileList: OwnRule<'fileList'> = async ({ context, visitor, requestI
  * failed; more than once only where many of those payments were refunded since the last time. A
  * refund that is not final is looked at again: a reorganization may undo it.
  */
-export const fileFailures: OwnRule<'fileFailures'> = async (asked) => {
-  const { config, db } = asked.context
+export const fileFailures: OwnRule<'fileFailures'> = async (request) => {
+  const { config, db } = request.context
   let failed = 0
   let offset = 0
   for (let page = 0; config.files && page < MOST_FAILURE_PAGES; page++) {
     const failures = await unreportedFailures(db, { limit: MOST_PAYMENT_IDS, offset })
-    const known = await readStatuses(asked, failures)
+    const known = await readStatuses(request, failures)
     const refunded = failures.filter((id) => known.get(id)?.refund.state === 'full')
     const closed = refunded.filter((id) => known.get(id)?.refundFinal)
     await closeFailures(db, closed)
@@ -104,8 +104,8 @@ function withoutPlace(source: FileSource): FileSource {
 }
 
 /** Payments through the links of files, whose payers may not have come back for the file. */
-async function recordPayments(asked: FileRequest, rows: readonly FileRow[]): Promise<void> {
-  const { context, visitor, requestId } = asked
+async function recordPayments(request: FileRequest, rows: readonly FileRow[]): Promise<void> {
+  const { context, visitor, requestId } = request
   const owners = new Map(
     rows.flatMap((row) => row.prices.map(({ linkId }) => [linkId, row] as const)),
   )
@@ -116,7 +116,7 @@ async function recordPayments(asked: FileRequest, rows: readonly FileRow[]): Pro
   await Promise.allSettled(
     found.map(async ({ paymentId, linkId }) => {
       const file = owners.get(linkId)
-      const payment = await readStatus(asked, paymentId)
+      const payment = await readStatus(request, paymentId)
       if (!file || !payment) return
       const purchase = { paymentId, fileId: file.id, wallet: payment.sender }
       await insertLinkPurchase(context.db, { ...purchase, createdAt: context.now() })

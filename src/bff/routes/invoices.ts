@@ -210,10 +210,10 @@ async function bodiesOf(call: Asking, found: readonly FoundInvoice[]): Promise<I
   const refundOf = (asks: boolean, paymentId: string) =>
     asks ? (statuses.get(paymentId)?.refund.state ?? null) : 'none'
   return invoices.map(({ row, state, customer, code, payments, paid, asks }) => {
-    const kept = paid.filter(({ paymentId }) => refundOf(asks, paymentId) !== 'full')
+    const unrefunded = paid.filter(({ paymentId }) => refundOf(asks, paymentId) !== 'full')
     // What arrives on a void invoice pays nothing: all of it is owed back.
-    const paying = state === 'void' ? undefined : (kept[0] ?? paid[0] ?? payments[0])
-    const owed = kept.filter((each) => each !== paying)
+    const paying = state === 'void' ? undefined : (unrefunded[0] ?? paid[0] ?? payments[0])
+    const owed = unrefunded.filter((each) => each !== paying)
     return {
       id: row.id,
       state,
@@ -274,11 +274,11 @@ function asksForRefunds(state: string, paid: readonly unknown[]): boolean {
   return paid.length > 0 && (state === 'paid' || state === 'void' || paid.length > 1)
 }
 
-const WORDS = {
+const PROBLEM_TEXTS = {
   invoice_state: 'This invoice changed meanwhile, or it does not exist. Load it again.',
   invoice_paid: 'A payment of this invoice arrived or is on its way. Refund it instead.',
 } as const
 
-function refuse(reason: keyof typeof WORDS): ProblemError {
-  return new ProblemError('INVALID_PARAMETERS', { message: WORDS[reason], reason })
+function refuse(reason: keyof typeof PROBLEM_TEXTS): ProblemError {
+  return new ProblemError('INVALID_PARAMETERS', { message: PROBLEM_TEXTS[reason], reason })
 }

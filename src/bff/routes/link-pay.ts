@@ -20,7 +20,7 @@ import { requireSource } from '../files/source.ts'
 import { openLink, readState, refuseLink, type OpenedLink } from '../links/open-link.ts'
 import { refreshPayments } from '../links/refresh.ts'
 import { chosenTerms, findShort } from '../links/short-link.ts'
-import { buildPayment } from './build-payment.ts'
+import { requestPaymentBuild } from './build-payment.ts'
 import type { OwnCall, OwnReply, OwnRule } from '../session/rule.ts'
 
 /**
@@ -46,7 +46,7 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
   const place =
     (await findLinkUse(context.db, opened.row.id, payer)) ??
     (await takeOpenPlace(context, opened, payer))
-  const wanted = {
+  const buildRequest = {
     context,
     visitor,
     requestId,
@@ -54,7 +54,7 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
     sender: body.walletAddress,
     body: requestOf(context, opened, body),
   }
-  const { reply, sessionId, setCookie } = await buildPayment(wanted).catch(
+  const { reply, sessionId, setCookie } = await requestPaymentBuild(buildRequest).catch(
     async (error: unknown) => {
       if (place.id === payer.id) await releaseLinkUse(context.db, place.id)
       throw error

@@ -78,8 +78,8 @@ export const mailWrite: OwnRule<'mailWrite'> = async ({ context, visitor, body }
 export const mailConfirm: OwnRule<'mailConfirm'> = async ({ context, visitor, body }) => {
   const wallet = personOf(visitor)
   context.budgets.spendNote(visitor.address)
-  const tried = { wallet, code: body.code, now: context.now() }
-  if (!(await confirmMailAddress(context.db, tried, MOST_ATTEMPTS)))
+  const attempt = { wallet, code: body.code, now: context.now() }
+  if (!(await confirmMailAddress(context.db, attempt, MOST_ATTEMPTS)))
     throw new ProblemError('INVALID_PARAMETERS', {
       details: { code: 'Expected the code of the newest e-mail, within an hour and 5 attempts.' },
     })

@@ -151,8 +151,8 @@ export function mountEvents(app: Hono<HonoEnv>, context: ProxyContext): void {
 }
 
 /** What a program on a page of any origin may send, and read. The official client sends the last one. */
-const ASKED = 'x-payment, payment-signature, range, access-control-expose-headers'
-const TOLD =
+const REQUEST_HEADERS = 'x-payment, payment-signature, range, access-control-expose-headers'
+const EXPOSED_HEADERS =
   'PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, Retry-After, Content-Disposition, Content-Range, Accept-Ranges'
 
 /**
@@ -164,7 +164,7 @@ export function mountFiles(app: Hono<HonoEnv>, context: ProxyContext): void {
   app.options(FILE_PATH, (c) => {
     allowAnyOrigin(c)
     c.header('Access-Control-Allow-Methods', 'GET, HEAD, OPTIONS')
-    c.header('Access-Control-Allow-Headers', ASKED)
+    c.header('Access-Control-Allow-Headers', REQUEST_HEADERS)
     c.header('Access-Control-Max-Age', '600')
     return c.body(null, 204)
   })
@@ -227,7 +227,7 @@ async function download(
 function allowAnyOrigin(c: HttpContext): void {
   c.header('Access-Control-Allow-Origin', '*')
   c.header('Access-Control-Allow-Credentials', undefined)
-  c.header('Access-Control-Expose-Headers', TOLD)
+  c.header('Access-Control-Expose-Headers', EXPOSED_HEADERS)
   c.header('Cross-Origin-Resource-Policy', 'cross-origin')
 }
 

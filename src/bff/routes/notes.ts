@@ -6,7 +6,7 @@ import { type OwnRule, may, notFound, requireWallet } from '../session/rule.ts'
 import { readPayment } from './read-payment.ts'
 
 /** All operators share one set of notes. */
-const DESK = 'desk'
+const MERCHANT_OWNER = 'desk'
 /** For other sessions each payment is read, to verify that it is theirs. */
 const MOST_OF_A_WALLET = 20
 
@@ -33,7 +33,8 @@ export const noteWrite: OwnRule<'noteWrite'> = async ({ context, visitor, body, 
   const { paymentIds, ...change } = body
   const ids = [...new Set(paymentIds)]
   const places: { owner: string; paymentId: string }[] = []
-  if (may(session, 'operator')) places.push(...ids.map((paymentId) => ({ owner: DESK, paymentId })))
+  if (may(session, 'operator'))
+    places.push(...ids.map((paymentId) => ({ owner: MERCHANT_OWNER, paymentId })))
   else {
     if (ids.length > MOST_OF_A_WALLET) {
       const message = `Expected at most ${MOST_OF_A_WALLET} payments: only operators can change more at once.`
@@ -72,7 +73,7 @@ function withEmails(rows: readonly NoteRow[], emails: Emails) {
 }
 
 function ownersOf(session: OpenSession): string[] {
-  return session.member ? [DESK] : session.wallets
+  return session.member ? [MERCHANT_OWNER] : session.wallets
 }
 
 function toNote(

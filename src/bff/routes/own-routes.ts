@@ -12,10 +12,10 @@ import {
   findSessionsOf,
 } from '../db/sessions.ts'
 import {
-  carryOut,
-  reconcile,
+  sendApproved,
+  recoverOutcome,
   type SendOutcome,
-  intentOf,
+  toHostedIntent,
   isIntentSigned,
   refuseHosted,
   refuseOverLimit,
@@ -156,7 +156,7 @@ async function take(
   const rule = findRule(context.config.hosted, row)
   if (!rule) return refuse(refuseHosted('hosted_wallet'))
   if (!(await maySign(context, session, row.signer))) return refuse(refuseHosted('hosted_signer'))
-  if (!isIntentSigned(row.signer, intentOf(row, rule), body.signature))
+  if (!isIntentSigned(row.signer, toHostedIntent(row, rule), body.signature))
     throw refuseHosted('hosted_signature')
   if (row.amount > rule.maxPerPayment)
     return refuse(refuseOverLimit('hosted_over_payment', rule.maxPerPayment, rule.asset))
@@ -165,11 +165,11 @@ async function take(
   const taken = await takeIntent(context.db, row, { signatureHash, maxPerDay, now: context.now })
   switch (taken.kind) {
     case 'taken':
-      return carryOut(call, taken.row, rule)
+      return sendApproved(call, taken.row, rule)
     case 'expired':
       throw refuseHosted('hosted_expired')
     case 'over_day':
-      throw refuseOverLimit('hosted_over_day', maxPerDay - taken.spent, rule.asset)
+      throw refuseOverLimit('hosted_over_day', maxPerDay - taken.outflow, rule.asset)
     case 'gone':
       return again(call, row.id, signatureHash)
   }
@@ -186,7 +186,7 @@ async function repeat(call: SendCall, row: HostedRow, signatureHash: string): Pr
   if (row.state === 'refused') throw refuseHosted('hosted_not_sent')
   if (row.signatureHash !== signatureHash) throw refuseHosted('hosted_used')
   if (row.state === 'sent') return sent(row.paymentId)
-  return (await reconcile(call, row)) ?? again(call, row.id, signatureHash)
+  return (await recoverOutcome(call, row)) ?? again(call, row.id, signatureHash)
 }
 
 async function maySign(

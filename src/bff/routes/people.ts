@@ -71,8 +71,8 @@ export const peopleJoin: OwnRule<'peopleJoin'> = async ({ context, visitor, body
   // What somebody gave away as an owner ends with that role.
   if (!found || (await roleOf(context, found.createdBy)) !== 'owner')
     throw refuse('invitation_over')
-  const held = await roleOf(context, wallet)
-  if (hasRole(held, found.role)) throw refuse('role_held')
+  const currentRole = await roleOf(context, wallet)
+  if (hasRole(currentRole, found.role)) throw refuse('role_held')
   const configuredOwners = context.config.operatorWallets
   if (
     !(await acceptInvitation(context.db, found, { wallet, at: now, requestId, configuredOwners }))
@@ -158,13 +158,13 @@ function isConfigured({ config }: ProxyContext, wallet: string): boolean {
   return config.operatorWallets.includes(wallet)
 }
 
-const WORDS = {
+const PROBLEM_TEXTS = {
   invitation_over: 'This invitation was used or withdrawn, or it has expired. Ask for a new one.',
   role_held: 'This wallet already has this role or a higher one.',
   role_configured:
     'The configuration of the proxy names this wallet as an owner. Change OPERATOR_WALLETS and start the proxy again.',
 } as const
 
-function refuse(reason: keyof typeof WORDS): ProblemError {
-  return new ProblemError('FORBIDDEN', { message: WORDS[reason], reason })
+function refuse(reason: keyof typeof PROBLEM_TEXTS): ProblemError {
+  return new ProblemError('FORBIDDEN', { message: PROBLEM_TEXTS[reason], reason })
 }

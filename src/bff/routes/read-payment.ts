@@ -6,7 +6,7 @@ import { ForwardedError } from '../upstream/problem.ts'
 import { projectForParties, type UpstreamReply } from '../upstream/upstream.ts'
 import { notFound, spender } from '../session/rule.ts'
 
-type Wanted = {
+type StatusRequest = {
   context: ProxyContext
   visitor: Visitor
   session: OpenSession
@@ -21,7 +21,7 @@ export async function readPayment({
   session,
   paymentId,
   requestId,
-}: Wanted): Promise<UpstreamReply<'paymentStatus'>> {
+}: StatusRequest): Promise<UpstreamReply<'paymentStatus'>> {
   const reply = await context.upstream
     .read('paymentStatus', { params: { paymentId }, requestId }, () =>
       context.budgets.spend(spender(visitor), 'tail'),

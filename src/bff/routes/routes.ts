@@ -49,8 +49,8 @@ const transactionSubmitted: Rule<'transactionSubmitted'> = async (call) => {
   refuseSenderVerified(input.body)
   // A viewer reads all payments, and reports none.
   const reporter = may(session, 'operator') ? session : { ...session, member: null }
-  const wanted = { ...call, paymentId: input.body.paymentId, session: reporter }
-  const { parsed } = await readPayment(wanted)
+  const statusRequest = { ...call, paymentId: input.body.paymentId, session: reporter }
+  const { parsed } = await readPayment(statusRequest)
   const senderVerified = session.wallets.includes(parsed.sender)
   const request = {
     ...onward(call),
@@ -79,11 +79,11 @@ const apiKeyCreate: Rule<'apiKeyCreate'> = async (call) => {
 /** A session that has proven the sender of a payment it made since is the evidence that a transfer may wait for: the service is told, and asked again. */
 const paymentStatus: Rule<'paymentStatus'> = async (call) => {
   const session = requireSession(call.visitor)
-  const wanted = { ...call, paymentId: call.input.params.paymentId, session }
-  const reply = await readPayment(wanted)
+  const statusRequest = { ...call, paymentId: call.input.params.paymentId, session }
+  const reply = await readPayment(statusRequest)
   if (!(await awaitsVerification(call, session, reply.parsed))) return reply
   return verifySender(call, session, reply.parsed).then(
-    () => readPayment(wanted),
+    () => readPayment(statusRequest),
     // What the service refuses changes nothing about what was read.
     () => reply,
   )
@@ -259,12 +259,12 @@ async function findParties(
  */
 function walletsOf(
   session: OpenSession,
-  wanted: readonly string[] | undefined,
+  requested: readonly string[] | undefined,
 ): readonly string[] | undefined {
-  if (session.member) return wanted
-  if (!wanted) return session.wallets
-  if (wanted.some((wallet) => !session.wallets.includes(wallet))) throw notFound()
-  return wanted
+  if (session.member) return requested
+  if (!requested) return session.wallets
+  if (requested.some((wallet) => !session.wallets.includes(wallet))) throw notFound()
+  return requested
 }
 
 /** @throws ProblemError `INVALID_PARAMETERS` unless the typed name matches exactly */

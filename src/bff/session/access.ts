@@ -124,7 +124,7 @@ export const ACCESS: {
   auditRead: 'owner',
 }
 
-type Asked = {
+type AccessRequest = {
   context: Pick<ProxyContext, 'db' | 'now' | 'log'>
   visitor: Visitor
   name: keyof typeof ACCESS
@@ -139,10 +139,10 @@ type Asked = {
  * @throws ProblemError `UNAUTHORIZED`, `FORBIDDEN`, and what `run` throws
  */
 export async function withAccess<Result>(
-  asked: Asked,
+  request: AccessRequest,
   run: () => Promise<Result>,
 ): Promise<Result> {
-  const { context, visitor, name, requestId, about } = asked
+  const { context, visitor, name, requestId, about } = request
   const least = ACCESS[name]
   const session = least === 'anybody' ? visitor.session : requireRole(visitor, least)
   const member = session?.member
@@ -188,7 +188,7 @@ const SUBJECTS = [
   'prefix',
 ]
 
-function subjectOf({ params, body }: Asked['about']): string | null {
+function subjectOf({ params, body }: AccessRequest['about']): string | null {
   const fields: Record<string, unknown> = { ...toFields(body), ...toFields(params) }
   const named = SUBJECTS.map((field) => fields[field]).find((value) => value !== undefined)
   const parts = [named, fields['role']].filter((part) => part !== undefined)

@@ -81,7 +81,7 @@ export async function requireApproval(
     throw refuse('approval_signature')
 }
 
-const WORDS = {
+const PROBLEM_TEXTS = {
   approval_required:
     'An owner’s wallet has to sign this change: ask for the text at POST /approvals.',
   approval_signer: 'Sign with the wallet of an owner that this session has proven.',
@@ -89,9 +89,9 @@ const WORDS = {
   approval_signature: 'The signature is not over this change.',
 } as const
 
-function refuse(reason: keyof typeof WORDS): ProblemError {
+function refuse(reason: keyof typeof PROBLEM_TEXTS): ProblemError {
   return new ProblemError('FORBIDDEN', {
-    message: WORDS[reason],
+    message: PROBLEM_TEXTS[reason],
     reason,
     details: { header: APPROVAL_HEADER },
   })

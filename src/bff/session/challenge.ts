@@ -20,17 +20,17 @@ export type Asking = { origin: string; cookies: string | undefined; site: Cookie
  */
 export async function issueChallenge(
   context: ProxyContext,
-  wanted: { walletAddress: string; network: string },
+  requested: { walletAddress: string; network: string },
   asking: Asking,
 ) {
-  const network = context.config.networks.find((known) => known.network === wanted.network)
+  const network = context.config.networks.find((known) => known.network === requested.network)
   if (!network)
     throw new ProblemError('INVALID_PARAMETERS', {
       details: {
         network: `Expected one of ${context.config.networks.map((known) => known.network).join(', ')}.`,
       },
     })
-  const parsed = parseAddress(wanted.walletAddress)
+  const parsed = parseAddress(requested.walletAddress)
   if (!parsed.ok || parsed.family !== familyOf(network.network)) {
     throw new ProblemError('INVALID_PARAMETERS', {
       details: { walletAddress: `Expected an address of ${network.name}.` },

@@ -47,7 +47,7 @@ export function openFeed(feed: Feed): () => void {
   let plan = ''
   let alive = true
   let end: FeedEnd | undefined
-  const say = (message: unknown): void => socket.send(stringifyJson(message))
+  const sendMessage = (message: unknown): void => socket.send(stringifyJson(message))
   const stop = (reason: FeedEnd): void => {
     end ??= reason
     socket.terminate()
@@ -58,7 +58,7 @@ export function openFeed(feed: Feed): () => void {
     if (socket.readyState === WebSocket.OPEN) socket.ping()
   }, PING_EVERY_MS)
 
-  socket.on('open', () => say({ method: 'authenticate', apiKey: feed.apiKey }))
+  socket.on('open', () => sendMessage({ method: 'authenticate', apiKey: feed.apiKey }))
   socket.on('pong', () => (alive = true))
   socket.on('unexpected-response', (request, response) => {
     request.destroy()
@@ -80,7 +80,7 @@ export function openFeed(feed: Feed): () => void {
     switch (message.parsed.type) {
       case 'authenticated':
         plan = message.parsed.plan
-        return say({
+        return sendMessage({
           method: 'subscribe',
           keys: ['payments', 'refundRequests'],
           ...(feed.since !== undefined && { since: String(feed.since) }),

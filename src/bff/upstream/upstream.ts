@@ -52,6 +52,11 @@ export type UpstreamRequest = {
   timeoutMs?: number
   /** Never retried automatically: a lost answer is reported as lost. */
   once?: boolean
+  /**
+   * Sent without an Idempotency-Key, and once. For an answer that grants something: a lost one is
+   * taken back by the service, which keeps the answer of a key instead.
+   */
+  keyless?: boolean
   /** Sent along, so that one id finds a request in the logs of both programs. */
   requestId: string
 }
@@ -122,7 +127,7 @@ export class Upstream {
   }
 
   /** Asks what this program itself needs to know, outside any visitor's request. */
-  async ask<S extends v.GenericSchema>(
+  async requestOwn<S extends v.GenericSchema>(
     row: Endpoint & { response: S },
     request: UpstreamRequest,
   ): Promise<v.InferOutput<S>> {
@@ -152,10 +157,10 @@ export class Upstream {
     request: UpstreamRequest,
   ): Promise<UpstreamReply<K>> {
     this.#quota.begin()
-    let told: RateHeaders | undefined
+    let reported: RateHeaders | undefined
     try {
       const answer = await this.#send(endpoints[name], request)
-      told = rateHeaders(answer.headers)
+      reported = rateHeaders(answer.headers)
       return this.#readAnswer(name, answer)
     } catch (error) {
       const problem = operatorErrorOf(error)
@@ -166,7 +171,7 @@ export class Upstream {
         )
       throw problem
     } finally {
-      this.#quota.end(told, this.#now().getTime())
+      this.#quota.end(reported, this.#now().getTime())
     }
   }
 
@@ -180,7 +185,7 @@ export class Upstream {
     if (body !== undefined) headers['Content-Type'] = 'application/json'
     if (endpoint.method === 'POST') {
       headers['Content-Length'] = String(Buffer.byteLength(body ?? ''))
-      headers['Idempotency-Key'] = upstreamKey(request)
+      if (!request.keyless) headers['Idempotency-Key'] = upstreamKey(request)
       if (request.prefer !== undefined) headers['Prefer'] = request.prefer
     }
     const url = new URL(this.#config.serviceUrl + pathOf(endpoint, request))
@@ -190,7 +195,7 @@ export class Upstream {
       headers,
       body,
       timeoutMs: request.timeoutMs ?? UPSTREAM_TIMEOUT_MS,
-      once: request.once,
+      once: request.once || request.keyless,
     })
   }
 

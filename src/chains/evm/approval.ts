@@ -109,8 +109,8 @@ export function isApproval(
   call: { to: string; value: bigint; data: Hex },
 ): boolean {
   const approval = readApproveCall(call.data)
-  const asked = call.value === 0n && checksumAddress(call.to) === asset.address
-  return asked && approval?.spender === recipient && approval.amountAtomic === amountAtomic
+  const callsAsset = call.value === 0n && checksumAddress(call.to) === asset.address
+  return callsAsset && approval?.spender === recipient && approval.amountAtomic === amountAtomic
 }
 
 /** The approval as the review tells it. */

@@ -51,17 +51,17 @@ export function readMoves(logs: readonly ChainLog[], token: string): TokenMove[]
 }
 
 /** Whether the movements are this one payment: the amount from the sender to the recipient, and nothing else out of either's hands. */
-export function isOneMove(moves: readonly TokenMove[] | undefined, wanted: TokenMove): boolean {
+export function isOneMove(moves: readonly TokenMove[] | undefined, expected: TokenMove): boolean {
   // What others are credited with beside it (interest that a token mints on the occasion) takes nothing from either.
   const [move, ...more] = (moves ?? []).filter(
-    ({ from }) => from === wanted.from || from === wanted.to,
+    ({ from }) => from === expected.from || from === expected.to,
   )
   return (
     move !== undefined &&
     more.length === 0 &&
-    move.from === wanted.from &&
-    move.to === wanted.to &&
-    move.amountAtomic === wanted.amountAtomic
+    move.from === expected.from &&
+    move.to === expected.to &&
+    move.amountAtomic === expected.amountAtomic
   )
 }
 

@@ -71,8 +71,8 @@ export function addFingerprint(
   const maxPriorityFeePerGas =
     price.maxPriorityFeePerGas + (namedPriorityFee ? -tipChange : tipChange)
   // The digits of the priority fee never push the whole fee above the ceiling.
-  const wanted = price.maxFeePerGas + (namedPriorityFee ? 0n : tipChange)
-  const start = least(wanted, ceilingPerGas)
+  const uncapped = price.maxFeePerGas + (namedPriorityFee ? 0n : tipChange)
+  const start = least(uncapped, ceilingPerGas)
   const [up, down] = [
     spanBelow(ceilingPerGas - start + 1n),
     spanBelow(start - baseFeePerGas - maxPriorityFeePerGas + 1n),

@@ -45,7 +45,7 @@ export function compareSigned(
     got: blockhashFact(after.blockhash),
   })
   rows = withRow(rows, loweredFeeRow(before, after))
-  if (before.version !== after.version || spellPlain(before) !== spellPlain(after)) {
+  if (before.version !== after.version || formatPlain(before) !== formatPlain(after)) {
     rows = withRow(rows, {
       field: 'instructions',
       ok: false,
@@ -128,7 +128,7 @@ function readFee({ operations }: SolanaFacts): { units: number; microLamports: b
 }
 
 /** The operations in order, without those a wallet may add or lower. */
-function spellPlain({ operations }: SolanaFacts): string {
+function formatPlain({ operations }: SolanaFacts): string {
   return operations
     .filter(({ kind }) => kind !== 'guard' && kind !== 'fee_limit' && kind !== 'fee_price')
     .map(formatOperation)

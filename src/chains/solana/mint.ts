@@ -46,14 +46,14 @@ export function readMint(account: { owner: string; data: Uint8Array }): Mint | u
   if (program !== TOKEN_2022_PROGRAM)
     return { program, decimals, obstacle: undefined, accountBytes: ACCOUNT_BYTES }
   const extensions = readExtensions(data)
-  const asked = extensions
+  const sizes = extensions
     .map(({ type }) => HOLDER_BYTES[type])
     .filter((bytes) => bytes !== undefined)
   const accountBytes =
     ACCOUNT_BYTES +
     KIND_BYTES +
     IMMUTABLE_OWNER_BYTES +
-    asked.reduce((sum, bytes) => sum + HEAD_BYTES + bytes, 0)
+    sizes.reduce((sum, bytes) => sum + HEAD_BYTES + bytes, 0)
   return {
     program,
     decimals,

@@ -35,7 +35,7 @@ export function readSurroundings({ operations }: SolanaFacts) {
   }
 }
 
-type Held = { ok: boolean; expected: CheckFact; got: CheckFact }
+type RuleResult = { ok: boolean; expected: CheckFact; got: CheckFact }
 
 /**
  * Checks who pays the network fee, and that everyone but `signsLater` has signed. `feePayer`: who
@@ -70,7 +70,7 @@ export function requireSigners(
           ? fact('all_signed')
           : { code: 'signatures_missing', params: { signers: missing } },
     },
-  } satisfies Record<string, Held>
+  } satisfies Record<string, RuleResult>
 }
 
 export function memoTexts(memos: readonly { text: string }[]): CheckFact {
@@ -91,7 +91,7 @@ export function pricesFact(prices: readonly bigint[]): CheckFact {
   )
 }
 
-export function requireComputeUnits(units: readonly number[], caps: ComputeCaps): Held {
+export function requireComputeUnits(units: readonly number[], caps: ComputeCaps): RuleResult {
   return {
     ok: units.length === 1 && units.every((limit) => limit > 0 && limit <= caps.units),
     expected: { code: 'one_limit_at_most', params: { units: caps.units } },

@@ -121,10 +121,14 @@ export function holdersOf(owner: string, mint: string): string[] {
 }
 
 /** An account as a node tells of it. */
-type Told = { owner: string; data: readonly [string, 'base64'] }
+type ReportedAccount = { owner: string; data: readonly [string, 'base64'] }
 
 /** What an account holds of a wallet's tokens of a mint: nothing where it is none of the wallet's. */
-export function tokensIn(account: Told | null | undefined, wallet: string, mint: string): bigint {
+export function tokensIn(
+  account: ReportedAccount | null | undefined,
+  wallet: string,
+  mint: string,
+): bigint {
   if (!account) return 0n
   const data = Uint8Array.from(atob(account.data[0]), (char) => char.charCodeAt(0))
   const token = readTokenAccount({ owner: account.owner, data })

@@ -44,16 +44,16 @@ export function tokenRows(intent: PaymentIntent, operations: readonly Operation[
 
 function senderRow({ sender }: PaymentIntent, transfers: readonly SplTransfer[]): MatchRow {
   const payers = transfers.map(
-    ({ authority, source, mint, program }): { ok: boolean; told: MatchItem } => {
+    ({ authority, source, mint, program }): { ok: boolean; item: MatchItem } => {
       const own = associatedTokenAccount({ owner: authority, mint, program }).address === source
-      const told: MatchItem = own
+      const item: MatchItem = own
         ? addressFact(authority)
         : { code: 'account_of_authority', params: { authority, account: source } }
-      return { ok: own && authority === sender, told }
+      return { ok: own && authority === sender, item }
     },
   )
   const got = listFact(
-    payers.map(({ told }) => told),
+    payers.map(({ item }) => item),
     fact('nobody'),
   )
   return {
@@ -77,13 +77,13 @@ function recipientRow(intent: PaymentIntent, { transfers, opened, plain }: Parti
       return recipient
     return opened.find(({ account }) => account === destination)?.owner ?? null
   })
-  const told = transfers.map(({ destination }, index): MatchItem => {
+  const item = transfers.map(({ destination }, index): MatchItem => {
     const owner = owners[index] ?? null
     return owner === null
       ? { code: 'token_account_owner', params: { account: destination } }
       : addressFact(owner)
   })
-  const got = listFact([...told, ...plain.map(addressFact)], fact('nobody'))
+  const got = listFact([...item, ...plain.map(addressFact)], fact('nobody'))
   const [only, ...more] = [...owners, ...plain]
   const ok = more.length === 0 && only === recipient && only !== sender && only !== asset.address
   return { field: 'recipient', ok, expected: addressFact(recipient), got }
@@ -94,7 +94,7 @@ function amountRow(
   transfers: readonly SplTransfer[],
   only: SplTransfer | undefined,
 ): MatchRow {
-  const told = transfers.map(({ amountAtomic: atomic, decimals, mint }): MatchItem => {
+  const item = transfers.map(({ amountAtomic: atomic, decimals, mint }): MatchItem => {
     if (mint === asset.address) return amountFact(atomic, { symbol: asset.symbol, decimals })
     return {
       code: 'token_amount',
@@ -109,7 +109,7 @@ function amountRow(
       amountAtomic > 0n &&
       only.decimals === asset.decimals,
     expected: amountFact(amountAtomic, asset),
-    got: listFact(told, fact('nothing')),
+    got: listFact(item, fact('nothing')),
   }
 }
 

@@ -36,15 +36,15 @@ button:focus-visible, input:focus-visible, pre:focus-visible, summary:focus-visi
 @media (forced-colors: active) { button { border-color: ButtonText; } .approve { outline: 2px solid Highlight; } }
 `
 
-let sheet: CSSStyleSheet | undefined
+let adopted: CSSStyleSheet | undefined
 
 /** A constructed style sheet: the page's policy takes no inline style. */
 function styles(): CSSStyleSheet {
-  if (!sheet) {
-    sheet = new CSSStyleSheet()
-    sheet.replaceSync(CSS)
+  if (!adopted) {
+    adopted = new CSSStyleSheet()
+    adopted.replaceSync(CSS)
   }
-  return sheet
+  return adopted
 }
 
 const svg =

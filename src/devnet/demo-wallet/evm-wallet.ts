@@ -137,17 +137,17 @@ async function currentChain(owner: EvmOwner): Promise<number> {
 
 /** Signs here and sends through the node. */
 async function sendTransaction(owner: EvmOwner, [input]: readonly unknown[]): Promise<Hex> {
-  const asked = readCall(input)
-  const account = await ownAccount(owner, asked.from)
+  const requested = readCall(input)
+  const account = await ownAccount(owner, requested.from)
   const [{ chainId }, current] = [await owner.network(), await currentChain(owner)]
-  if (Number(asked.chainId ?? chainId) !== current)
+  if (Number(requested.chainId ?? chainId) !== current)
     throw new ProviderError(
       -32602,
-      `This wallet is on chain ${current}, the transaction on ${asked.chainId ?? chainId}.`,
+      `This wallet is on chain ${current}, the transaction on ${requested.chainId ?? chainId}.`,
     )
-  const call = await addFees(owner, owner.amend?.(asked) ?? asked)
+  const call = await addFees(owner, owner.amend?.(requested) ?? requested)
   await owner.approve({ kind: 'transaction', call }, account)
-  const hash = await broadcast(owner, account, call)
+  const hash = await signAndBroadcast(owner, account, call)
   await owner.onBroadcast?.(hash)
   return hash
 }
@@ -171,7 +171,7 @@ async function addFees(owner: EvmOwner, call: EvmCall): Promise<PricedCall> {
 }
 
 /** Signs a transaction and sends it. Without a nonce it gets the account's next one, as of now: the owner may have waited. */
-export async function broadcast(
+export async function signAndBroadcast(
   owner: EvmOwner,
   account: PrivateKeyAccount,
   call: PricedCall,
@@ -199,11 +199,11 @@ async function signMessage(owner: EvmOwner, [message, address]: readonly unknown
 async function signTypedData(owner: EvmOwner, [address, json]: readonly unknown[]): Promise<Hex> {
   const account = await ownAccount(owner, read(hex, address))
   const data = read(TypedDataSchema, typeof json === 'string' ? JSON.parse(json) : json)
-  const [asked, current] = [data.domain['chainId'], await currentChain(owner)]
-  if (asked !== undefined && Number(asked) !== current)
+  const [requested, current] = [data.domain['chainId'], await currentChain(owner)]
+  if (requested !== undefined && Number(requested) !== current)
     throw new ProviderError(
       -32602,
-      `This wallet is on chain ${current}, the data on ${String(asked)}.`,
+      `This wallet is on chain ${current}, the data on ${String(requested)}.`,
     )
   await owner.approve({ kind: 'typed_data', data }, account)
   return account.signTypedData(data)

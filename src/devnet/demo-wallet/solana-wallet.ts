@@ -70,9 +70,9 @@ export function solanaHandlers(owner: SolanaOwner): SolanaHandlers {
       return account ? [{ address: account.address, publicKey: account.publicKey }] : []
     },
     disconnect: async () => owner.disconnect(),
-    async signTransaction({ address, chain, transaction: asked }) {
+    async signTransaction({ address, chain, transaction: requested }) {
       const account = await ownAccount(address)
-      const transaction = owner.amend?.(asked) ?? asked
+      const transaction = owner.amend?.(requested) ?? requested
       await owner.approve({ kind: 'transaction', transaction, chain }, account)
       const signed = writeSignature(transaction, account)
       await owner.onSigned?.(signed)

@@ -13,7 +13,7 @@ const DIE_WITH_PARENT = existsSync(SETPRIV) ? [SETPRIV, '--pdeathsig', 'TERM', '
 
 const STOP_DEADLINE_MS = 12_000
 const RESTART_PAUSE_MS = 500
-const KEPT_LINES = 40
+const MAX_LINES = 40
 
 export type ChildCommand = {
   /** The name shown in messages. */
@@ -33,7 +33,7 @@ export type SupervisedOptions = {
   /** Gets every line the process writes. */
   onLine?: (line: string) => void
   /** Shows a sentence to the person at the terminal. */
-  say: (line: string) => void
+  print: (line: string) => void
 }
 
 /** One run of a process: `line` waits for a line that fits. */
@@ -115,9 +115,9 @@ export class Supervised implements AsyncDisposable {
     const waiting = new Set<(line: string) => void>()
     const read = (line: string) => {
       lines.push(line)
-      if (lines.length > KEPT_LINES) lines.shift()
+      if (lines.length > MAX_LINES) lines.shift()
       this.#options.onLine?.(line)
-      for (const tell of waiting) tell(line)
+      for (const listener of waiting) listener(line)
     }
     createInterface({ input: child.stdout }).on('line', read)
     createInterface({ input: child.stderr }).on('line', read)
@@ -130,14 +130,14 @@ export class Supervised implements AsyncDisposable {
       pid: child.pid ?? -1,
       line: (fit) =>
         new Promise((resolve) => {
-          const tell = (line: string) => {
+          const listener = (line: string) => {
             const found = fit(line)
             if (found === undefined) return
-            waiting.delete(tell)
+            waiting.delete(listener)
             resolve(found)
           }
-          waiting.add(tell)
-          for (const line of lines) tell(line)
+          waiting.add(listener)
+          for (const line of lines) listener(line)
         }),
     }
     try {
@@ -153,7 +153,7 @@ export class Supervised implements AsyncDisposable {
   #again(): void {
     if (this.#stopping) return
     const how = this.#child ? describeExit(this.#child) : 'unknown'
-    this.#options.say(`${this.#command.name} ended (${how}); starting it again.`)
+    this.#options.print(`${this.#command.name} ended (${how}); starting it again.`)
     this.#life = this.#runUntilUp()
     this.#life.catch(() => undefined)
   }
@@ -163,11 +163,11 @@ export class Supervised implements AsyncDisposable {
     while (!this.#stopping) {
       try {
         await this.#run()
-        this.#options.say(`${this.#command.name} is back.`)
+        this.#options.print(`${this.#command.name} is back.`)
         return
       } catch (error) {
         if (this.#stopping) return
-        this.#options.say(
+        this.#options.print(
           `${this.#command.name} did not come back: ${error instanceof Error ? error.message : String(error)}`,
         )
         await new Promise((resolve) => setTimeout(resolve, RESTART_PAUSE_MS))

@@ -16,7 +16,7 @@ let port: number
 let node: EvmNode
 
 const start = () =>
-  EvmNode.start({ dir, port, blockTimeSeconds: 0.1, say: (line) => said.push(line) })
+  EvmNode.start({ dir, port, blockTimeSeconds: 0.1, print: (line) => said.push(line) })
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'paydesk-evm-'))

@@ -33,7 +33,7 @@ export type EvmOptions = {
   blockTimeSeconds: number
   /** Unix seconds of the first block of a new chain; now otherwise. */
   genesisTime?: number
-  say: (line: string) => void
+  print: (line: string) => void
 }
 
 export type EvmClient = TestClient<'anvil', Transport, Chain> & PublicActions<Transport, Chain>
@@ -85,7 +85,7 @@ export class EvmNode implements AsyncDisposable {
       args.push('--timestamp', String(options.genesisTime))
     const node = await Supervised.start(
       { name: 'EVM node', command: anvilPath(), args, env: { HOME: options.dir } },
-      { ready: () => untilAnswers(rpcUrl(options.port)), say: options.say },
+      { ready: () => untilAnswers(rpcUrl(options.port)), print: options.print },
     )
     return new EvmNode(node, options, fresh)
   }

@@ -53,7 +53,7 @@ export const SHOWN = [
   ...PAGES.map(({ name, title, prices }) => ({
     name: title,
     path: `/articles/${name}`,
-    description: `An article for ${spellPrice(prices)}.`,
+    description: `An article for ${formatPrice(prices)}.`,
   })),
   {
     name: ISSUE.title,
@@ -67,7 +67,7 @@ export const SHOWN = [
   },
 ] as const
 
-function spellPrice(prices: Readonly<Record<string, string>>): string {
+function formatPrice(prices: Readonly<Record<string, string>>): string {
   return Object.entries(prices)
     .map(([symbol, amount]) => `${amount} ${symbol}`)
     .join(' or ')
@@ -102,12 +102,12 @@ function toProduct(
   { title, content, prices }: Page,
   { networks, payTo, feePayer }: Shop,
 ): Product {
-  const offers = (sponsor: string | undefined) =>
+  const offers = (feePayer: string | undefined) =>
     networks.flatMap((network) =>
       Object.entries(prices).flatMap(([symbol, amount]) => {
         const asset = findAsset(network, symbol)
         return asset
-          ? methodsOf(network, asset, sponsor).map((method): QuotedOption => ({
+          ? methodsOf(network, asset, feePayer).map((method): QuotedOption => ({
               network: network.network,
               asset,
               amount,

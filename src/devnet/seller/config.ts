@@ -51,7 +51,7 @@ export function readFeePayer({ url, apiKey }: Service): () => Promise<string | u
   let known: { at: number; feePayer: Promise<string | undefined> } | undefined
   return async () => {
     if (!known || performance.now() - known.at > KNOWN_MS)
-      known = { at: performance.now(), feePayer: ask(url, apiKey) }
+      known = { at: performance.now(), feePayer: fetchFeePayer(url, apiKey) }
     const feePayer = await known.feePayer
     // What could not be read is read again at the next visit.
     if (feePayer === undefined) known = undefined
@@ -59,7 +59,7 @@ export function readFeePayer({ url, apiKey }: Service): () => Promise<string | u
   }
 }
 
-async function ask(url: string, apiKey: string): Promise<string | undefined> {
+async function fetchFeePayer(url: string, apiKey: string): Promise<string | undefined> {
   try {
     const response = await fetch(`${url}/facilitator/supported`, {
       headers: { authorization: `Bearer ${apiKey}` },

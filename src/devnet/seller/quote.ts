@@ -41,17 +41,17 @@ export class Quotes {
    */
   write(
     offers: readonly QuotedOption[],
-    visit: { url: URL; now: number },
+    request: { url: URL; now: number },
   ): { url: string; accepts: Requirements[] } {
-    const url = new URL(visit.url)
+    const url = new URL(request.url)
     const nonce = randomBytes(16).toString('base64url')
-    url.searchParams.set(ORDER, `${nonce}.${this.#code(['order', visit.url.href, nonce])}`)
+    url.searchParams.set(ORDER, `${nonce}.${this.#code(['order', request.url.href, nonce])}`)
     const memo = this.#createMemo(url.pathname)
-    const notBefore = Math.floor(visit.now / 1000)
+    const notBefore = Math.floor(request.now / 1000)
     return {
       url: url.href,
-      accepts: offers.map((offer) =>
-        this.#sign(url.href, requirementsOf(offer, { memo, notBefore })),
+      accepts: offers.map((option) =>
+        this.#sign(url.href, requirementsOf(option, { memo, notBefore })),
       ),
     }
   }
@@ -99,11 +99,11 @@ export const ORDER = 'order'
 
 function requirementsOf(
   { network, asset, method, amount, payTo, confirmations, extra }: QuotedOption,
-  visit: { memo: string; notBefore: number },
+  request: { memo: string; notBefore: number },
 ): Requirements {
   const parsed = parseAmount(amount, asset.decimals)
   if (!parsed.ok) throw new Error(`The price ${amount} is no amount of ${asset.symbol}.`)
-  const { memo, notBefore } = visit
+  const { memo, notBefore } = request
   return {
     scheme: EXACT_SCHEME,
     network,

@@ -18,14 +18,14 @@ export type PaymentReading =
   | { ok: true; question: ReceiveRequest; once: boolean }
   | { ok: false; readable: boolean; reason: string; message: string }
 
-type Visit = { header: string; url: URL; offers: readonly QuotedOption[] }
+type PaidRequest = { header: string; url: URL; offers: readonly QuotedOption[] }
 
 /**
  * Turns what a payment says it pays for into a question to the service, if the seller did offer
  * that.
  */
 export function readPayment(
-  { header, url, offers }: Visit,
+  { header, url, offers }: PaidRequest,
   { quotes, networks }: { quotes: Quotes; networks: readonly Network[] },
 ): PaymentReading {
   const decoded = decodePayload(header)
@@ -58,7 +58,7 @@ export function readPayment(
   }
   const network = readNetwork(requirements.network, payment.x402Version)
   const asset = assetOf(networks, network, requirements.asset)
-  if (!network || !asset) return unknownOffer()
+  if (!network || !asset) return unknownOption()
   const { memo, notBefore, expiresAt } = requirements.extra
   return {
     ok: true,
@@ -87,9 +87,9 @@ function acceptedOf(
 ): { requirements: Requirements; resource: string } | undefined {
   if (payment.x402Version === 2)
     return { requirements: payment.accepted, resource: payment.resource?.url ?? '' }
-  const offer = v.safeParse(RequirementsV1, payment.payload.offer)
-  if (!offer.success) return undefined
-  const { requirements, resource } = fromV1(offer.output)
+  const echoed = v.safeParse(RequirementsV1, payment.payload.offer)
+  if (!echoed.success) return undefined
+  const { requirements, resource } = fromV1(echoed.output)
   return { requirements, resource: resource.url }
 }
 
@@ -107,14 +107,14 @@ function fromOrder(
 ): PaymentReading {
   const network = readNetwork(requirements.network, payment.x402Version)
   const method = methodOf(payment)
-  const offer = offers.find(
+  const option = offers.find(
     (entry) =>
       entry.network === network &&
       entry.asset.address === requirements.asset &&
       entry.method === method,
   )
-  if (!offer) return unknownOffer()
-  const { amount: expectedAmount, payTo: walletAddress } = offer
+  if (!option) return unknownOption()
+  const { amount: expectedAmount, payTo: walletAddress } = option
   return {
     ok: true,
     once: false,
@@ -122,8 +122,8 @@ function fromOrder(
       walletAddress,
       paymentProof: header,
       expectedAmount,
-      network: offer.network,
-      asset: offer.asset.address,
+      network: option.network,
+      asset: option.asset.address,
       resource,
     },
   }
@@ -132,19 +132,19 @@ function fromOrder(
 /** A version 1 payment that names no terms is checked against today's price. */
 function fromOffers(
   payment: PaymentPayload,
-  { header, url, offers }: Visit,
+  { header, url, offers }: PaidRequest,
   quotes: Quotes,
 ): PaymentReading {
   const network = readNetwork(networkNameOf(payment), payment.x402Version)
   const transaction = readTransaction(payment)
   const native = transaction?.ok && transaction.operations.some(({ kind }) => kind === 'transfer')
   const fitting = offers.filter(
-    (offer) =>
-      offer.network === network &&
-      (transaction ? offer.asset.native === native : offer.method === methodOf(payment)),
+    (option) =>
+      option.network === network &&
+      (transaction ? option.asset.native === native : option.method === methodOf(payment)),
   )
-  const [offer] = fitting
-  if (!offer) return unknownOffer()
+  const [option] = fitting
+  if (!option) return unknownOption()
   const memo = transaction?.ok
     ? transaction.operations.find((operation) => operation.kind === 'memo')?.text
     : undefined
@@ -152,11 +152,11 @@ function fromOffers(
     ok: true,
     once: true,
     question: {
-      walletAddress: offer.payTo,
+      walletAddress: option.payTo,
       paymentProof: header,
-      expectedAmount: offer.amount,
-      network: offer.network,
-      asset: offer.asset.address,
+      expectedAmount: option.amount,
+      network: option.network,
+      asset: option.asset.address,
       ...(memo !== undefined && quotes.holdsMemo(url.pathname, memo) && { memo }),
     },
   }
@@ -188,7 +188,7 @@ function assetOf(
   return network && findAsset(network, name)
 }
 
-function unknownOffer(): PaymentReading {
+function unknownOption(): PaymentReading {
   return {
     ok: false,
     readable: true,

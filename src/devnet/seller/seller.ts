@@ -61,7 +61,7 @@ export function createSeller(options: SellerOptions): Hono {
       : c.json({ status: 'unavailable' }, 503),
   )
   for (const product of options.products)
-    app.get(product.path, (c) => visit(c, { product, options, quotes, failedOnce }))
+    app.get(product.path, (c) => handleRequest(c, { product, options, quotes, failedOnce }))
   return app
 }
 
@@ -80,7 +80,7 @@ function indexPage(products: readonly Product[]) {
 
 type Shop = { product: Product; options: SellerOptions; quotes: Quotes; failedOnce: Set<string> }
 
-async function visit(c: Context, shop: Shop): Promise<Response> {
+async function handleRequest(c: Context, shop: Shop): Promise<Response> {
   const { product, options, quotes } = shop
   const demo = readDemo(c.req.query('demo'))
   const url = new URL(`${product.path}${new URL(c.req.url).search}`, options.url)
@@ -88,30 +88,33 @@ async function visit(c: Context, shop: Shop): Promise<Response> {
   const offers = await product.offers()
   // Both names are of the same thing; the version stands inside.
   const header = c.req.header('payment-signature') ?? c.req.header('x-payment')
-  const ask = (error: string, now = offers) =>
+  const requestPayment = (error: string, now = offers) =>
     challenge(c, { error, url, offers: now, product, quotes, demo })
-  if (header === undefined) return ask('Payment required')
+  if (header === undefined) return requestPayment('Payment required')
 
   const read = readPayment({ header, url, offers }, { quotes, networks: options.networks })
   if (!read.ok) {
-    tellSettlement(c, { success: false, errorReason: read.reason })
-    return read.readable ? ask(read.message) : c.json({ error: read.message }, 400)
+    writeSettlementHeaders(c, { success: false, errorReason: read.reason })
+    return read.readable ? requestPayment(read.message) : c.json({ error: read.message }, 400)
   }
   if (
     demo.has('price-rises') &&
     !raise(offers).some(({ amount }) => amount === read.question.expectedAmount)
   ) {
-    return ask('The price has risen since it was told. This payment was not used.', raise(offers))
+    return requestPayment(
+      'The price has risen since it was told. This payment was not used.',
+      raise(offers),
+    )
   }
   const { once } = read
   const verdict = await receivePayment(options.service, read.question, { once })
   if (verdict.state === 'paid') {
     const { payment } = verdict
     if (once && payment.alreadyProcessed && !shop.failedOnce.has(header))
-      return refuse(c, SERVED_BEFORE, ask)
+      return refuse(c, SERVED_BEFORE, requestPayment)
     return serve(c, shop, { payment, demo, header, once })
   }
-  return verdict.state === 'refused' ? refuse(c, verdict, ask) : wait(c, verdict)
+  return verdict.state === 'refused' ? refuse(c, verdict, requestPayment) : wait(c, verdict)
 }
 
 const SERVED_BEFORE = {
@@ -120,7 +123,7 @@ const SERVED_BEFORE = {
   message: 'This payment was served before, and it does not say for whom.',
 } as const
 
-type Bill = {
+type PaymentChallenge = {
   error: string
   url: URL
   offers: readonly QuotedOption[]
@@ -130,7 +133,10 @@ type Bill = {
 }
 
 /** 402: version 2 in the header, version 1 in the body. */
-function challenge(c: Context, { error, url, offers, product, quotes, demo }: Bill): Response {
+function challenge(
+  c: Context,
+  { error, url, offers, product, quotes, demo }: PaymentChallenge,
+): Response {
   const { url: order, accepts } = quotes.write(offers, { url, now: Date.now() })
   const resource = { url: order, description: product.title, mimeType: product.mimeType }
   const write = (chosen: readonly Requirements[]) =>
@@ -146,7 +152,7 @@ function serve(
   { product, failedOnce }: Shop,
   { payment, demo, header, once }: Served,
 ): Response {
-  tellSettlement(c, { success: true }, payment)
+  writeSettlementHeaders(c, { success: true }, payment)
   if (demo.has('error-after-payment') && !failedOnce.has(header)) {
     failedOnce.add(header)
     return c.json(
@@ -164,10 +170,10 @@ function serve(
 function refuse(
   c: Context,
   { reason, message }: Extract<ReceiveVerdict, { state: 'refused' }>,
-  ask: (error: string) => Response,
+  requestPayment: (error: string) => Response,
 ): Response {
-  tellSettlement(c, { success: false, errorReason: reason })
-  return reason === 'malformed' ? c.json({ error: message }, 400) : ask(message)
+  writeSettlementHeaders(c, { success: false, errorReason: reason })
+  return reason === 'malformed' ? c.json({ error: message }, 400) : requestPayment(message)
 }
 
 /** Neither served nor asked to pay again: the money may be on its way. */
@@ -187,7 +193,7 @@ function wait(
     )
   }
   const { paymentId, signature } = verdict.payment
-  tellSettlement(c, { success: false, errorReason: 'settlement_pending' }, verdict.payment)
+  writeSettlementHeaders(c, { success: false, errorReason: 'settlement_pending' }, verdict.payment)
   c.header('Retry-After', '2')
   return c.json(
     {
@@ -200,7 +206,7 @@ function wait(
   )
 }
 
-function tellSettlement(
+function writeSettlementHeaders(
   c: Context,
   outcome: { success: boolean; errorReason?: string },
   payment?: ReceivedPayment,
@@ -229,9 +235,9 @@ function versionOne({ network, extra }: Requirements): boolean {
 }
 
 /** The official client sends the last one as a header of its request. */
-const ASKED =
+const REQUEST_HEADERS =
   'x-payment, payment-signature, idempotency-key, content-type, access-control-expose-headers'
-const TOLD = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, Retry-After'
+const EXPOSED_HEADERS = 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE, Retry-After'
 
 /** Any page may pay here: nothing depends on who asks, only on what was paid. */
 const applyCors: MiddlewareHandler = async (c, next) => {
@@ -239,11 +245,11 @@ const applyCors: MiddlewareHandler = async (c, next) => {
   c.header('Cache-Control', 'no-store')
   c.header('X-Content-Type-Options', 'nosniff')
   if (!readDemo(c.req.query('demo')).has('hidden-headers'))
-    c.header('Access-Control-Expose-Headers', TOLD)
+    c.header('Access-Control-Expose-Headers', EXPOSED_HEADERS)
   if (c.req.method !== 'OPTIONS') return next()
   return c.body(null, 204, {
     'Access-Control-Allow-Methods': 'GET, HEAD, OPTIONS',
-    'Access-Control-Allow-Headers': ASKED,
+    'Access-Control-Allow-Headers': REQUEST_HEADERS,
     'Access-Control-Max-Age': '600',
   })
 }
@@ -259,12 +265,12 @@ const DEMOS = ['error-after-payment', 'price-rises', 'hidden-headers'] as const
 type Demo = ReadonlySet<(typeof DEMOS)[number]>
 
 function readDemo(text: string | undefined): Demo {
-  const asked = text?.split(',') ?? []
-  return new Set(DEMOS.filter((demo) => asked.includes(demo)))
+  const requested = text?.split(',') ?? []
+  return new Set(DEMOS.filter((demo) => requested.includes(demo)))
 }
 
 function raise(offers: readonly QuotedOption[]): QuotedOption[] {
-  return offers.map((offer) => ({ ...offer, amount: double(offer.amount) }))
+  return offers.map((option) => ({ ...option, amount: double(option.amount) }))
 }
 
 /** Twice a decimal, digit by digit. */

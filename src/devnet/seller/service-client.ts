@@ -67,13 +67,15 @@ export async function receivePayment(
       signal: AbortSignal.timeout((TIMEOUT_S + 10) * 1000),
     })
     const answer: unknown = await response.json()
-    return response.ok ? judge(v.parse(ReceiveBody, answer)) : refuse(v.parse(Problem, answer))
+    return response.ok
+      ? readVerdict(v.parse(ReceiveBody, answer))
+      : refuse(v.parse(Problem, answer))
   } catch {
     return undecided('The payment service did not answer.')
   }
 }
 
-function judge(body: v.InferOutput<typeof ReceiveBody>): ReceiveVerdict {
+function readVerdict(body: v.InferOutput<typeof ReceiveBody>): ReceiveVerdict {
   return { state: body.verified ? 'paid' : 'pending', payment: body }
 }
 

@@ -35,11 +35,11 @@ const WALLET_SOURCES = [
  * Builds the web app and the demo wallet if their sources are newer than the last build. One
  * builder at a time, across all processes.
  */
-export async function ensureBuilt(say: (line: string) => void): Promise<void> {
+export async function ensureBuilt(print: (line: string) => void): Promise<void> {
   const unlock = await lockBuild()
   try {
     if (await isStale(join(DIST, 'index.html'), APP_SOURCES)) {
-      say('Building the web app: its sources are newer than dist.')
+      print('Building the web app: its sources are newer than dist.')
       const draft = join(CACHE, 'app')
       await runBuild({ target: 'app', root: ROOT, out: draft })
       await rm(DIST, { recursive: true, force: true })

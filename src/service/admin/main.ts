@@ -30,7 +30,7 @@ try {
     )
   }
 } catch (error) {
-  process.stderr.write(`${tell(error)}\n`)
+  process.stderr.write(`${formatError(error)}\n`)
   process.exitCode = 1
 }
 
@@ -46,7 +46,7 @@ async function runOpen(
   return await command.run({ db: database.db, signer, now: new Date(), networks }, values)
 }
 
-function tell(error: unknown): string {
+function formatError(error: unknown): string {
   if (error instanceof UsageError) return `${error.message}\n${HINT}`
   if (error instanceof ProblemError)
     return [

@@ -88,7 +88,7 @@ export function envelope(
           at: startedOn,
           method: c.req.method,
           path: c.req.path,
-          ...(c.get('asked') ?? { params: {} }),
+          ...(c.get('requestInput') ?? { params: {} }),
           durationMs: Math.round(ms),
           response: c.get('answered'),
         })

@@ -32,7 +32,7 @@ export type HttpEnv = {
     /** Undefined without a valid key. */
     caller: Authenticated | undefined
     /** The request as it was read so far, for the log. */
-    asked: { params: Record<string, string>; query?: unknown; body?: unknown } | undefined
+    requestInput: { params: Record<string, string>; query?: unknown; body?: unknown } | undefined
     /** The JSON of the response, for the log. */
     answered: string | undefined
   }

@@ -183,14 +183,14 @@ export function mountEndpoint<K extends EndpointName>(
     c.set('route', name)
     const keyless = await actKeyless(c, context, endpoint)
     if (!keyless) requireScope(c.get('caller'), endpoint)
-    c.set('asked', { params: c.req.param() })
+    c.set('requestInput', { params: c.req.param() })
     const body = endpoint.body ? await readBody(c.req.raw) : undefined
     // After the body, which may take its time: a key that ended meanwhile does nothing more.
     const actor = keyless ?? requireScope(await findCaller(c, context), endpoint)
-    c.set('asked', { params: c.req.param(), body })
-    const asked = { params: c.req.param(), query: readQuery(c.req.url), body }
-    c.set('asked', asked)
-    const input = parsedInput<K>(parseInput({ query: NO_QUERY, ...endpoint }, asked))
+    c.set('requestInput', { params: c.req.param(), body })
+    const requestInput = { params: c.req.param(), query: readQuery(c.req.url), body }
+    c.set('requestInput', requestInput)
+    const input = parsedInput<K>(parseInput({ query: NO_QUERY, ...endpoint }, requestInput))
     const key = endpoint.method === 'POST' ? c.req.header('idempotency-key') : undefined
     const idempotency =
       key === undefined
@@ -256,7 +256,9 @@ async function answer<K extends EndpointName>(
       status: 200,
       body: stringifyJson(body),
       keep: !failed,
-      kept: endpoint.secret ? tellOnce(c, context, { secret: endpoint.secret, body }) : undefined,
+      replacement: endpoint.secret
+        ? replyWithoutSecret(c, context, { secret: endpoint.secret, body })
+        : undefined,
     }
   } catch (error) {
     const problem = toProblem(error)
@@ -272,7 +274,7 @@ async function answer<K extends EndpointName>(
 }
 
 /** What stands under an idempotency key in place of an answer that holds a secret: that it was given, and all of it but the secret. */
-function tellOnce(
+function replyWithoutSecret(
   c: HttpContext<HttpEnv>,
   context: Context,
   { secret, body }: { secret: string; body: object },

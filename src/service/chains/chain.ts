@@ -54,7 +54,7 @@ export interface Chain {
    * the wanted payments: then no payment of those blocks is missing among them.
    */
   find(
-    wanted: readonly MonitoredTransaction[],
+    monitored: readonly MonitoredTransaction[],
     from: number,
     to: number,
   ): Promise<{ found: readonly Found[]; readTo: number }>
@@ -67,7 +67,7 @@ export interface Chain {
    * True only when the chain itself proves that a transaction built for this payment can no longer
    * land.
    */
-  canNeverLand(wanted: MonitoredTransaction): Promise<boolean>
+  canNeverLand(monitored: MonitoredTransaction): Promise<boolean>
   /**
    * How many blocks after `lastValidBlockHeight` an unseen payment may be called expired without
    * that proof; null where the proof always comes.
@@ -273,7 +273,7 @@ export type Audit = {
   /**
    * Solana: the transactions the wallet has signed since then, and what each took from its balance.
    */
-  signed: readonly { signature: string; spentAtomic: bigint }[]
+  signed: readonly { signature: string; outflowAtomic: bigint }[]
 }
 
 /**
@@ -370,12 +370,12 @@ const sleepers = new WeakMap<Chain, Set<() => void>>()
 
 /** Makes the watcher of a chain look now: there is a payment to find, or a report to check. */
 export function notifyMonitor(chain: Chain): void {
-  for (const wake of sleepers.get(chain) ?? []) wake()
+  for (const listener of sleepers.get(chain) ?? []) listener()
 }
 
 /** @returns a function that ends the subscription */
-export function onNotify(chain: Chain, wake: () => void): () => void {
+export function onNotify(chain: Chain, listener: () => void): () => void {
   const wakes = sleepers.get(chain) ?? new Set()
-  sleepers.set(chain, wakes.add(wake))
-  return () => wakes.delete(wake)
+  sleepers.set(chain, wakes.add(listener))
+  return () => wakes.delete(listener)
 }

@@ -116,10 +116,10 @@ test('a first answer that is enough costs no second call', async () => {
     calls.push(url)
     return url
   }
-  expect(await endpoints.askTwice(work, (url) => url === 'one')).toEqual(['one', 'one'])
+  expect(await endpoints.requestTwo(work, (url) => url === 'one')).toEqual(['one', 'one'])
   expect(calls).toEqual(['one'])
-  expect(await endpoints.askTwice(work, (url) => url === 'two')).toEqual(['one', 'two'])
-  expect(await endpoints.askTwice(work)).toEqual(['one', 'two'])
+  expect(await endpoints.requestTwo(work, (url) => url === 'two')).toEqual(['one', 'two'])
+  expect(await endpoints.requestTwo(work)).toEqual(['one', 'two'])
 })
 
 test('a proof takes both endpoints, and one that shows nothing ends it', async () => {

@@ -47,11 +47,11 @@ export class RpcEndpoints<Client> {
    * as no answer.
    * @throws ProblemError `CHAIN_UNAVAILABLE` when no endpoint answers
    */
-  async ask<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  async request<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const failures: unknown[] = []
     for (const endpoint of this.#inOrder()) {
       try {
-        const answer = await this.#askAgain(endpoint, work)
+        const answer = await this.#requestWithRetry(endpoint, work)
         endpoint.restUntil = 0
         return answer
       } catch (error) {
@@ -73,15 +73,15 @@ export class RpcEndpoints<Client> {
    * returned as both.
    * @throws ProblemError `CHAIN_UNAVAILABLE`
    */
-  async askTwice<T>(
+  async requestTwo<T>(
     work: (client: Client) => Promise<T>,
     enough: (answer: T) => boolean = () => false,
   ): Promise<[T, T]> {
     const [first, second = first] = this.#endpoints
     if (!first || !second) throw unavailable(`${this.#options.name} has no address.`)
     try {
-      const answer = await this.#askAgain(first, work)
-      return [answer, enough(answer) ? answer : await this.#askAgain(second, work)]
+      const answer = await this.#requestWithRetry(first, work)
+      return [answer, enough(answer) ? answer : await this.#requestWithRetry(second, work)]
     } catch (error) {
       if (error instanceof ProblemError) throw error
       throw unavailable(`${this.#options.name} cannot be asked twice.`, error)
@@ -94,24 +94,30 @@ export class RpcEndpoints<Client> {
    * @throws ProblemError `CHAIN_UNAVAILABLE`
    */
   async prove(work: (client: Client) => Promise<boolean>): Promise<boolean> {
-    return (await this.askTwice(work, (shown) => !shown)).every(Boolean)
+    return (await this.requestTwo(work, (shown) => !shown)).every(Boolean)
   }
 
   /**
    * A node closes idle connections, and the next request may hit a closing one: a request that
    * fails at once is sent once more. Requests made here only read.
    */
-  async #askAgain<T>(endpoint: Endpoint<Client>, work: (client: Client) => Promise<T>): Promise<T> {
+  async #requestWithRetry<T>(
+    endpoint: Endpoint<Client>,
+    work: (client: Client) => Promise<T>,
+  ): Promise<T> {
     const startedAt = performance.now()
     try {
-      return await within(DEADLINE_MS, this.#askOne(endpoint, work))
+      return await within(DEADLINE_MS, this.#requestOne(endpoint, work))
     } catch (error) {
       if (error instanceof ProblemError || performance.now() - startedAt > AT_ONCE_MS) throw error
-      return await within(DEADLINE_MS, this.#askOne(endpoint, work))
+      return await within(DEADLINE_MS, this.#requestOne(endpoint, work))
     }
   }
 
-  async #askOne<T>(endpoint: Endpoint<Client>, work: (client: Client) => Promise<T>): Promise<T> {
+  async #requestOne<T>(
+    endpoint: Endpoint<Client>,
+    work: (client: Client) => Promise<T>,
+  ): Promise<T> {
     if (!endpoint.identified) {
       await this.#options.identify(endpoint.client)
       endpoint.identified = true
@@ -164,7 +170,7 @@ export async function observeAtTwo<Client>(
   endpoints: RpcEndpoints<Client>,
   look: (client: Client) => Promise<Observation>,
 ): Promise<Observation> {
-  const [first, second] = await endpoints.askTwice(look, ({ state }) => state !== 'not_found')
+  const [first, second] = await endpoints.requestTwo(look, ({ state }) => state !== 'not_found')
   return first.state === 'not_found' ? second : first
 }
 

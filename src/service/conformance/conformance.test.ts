@@ -65,7 +65,7 @@ describe.each(ENGINES)('the service on %s', (engine) => {
   })
   afterAll(() => stack.disposeAsync())
 
-  test.each(lines)('$id: $says', ({ id, endpoint }) => {
+  test.each(lines)('$id: $requirement', ({ id, endpoint }) => {
     const result = results.get(id)
     if (!result) throw new Error('This line was not run.')
     const expected = mounted.has(endpoint) ? ['pass', 'not asked'] : ['fail', 'not asked']
@@ -91,7 +91,7 @@ test('each line has a unique name, and the document lists them all', async () =>
   const byEndpoint = Map.groupBy(lines, ({ endpoint }) => endpoint)
   const list = [...byEndpoint].map(
     ([endpoint, own]) =>
-      `## ${endpoint}\n\n${own.map(({ id, says }) => `- \`${id}\`: ${says}.`).join('\n')}\n`,
+      `## ${endpoint}\n\n${own.map(({ id, requirement }) => `- \`${id}\`: ${requirement}.`).join('\n')}\n`,
   )
   await expect(`${INTRODUCTION}\n${list.join('\n')}`).toMatchFileSnapshot('../CONFORMANCE.md')
 })

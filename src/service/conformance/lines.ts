@@ -77,9 +77,9 @@ function toRow({ id, request, expected, got, verdict }: LineResult): string[] {
   ]
 }
 
-function inFull({ id, says, request, expected, got }: LineResult): string {
+function inFull({ id, requirement, request, expected, got }: LineResult): string {
   return [
-    `FAIL  ${id}: ${says}`,
+    `FAIL  ${id}: ${requirement}`,
     `      request   ${request}`,
     `      expected  ${expected}`,
     `      got       ${got}`,

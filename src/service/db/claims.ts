@@ -38,7 +38,7 @@ export async function takeClaim(
     fingerprint,
     attempt = crypto.randomUUID(),
   }: TransferKey & Claimant & { fingerprint: string; attempt?: string },
-): Promise<{ taken: true; held: OpenClaim } | { taken: false; claim: ClaimRecord | undefined }> {
+): Promise<{ taken: true; lease: OpenClaim } | { taken: false; claim: ClaimRecord | undefined }> {
   const insert = db.execute<{ attempt: string }>(sql`
     insert into service.claim as held (scope, exclusive, network, key, account_id, fingerprint, attempt, lease_until)
     select ${scope}, ${exclusive}, ${network}, ${key}, ${accountId}, ${fingerprint}, ${attempt}, ${leaseEnd}
@@ -52,11 +52,11 @@ export async function takeClaim(
     if (isUniqueViolation(error, 'claim_exclusive')) return { rows: [] }
     throw error
   })
-  if (rows[0]) return { taken: true, held: { network, key, scope, attempt } }
+  if (rows[0]) return { taken: true, lease: { network, key, scope, attempt } }
   const found = await findClaim(db, { network, key, scope })
   // A proof of the order's own resource may adopt the order; what it proves is compared before.
   if (found?.attempt === ORDER && found.scope === scope && found.paymentId !== null) {
-    return { taken: true, held: { network, key, scope, attempt: ORDER, order: found.paymentId } }
+    return { taken: true, lease: { network, key, scope, attempt: ORDER, order: found.paymentId } }
   }
   return { taken: false, claim: found }
 }
@@ -115,16 +115,16 @@ export async function findBroadcast(
 }
 
 /** Says that the attempt still works; once the transfer is used up, that somebody still `waits` for the outcome of its call. */
-export async function extendClaim(db: Database, held: OpenClaim, waits: boolean): Promise<void> {
+export async function extendClaim(db: Database, lease: OpenClaim, waits: boolean): Promise<void> {
   await db
     .update(claim)
     .set({ leaseUntil: leaseEnd })
-    .where(waits ? and(where(held), eq(claim.attempt, held.attempt)) : mine(held))
+    .where(waits ? and(where(lease), eq(claim.attempt, lease.attempt)) : mine(lease))
 }
 
 /** Gives a payment back that this attempt did not use. */
-export async function releaseClaim(db: Database, held: OpenClaim): Promise<void> {
-  await db.delete(claim).where(mine(held))
+export async function releaseClaim(db: Database, lease: OpenClaim): Promise<void> {
+  await db.delete(claim).where(mine(lease))
 }
 
 type Consumed = {
@@ -140,22 +140,22 @@ type Consumed = {
  */
 export async function consumeClaim(
   tx: Database,
-  held: OpenClaim,
+  lease: OpenClaim,
   { paymentId, fingerprint, checks, transaction }: Consumed,
 ): Promise<boolean> {
-  if (held.order !== undefined && held.order !== paymentId) return false
-  const adopted = and(where(held), eq(claim.attempt, ORDER), eq(claim.paymentId, paymentId))
-  const attempt = held.order === undefined ? held.attempt : crypto.randomUUID()
+  if (lease.order !== undefined && lease.order !== paymentId) return false
+  const adopted = and(where(lease), eq(claim.attempt, ORDER), eq(claim.paymentId, paymentId))
+  const attempt = lease.order === undefined ? lease.attempt : crypto.randomUUID()
   const rows = await tx
     .update(claim)
     .set({ paymentId, checks, transaction, fingerprint, attempt, consumedAt: sql`now()` })
-    .where(held.order === undefined ? mine(held) : adopted)
+    .where(lease.order === undefined ? mine(lease) : adopted)
     .returning({ key: claim.key })
   return rows.length === 1
 }
 
 /**
- * Uses a transfer up for an order that it confirms, in the same commit. `held`: a proof is looking at the transfer at this moment; it is decided a moment
+ * Uses a transfer up for an order that it confirms, in the same commit. `lease`: a proof is looking at the transfer at this moment; it is decided a moment
  * later. `taken`: it pays for something else.
  */
 export async function claimForOrder(
@@ -354,8 +354,8 @@ function where({ network, key, scope }: TransferKey & { scope: string }) {
   return and(eq(claim.network, network), eq(claim.key, key), eq(claim.scope, scope))
 }
 
-function mine(held: OpenClaim) {
-  return and(where(held), eq(claim.attempt, held.attempt), isNull(claim.consumedAt))
+function mine(lease: OpenClaim) {
+  return and(where(lease), eq(claim.attempt, lease.attempt), isNull(claim.consumedAt))
 }
 
 /** An order that was confirmed by parties and amount alone. `competing`: the other orders that the same transfer would have fitted. */

@@ -18,10 +18,10 @@ export async function foldTallies(db: Database): Promise<number> {
   )
   if (!waiting.rows[0]?.waiting) return 0
   return db.transaction(async (tx) => {
-    const lock = await tx.execute<{ held: boolean }>(
-      sql`select pg_try_advisory_xact_lock(${FOLD_LOCK}) as held`,
+    const lock = await tx.execute<{ acquired: boolean }>(
+      sql`select pg_try_advisory_xact_lock(${FOLD_LOCK}) as acquired`,
     )
-    if (!lock.rows[0]?.held) return 0
+    if (!lock.rows[0]?.acquired) return 0
     const folded = await tx.execute<{ folded: number; customers: string }>(sql`
       with taken as (
         delete from service.payment_change where id in (select id from service.payment_change order by id limit ${AT_ONCE}) returning *

@@ -19,11 +19,11 @@ export async function whileBeating<T>(
   extend: () => Promise<unknown>,
   work: () => Promise<T>,
 ): Promise<T> {
-  const beat = setInterval(() => void extend().catch(() => {}), LEASE_RENEWAL_MS)
+  const heartbeat = setInterval(() => void extend().catch(() => {}), LEASE_RENEWAL_MS)
   try {
     return await work()
   } finally {
-    clearInterval(beat)
+    clearInterval(heartbeat)
   }
 }
 

@@ -269,7 +269,7 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
       // A proof may adopt the order, and nothing else.
       expect(
         await takeClaim(tx, { network, key: keyOf(stolen), ...own, fingerprint: 'a proof' }),
-      ).toMatchObject({ taken: true, held: { order: stolen.id } })
+      ).toMatchObject({ taken: true, lease: { order: stolen.id } })
     })
   })
 

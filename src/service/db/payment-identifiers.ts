@@ -7,7 +7,7 @@ import { claim, paymentIdentifier } from './schema/proof.ts'
 export type IdentifiedPayment = typeof paymentIdentifier.$inferSelect
 
 /** How long an id is remembered after it was first presented, in days. */
-const KEPT_DAYS = 30
+const RETENTION_DAYS = 30
 
 /** The payment that an id stands for: this one, where it is the first. */
 export async function bindIdentifier(
@@ -48,7 +48,7 @@ export async function readSettlements(
 
 export async function removeOldIdentifiers(db: Database): Promise<void> {
   await deleteInBatches(db, paymentIdentifier, {
-    where: lt(paymentIdentifier.createdAt, sql`now() - make_interval(days => ${KEPT_DAYS})`),
+    where: lt(paymentIdentifier.createdAt, sql`now() - make_interval(days => ${RETENTION_DAYS})`),
     order: paymentIdentifier.createdAt,
   })
 }

@@ -147,7 +147,7 @@ export async function movePayment(
 }
 
 /** Of a payment that the chain does not show: what an earlier block said of it is no longer so. */
-export const NOWHERE = {
+export const NOT_IN_BLOCK = {
   blockHeight: null,
   blockHash: null,
   blockTime: null,
@@ -163,7 +163,7 @@ export async function noteHeight(
 ): Promise<void> {
   await db
     .update(payment)
-    .set(blockHeight === null ? NOWHERE : { blockHeight })
+    .set(blockHeight === null ? NOT_IN_BLOCK : { blockHeight })
     .where(
       and(
         eq(payment.id, id),
@@ -266,7 +266,7 @@ export async function readEventsOf(
   return Map.groupBy(rows, ({ paymentId }) => paymentId)
 }
 
-const FOLLOWED = [
+const MONITORED = [
   'created',
   'pending',
   'confirmed',
@@ -306,7 +306,7 @@ function monitored(network: NetworkId, expiredSince: Date) {
   return and(
     eq(payment.network, network),
     or(
-      inArray(payment.status, [...FOLLOWED]),
+      inArray(payment.status, [...MONITORED]),
       and(eq(payment.status, 'expired'), gt(payment.expiresAt, expiredSince)),
     ),
   )

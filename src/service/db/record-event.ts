@@ -88,7 +88,7 @@ export type Numbered = { accounts: readonly string[]; more: boolean }
  */
 export async function numberEvents(db: Database, holder: string): Promise<Numbered | undefined> {
   const { rows } = await db.execute<{
-    held: boolean
+    leased: boolean
     numbered: number
     accounts: string | null
   }>(sql`
@@ -104,10 +104,10 @@ export async function numberEvents(db: Database, holder: string): Promise<Number
       from placed, lease where event.id = placed.id and event.number is null
       returning event.account_id, event.draft
     )
-    select exists (select from lease) as held, (select count(*)::int from numbered) as numbered,
+    select exists (select from lease) as leased, (select count(*)::int from numbered) as numbered,
       (select string_agg(distinct account_id, ' ') from numbered where not draft) as accounts,
       set_config('synchronous_commit', case when exists (select from placed) then current_setting('synchronous_commit') else 'off' end, true)`)
   const [row] = rows
-  if (!row?.held) return undefined
+  if (!row?.leased) return undefined
   return { accounts: row.accounts?.split(' ') ?? [], more: row.numbered === AT_ONCE }
 }

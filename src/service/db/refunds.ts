@@ -70,11 +70,11 @@ export const REFUND_STATES = ['refunded', 'partly_refunded'] as const satisfies 
  */
 export function isRefunded(
   accountId: string,
-  wanted: readonly (typeof REFUND_STATES)[number][],
+  states: readonly (typeof REFUND_STATES)[number][],
 ): SQL {
   const refunds = sql`select ${refund.refundOf} from ${payment} as ${sql.identifier('refund')} where ${refund.accountId} = ${accountId} and ${refund.refundOf} is not null and ${refund.status} in ('confirmed', 'finalized')`
   const found = sql`(${inArray(payment.status, [...REFUNDED])} and ${payment.id} in (${refunds}))`
-  const [one, other] = wanted
+  const [one, other] = states
   if (other !== undefined) return found
   const returned = refundedAmount(payment.id)
   return one === 'refunded'

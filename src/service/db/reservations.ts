@@ -30,8 +30,9 @@ const LAST_SECOND = 253_402_300_799n
  * given. What was settled by the block of the balance is in the balance, what failed is free again, and what is being settled counts however long it takes.
  * @returns what the others hold, in atomic units, where too little is left for this one; null when it is reserved
  */
-export async function reserve(db: Database, wanted: NewReservation): Promise<bigint | null> {
-  const { network, payer, asset, key, amountAtomic, availableAtomic, height, validBefore } = wanted
+export async function reserve(db: Database, reservation: NewReservation): Promise<bigint | null> {
+  const { network, payer, asset, key, amountAtomic, availableAtomic, height, validBefore } =
+    reservation
   const end = Number(validBefore > LAST_SECOND ? LAST_SECOND : validBefore)
   return db.transaction(async (tx) => {
     await tx.execute(
@@ -100,7 +101,7 @@ export async function reserveVerified(
 ): Promise<{ at: Date; reserved: boolean } | null> {
   const { network, limits, keyless, accountId, validBefore } = funds
   const end = validBefore > LAST_SECOND ? LAST_SECOND : validBefore
-  const asked = {
+  const request = {
     network,
     family: familyOf(network),
     payee: funds.payee,
@@ -125,7 +126,7 @@ export async function reserveVerified(
     life_s: LIFE_S,
   }
   const { rows } = await db.execute<{ accepted: boolean; reserved: boolean; nowMs: string }>(sql`
-    select accepted, reserved, now_ms::text as "nowMs" from service.reserve_verified(${JSON.stringify(asked)}::json)`)
+    select accepted, reserved, now_ms::text as "nowMs" from service.reserve_verified(${JSON.stringify(request)}::json)`)
   const [row] = rows
   return row?.accepted ? { at: new Date(Number(row.nowMs)), reserved: row.reserved } : null
 }

@@ -24,8 +24,8 @@ export type FeeSpender = {
   accountId: string | null
 }
 
-type Wanted = FeeSpender & { feeAtomic: bigint; limits: DailyFees }
-type Reserved = Omit<Wanted, 'limits'> & { paymentId: string }
+type FeeRequest = FeeSpender & { feeAtomic: bigint; limits: DailyFees }
+type Reserved = Omit<FeeRequest, 'limits'> & { paymentId: string }
 
 /**
  * Locks the budget of the account until the transaction ends, and compares as `requireBudget` does:
@@ -33,11 +33,11 @@ type Reserved = Omit<Wanted, 'limits'> & { paymentId: string }
  * wallet's nonce queue, so that the sums are exact over all processes.
  * @throws `RATE_LIMIT` when a budget of the last 24 hours does not cover it
  */
-export async function lockBudget(tx: Database, wanted: Wanted): Promise<void> {
+export async function lockBudget(tx: Database, request: FeeRequest): Promise<void> {
   await tx.execute(
-    sql`select pg_advisory_xact_lock(hashtextextended(${`settlement fees ${wanted.network} ${scopeOf(wanted)}`}, 0))`,
+    sql`select pg_advisory_xact_lock(hashtextextended(${`settlement fees ${request.network} ${scopeOf(request)}`}, 0))`,
   )
-  await requireBudget(tx, wanted)
+  await requireBudget(tx, request)
 }
 
 /**
@@ -59,18 +59,18 @@ export async function reserveFee(
  * under way.
  * @throws `RATE_LIMIT`
  */
-export async function requireBudget(db: Database, wanted: Wanted): Promise<void> {
-  const { network, wallet, accountId, feeAtomic, limits } = wanted
+export async function requireBudget(db: Database, request: FeeRequest): Promise<void> {
+  const { network, wallet, accountId, feeAtomic, limits } = request
   const budgets = [
     { budget: 'wallet', column: sql`wallet = ${wallet}`, limit: limits.wallet },
     {
       budget: accountId === null ? 'keyless' : 'account',
-      column: sql`scope = ${scopeOf(wanted)}`,
+      column: sql`scope = ${scopeOf(request)}`,
       limit: accountId === null ? limits.keyless : limits.account,
     },
   ] as const
   for (const { budget, column, limit } of budgets) {
-    const over = (await readSpent(db, network, column)) + feeAtomic - limit
+    const over = (await readOutflow(db, network, column)) + feeAtomic - limit
     if (over <= 0n) continue
     throw new ProblemError('RATE_LIMIT', {
       message: REFUSALS[budget],
@@ -93,11 +93,11 @@ const REFUSALS = {
 const COST = sql`coalesce(paid, reserved)`
 const LAST_DAY = sql`created_at > clock_timestamp() - interval '24 hours'`
 
-async function readSpent(db: Database, network: string, column: SQL): Promise<bigint> {
-  const { rows } = await db.execute<{ spent: string }>(sql`
-    select coalesce(sum(${COST}), 0)::text as spent from service.settlement_fee
+async function readOutflow(db: Database, network: string, column: SQL): Promise<bigint> {
+  const { rows } = await db.execute<{ outflow: string }>(sql`
+    select coalesce(sum(${COST}), 0)::text as outflow from service.settlement_fee
     where network = ${network} and ${column} and ${LAST_DAY}`)
-  return BigInt(rows[0]?.spent ?? 0)
+  return BigInt(rows[0]?.outflow ?? 0)
 }
 
 /** Seconds until fees of this sum are older than a day. */

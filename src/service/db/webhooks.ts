@@ -55,7 +55,7 @@ export async function leaseWebhook(
   return row
 }
 
-const isHeld = (id: string, holder: string) =>
+const isLeased = (id: string, holder: string) =>
   and(eq(webhookEndpoint.id, id), eq(webhookEndpoint.holder, holder))
 
 /** @returns whether the lease was still held */
@@ -63,7 +63,7 @@ export async function extendWebhook(db: Database, id: string, holder: string): P
   const rows = await db
     .update(webhookEndpoint)
     .set({ leaseUntil: leaseEnd })
-    .where(isHeld(id, holder))
+    .where(isLeased(id, holder))
     .returning({ id: webhookEndpoint.id })
   return rows.length > 0
 }
@@ -73,7 +73,7 @@ export async function releaseWebhook(db: Database, id: string, holder: string): 
   await db
     .update(webhookEndpoint)
     .set({ holder: null, leaseUntil: sql`clock_timestamp()` })
-    .where(isHeld(id, holder))
+    .where(isLeased(id, holder))
 }
 
 /**
@@ -210,10 +210,10 @@ export async function redeliverRange(
   const at = sql`${now.toISOString()}::timestamptz`
   let count = 0
   for (let past = sql`true`; ;) {
-    const { wanted, order } = inRange(range, past)
+    const { condition, order } = inRange(range, past)
     const { rows } = await db.execute<{ id: string; place: string | null; createdAt: string }>(sql`
       with page as (
-        select id, number, created_at from service.webhook_delivery where endpoint_id = ${endpointId} and ${wanted}
+        select id, number, created_at from service.webhook_delivery where endpoint_id = ${endpointId} and ${condition}
         order by ${order} limit ${REDELIVERED_AT_ONCE}
       ), locked as (
         select id from service.webhook_delivery where endpoint_id = ${endpointId} and id in (select id from page) order by number for update
@@ -242,16 +242,16 @@ export async function redeliverRange(
 }
 
 /** Each kind of range in the order of its index. */
-function inRange(range: RedeliverRange, past: SQL): { wanted: SQL; order: SQL } {
+function inRange(range: RedeliverRange, past: SQL): { condition: SQL; order: SQL } {
   if ('from' in range)
     return {
-      wanted: sql`number between ${range.from} and ${range.to} and ${past}`,
+      condition: sql`number between ${range.from} and ${range.to} and ${past}`,
       order: sql`number`,
     }
   const state = range.state === undefined ? sql`` : sql`and state = ${range.state}`
   const { since, until } = range
   return {
-    wanted: sql`created_at >= ${since.toISOString()}::timestamptz and created_at < ${until.toISOString()}::timestamptz ${state} and ${past}`,
+    condition: sql`created_at >= ${since.toISOString()}::timestamptz and created_at < ${until.toISOString()}::timestamptz ${state} and ${past}`,
     order: sql`created_at, id`,
   }
 }

@@ -40,16 +40,16 @@ export async function readEvents(db: Database, filter: Filter, after: bigint): P
     .where(later)
     .orderBy(asc(event.number))
     .limit(PAGE)
-  const followed = [
+  const monitored = [
     ...(kinds.length > 0 ? [ofKinds] : []),
     ...(wallets.length > 0 ? [ofWallets] : []),
   ]
-  if (followed.length === 0) return []
+  if (monitored.length === 0) return []
   // One statement, so that both see the same events: the page ends before the first one that either of them left out.
   const rows = await db
     .select()
     .from(event)
-    .where(inArray(event.id, sql`(${sql.join(followed, sql` union `)})`))
+    .where(inArray(event.id, sql`(${sql.join(monitored, sql` union `)})`))
     .orderBy(asc(event.number))
     .limit(PAGE)
   return rows.flatMap(({ number, ...row }) => (number === null ? [] : { ...row, number }))

@@ -33,10 +33,10 @@ export async function toMessages(
   payments: ReadonlyMap<string, PaymentBody>,
 ): Promise<EventMessage[]> {
   if (rows.length === 0) return []
-  const asked = rows.flatMap((row) => (row.kind === 'refund_request' ? [row.paymentId] : []))
+  const requested = rows.flatMap((row) => (row.kind === 'refund_request' ? [row.paymentId] : []))
   const [changes, requests] = await Promise.all([
     countUpTo(db, rows),
-    readNewestRequests(db, [...new Set(asked)]),
+    readNewestRequests(db, [...new Set(requested)]),
   ])
   return rows.flatMap((row) => {
     const payment = payments.get(row.paymentId)

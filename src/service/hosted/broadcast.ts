@@ -14,7 +14,7 @@ const AGAIN_AFTER_MS = 2_000
  * Broadcasts the stored bytes. They may have left regardless of the reply: only the chain shows
  * what becomes of them.
  */
-export async function broadcast(
+export async function broadcastStored(
   context: Context,
   chain: Chain,
   attempt: Pick<AttemptRecord, 'paymentId' | 'signature' | 'signedTransaction'>,
@@ -49,7 +49,7 @@ export async function rebroadcast(
     }))
   )
     return
-  await broadcast(context, chain, attempt)
+  await broadcastStored(context, chain, attempt)
   await recordPending(context, attempt.paymentId)
 }
 

@@ -17,7 +17,7 @@ import { raiseReservedFee } from '../db/settlement-fees.ts'
 import { findWalletByAddress, readSendingState } from '../db/wallet-ledger.ts'
 import { failPayment } from '../payments/expire.ts'
 import { signCall, signPayment, type Signed, type WalletSigner } from '../wallets/sign.ts'
-import { broadcast, recordPending, rebroadcast } from './broadcast.ts'
+import { broadcastStored, recordPending, rebroadcast } from './broadcast.ts'
 import { readSenderFunds, allocateNonce, type NonceSlot } from './nonce-queue.ts'
 import { requireKnownHistory } from './require-sending.ts'
 
@@ -90,7 +90,7 @@ async function bumpFee(context: Context, stuck: WaitingPayment): Promise<void> {
   const { payment, newest, chain } = stuck
   const { nonce } = newest
   if (newest.number >= MAX_ATTEMPTS || nonce === null) return
-  const funds = await readSenderFunds(context, chain, laneOf(stuck))
+  const funds = await readSenderFunds(context, chain, signerOf(stuck))
   if (funds.nonce !== nonce) return
   const market = await readMarket(stuck)
   const unsigned =
@@ -108,7 +108,7 @@ async function bumpFee(context: Context, stuck: WaitingPayment): Promise<void> {
       const amountAtomic = payment.mode === 'hosted' ? payment.amount : 0n
       const request = {
         network: chain.network,
-        sender: laneOf(stuck),
+        sender: signerOf(stuck),
         funds,
         amountAtomic,
         feeAtomic: built.feeAtomic,
@@ -126,7 +126,7 @@ async function bumpFee(context: Context, stuck: WaitingPayment): Promise<void> {
  * Whose nonce or funds it uses: the sender's, or those of the wallet that pays the network fee for
  * a settlement.
  */
-function laneOf({ payment, newest }: Pick<WaitingPayment, 'payment' | 'newest'>): string {
+function signerOf({ payment, newest }: Pick<WaitingPayment, 'payment' | 'newest'>): string {
   return newest.signer ?? payment.sender
 }
 
@@ -194,7 +194,7 @@ async function signNext(
   { choose, next, keepWhenShort = false }: Replacement,
 ): Promise<void> {
   const { payment, newest, chain } = stuck
-  const address = laneOf(stuck)
+  const address = signerOf(stuck)
   const wallet = await findWalletByAddress(context.db, address)
   if (!wallet || (newest.signer === null && wallet.accountId !== payment.accountId))
     throw new Error(`The wallet of the payment ${payment.id} is not managed any more.`)
@@ -233,7 +233,7 @@ async function signNext(
     { paymentId: payment.id, signature: attempt.signature, attempt: attempt.number },
     'a payment was signed again',
   )
-  await broadcast(context, chain, attempt)
+  await broadcastStored(context, chain, attempt)
   await recordPending(context, payment.id)
 }
 
@@ -319,15 +319,15 @@ async function giveUp(context: Context, stuck: WaitingPayment, failure: string):
     const row = await lockPayment(tx, payment.id)
     const [last] = await readAttempts(tx, payment.id)
     if (row?.status !== payment.status || last?.number !== newest.number) return
-    const nonceQueue = { network: payment.network, sender: laneOf(stuck) }
+    const nonceQueue = { network: payment.network, sender: signerOf(stuck) }
     if ((await readSendingState(tx, nonceQueue)).affirmed)
       await failPayment(tx, row, { failure, at: context.now() })
   })
 }
 
 function buildAgain(chain: Chain, payment: PaymentRecord): Promise<BuiltTransaction> {
-  const { maxFeeAtomic: _, ...wanted } = intentOf(payment, chain.network, 0n)
-  return chain.build(wanted, { priorityFeeAtomic: payment.priorityFee ?? undefined })
+  const { maxFeeAtomic: _, ...intent } = intentOf(payment, chain.network, 0n)
+  return chain.build(intent, { priorityFeeAtomic: payment.priorityFee ?? undefined })
 }
 
 function intentOf(row: PaymentRecord, network: Network, maxFee: bigint): PaymentIntent {

@@ -6,7 +6,12 @@ import type { PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { ensureInclusion, signReplacement } from './fee-bump.ts'
 
-type Follow = { payment: PaymentRecord; wanted: MonitoredTransaction; chain: Chain; head: Head }
+type HostedMonitoring = {
+  payment: PaymentRecord
+  monitored: MonitoredTransaction
+  chain: Chain
+  head: Head
+}
 
 /**
  * Looks at everything that was signed for a hosted payment, and sees it through: stored bytes are sent again until one of them lands. Only the chain's
@@ -14,7 +19,7 @@ type Follow = { payment: PaymentRecord; wanted: MonitoredTransaction; chain: Cha
  */
 export async function monitorHosted(
   context: Context,
-  { payment, wanted, chain, head }: Follow,
+  { payment, monitored, chain, head }: HostedMonitoring,
 ): Promise<void> {
   const attempts = await readAttempts(context.db, payment.id)
   const [newest] = attempts
@@ -35,7 +40,7 @@ export async function monitorHosted(
   const stuck = { payment, newest, chain }
   if (!pooled) {
     const signed = attempts.map(({ signature }) => signature)
-    const meant = { ...wanted, signed, mayLackSigned: true }
+    const meant = { ...monitored, signed, mayLackSigned: true }
     if (mayBeVoid(payment, head) && (await chain.canNeverLand(meant)))
       return signReplacement(context, stuck, head)
   }

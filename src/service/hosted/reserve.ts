@@ -33,8 +33,8 @@ export async function recoverCommit(
   if (!isDatabaseUnavailable(error)) throw error
   for (let look = 1; ; look++) {
     try {
-      const kept = await findKept(context, paymentId, nonceQueue)
-      if (kept) return kept
+      const persisted = await findPersisted(context, paymentId, nonceQueue)
+      if (persisted) return persisted
       break
     } catch (again) {
       if (look === LOOKS) throw unknown(paymentId, again)
@@ -44,7 +44,7 @@ export async function recoverCommit(
   throw error
 }
 
-async function findKept(
+async function findPersisted(
   context: Context,
   paymentId: string,
   nonceQueue: NonceQueue,

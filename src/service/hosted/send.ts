@@ -21,7 +21,7 @@ import {
 import { estimateConfirmation } from '../payments/describe-money.ts'
 import type { Refund } from '../payments/reserve-refund.ts'
 import { describePayment, readPaymentBody } from '../payments/status.ts'
-import { broadcast, recordPending } from './broadcast.ts'
+import { broadcastStored, recordPending } from './broadcast.ts'
 import { readSenderFunds, runInQueue } from './nonce-queue.ts'
 import { requireKnownHistory } from './require-sending.ts'
 import { type PersistedPayment, recoverCommit, reserve, type TransferOrder } from './reserve.ts'
@@ -71,7 +71,7 @@ export async function sendOnce(
   const earlier = await findEarlier(context, actor.accountId, idempotency)
   if (earlier) return answer(context, earlier, waitMs)
   try {
-    return await carryOut(context, await prepare(), waitMs)
+    return await broadcastPersisted(context, await prepare(), waitMs)
   } catch (error) {
     // Another request under this key was faster: its payment is the answer. It may have taken what
     // this one was refused for.
@@ -93,13 +93,16 @@ export async function prepareSend(
   actor: Actor,
   { body, idempotency, refund }: Pick<SendRequest, 'body' | 'idempotency'> & { refund?: Refund },
 ): Promise<PersistedPayment> {
-  const { wish, wallet } = await readSend(context, actor, { body, bounded: refund === undefined })
-  const { network, asset, amountAtomic, priorityFeeAtomic } = wish
+  const { order: requested, wallet } = await readSend(context, actor, {
+    body,
+    bounded: refund === undefined,
+  })
+  const { network, asset, amountAtomic, priorityFeeAtomic } = requested
   const sender = wallet.address
   const recipient = checkRecipient(body.recipientAddress, { network: network.network, sender })
   const chain = chainOf(context, network.network)
   context.atPoint?.('send:validated')
-  const wanted = {
+  const transfer = {
     paymentId: createPaymentId(),
     network: network.network,
     asset,
@@ -108,7 +111,7 @@ export async function prepareSend(
     amountAtomic,
   }
   const [built, funds] = await Promise.all([
-    chain.build(wanted, { priorityFeeAtomic }),
+    chain.build(transfer, { priorityFeeAtomic }),
     readSenderFunds(context, chain, sender),
   ])
   if (!built.ok) throw refuseBuilt(built, body.recipientAddress)
@@ -116,7 +119,7 @@ export async function prepareSend(
   context.atPoint?.('send:simulated')
 
   await context.signer.open(wallet)
-  const intent = { ...wanted, maxFeeAtomic: built.feeAtomic }
+  const intent = { ...transfer, maxFeeAtomic: built.feeAtomic }
   const { resource, metadata } = body
   const order = {
     accountId: actor.accountId,
@@ -136,16 +139,16 @@ export async function prepareSend(
  * From here on nothing fails the request: the watcher finishes what this process does not, and
  * losing the database now does not undo the payment.
  */
-async function carryOut(
+async function broadcastPersisted(
   context: Context,
-  kept: PersistedPayment,
+  persisted: PersistedPayment,
   waitMs: number,
 ): Promise<EndpointReply<'paymentSend'>> {
-  const { payment } = kept
+  const { payment } = persisted
   context.atPoint?.('send:persisted')
   const chain = chainOf(context, payment.network)
   try {
-    await launch(context, chain, kept)
+    await launch(context, chain, persisted)
     return await answer(context, payment, waitMs)
   } catch (error) {
     context.log.error(
@@ -162,7 +165,7 @@ async function launch(
   chain: Chain,
   { payment, attempt }: PersistedPayment,
 ): Promise<void> {
-  await broadcast(context, chain, attempt)
+  await broadcastStored(context, chain, attempt)
   context.atPoint?.('send:broadcast')
   await recordPending(context, payment.id)
   context.atPoint?.('send:told')
@@ -218,12 +221,12 @@ async function persist(
     const outcome = await runInQueue(context, { network, sender }, () =>
       reserve(context, order, funded),
     ).catch(async (error: unknown) => {
-      const kept = await recoverCommit(context, {
+      const persisted = await recoverCommit(context, {
         paymentId,
         nonceQueue: { network, sender },
         error,
       })
-      return { ok: true as const, ...kept }
+      return { ok: true as const, ...persisted }
     })
     if (outcome.ok) return outcome
     if (!outcome.uncertain || look === LOOKS) throw refuseBuilt(outcome.shortage, recipient)
@@ -268,31 +271,31 @@ async function readSend(
   actor: Actor,
   { body, bounded }: { body: Body; bounded: boolean },
 ) {
-  const wish = readIntent(context.config.networks, body)
+  const intent = readIntent(context.config.networks, body)
   const wallet = await findWallet(context.db, {
     accountId: actor.accountId,
     address: body.walletAddress,
   })
-  const limits = readLimits(wish, bounded ? body : { priorityFee: body.priorityFee })
-  const details = { ...(wish.ok ? {} : wish.details), ...limits.details }
-  if (wish.ok && !wish.asset.native)
-    details.asset = `Expected the native currency: managed wallets do not pay tokens, received ${wish.asset.symbol}. Have the transaction built with /transaction/send.`
+  const limits = readLimits(intent, bounded ? body : { priorityFee: body.priorityFee })
+  const details = { ...(intent.ok ? {} : intent.details), ...limits.details }
+  if (intent.ok && !intent.asset.native)
+    details.asset = `Expected the native currency: managed wallets do not pay tokens, received ${intent.asset.symbol}. Have the transaction built with /transaction/send.`
   if (!wallet)
     details.walletAddress ??=
       'Expected a wallet that the service manages for this account; GET /wallets lists them.'
-  if (!wish.ok || !wallet || Object.keys(details).length > 0)
+  if (!intent.ok || !wallet || Object.keys(details).length > 0)
     throw refuseParameters(details, limits.reason)
-  return { wish, wallet }
+  return { order: intent, wallet }
 }
 
 type Limits = { details: Record<string, string>; reason?: LimitReason }
 
 /** What is beyond the limits, by field; `reason`: of the first such field. */
 function readLimits(
-  wish: IntentReading,
+  intent: IntentReading,
   body: { amount?: string | undefined; priorityFee?: string | undefined },
 ): Limits {
-  const native = wish.ok ? nativeAsset(wish.network) : NATIVE_ETH
+  const native = intent.ok ? nativeAsset(intent.network) : NATIVE_ETH
   const limits: Limits = { details: {} }
   for (const field of ['amount', 'priorityFee'] as const) {
     const text = body[field]
@@ -306,7 +309,7 @@ function readLimits(
     if (!reason) continue
     const received = parsed.ok ? formatAmount(parsed.atomic, native.decimals) : text
     limits.details[field] = renderLimitReason(reason, received)
-    if (wish.ok) limits.reason ??= reason
+    if (intent.ok) limits.reason ??= reason
   }
   return limits
 }

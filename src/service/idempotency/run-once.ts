@@ -33,14 +33,14 @@ export async function claim(db: Database, request: IdempotencyKey): Promise<Clai
     returning created_at::text as attempt`)
   if (rows[0]) return { claimed: true, attempt: { ...request, attempt: rows[0].attempt } }
 
-  const held = await db.execute<{
+  const stored = await db.execute<{
     fingerprint: string
     status: number | null
     body: string | null
   }>(
     sql`select fingerprint, status, body from service.idempotency where account_id = ${accountId} and key = ${key}`,
   )
-  const [row] = held.rows
+  const [row] = stored.rows
   if (row && row.fingerprint !== fingerprint) throw new ProblemError('IDEMPOTENCY_CONFLICT')
   if (!row || row.status === null || row.body === null)
     throw new ProblemError('IDEMPOTENCY_IN_PROGRESS', { retryAfter: 1 })
@@ -49,14 +49,14 @@ export async function claim(db: Database, request: IdempotencyKey): Promise<Clai
 
 /**
  * `keep`: a later request under the same key gets this answer too. False where a retry may do
- * better (5xx, 429, a balance that can be topped up). `kept`: what it gets instead of an answer
+ * better (5xx, 429, a balance that can be topped up). `replacement`: what it gets instead of an answer
  * that must not be stored.
  */
 export type StoredOutcome = {
   status: number
   body: string
   keep: boolean
-  kept?: { status: number; body: string }
+  replacement?: { status: number; body: string }
 }
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/
@@ -95,7 +95,7 @@ export async function runOnce<T extends StoredOutcome>(
         // The result is returned even when it cannot be stored: the lease ends, and a later request
         // under the key runs again.
         await (
-          outcome.keep ? store(db, attempt, outcome.kept ?? outcome) : release(db, attempt)
+          outcome.keep ? store(db, attempt, outcome.replacement ?? outcome) : release(db, attempt)
         ).catch(() => {})
         return outcome
       } catch (error) {

@@ -25,7 +25,7 @@ export type NewKey = {
   /** In place of the plan's quota. */
   requestsPerMinute?: number
   /** The key on whose behalf it is made; none for the operator's own command. */
-  askedBy?: string
+  requestedBy?: string
   /** Whether it takes the place of another key, which stays valid for a while. */
   replaces?: boolean
   /** The current time otherwise. */
@@ -43,7 +43,7 @@ export async function createKey(db: Database, input: NewKey): Promise<{ id: stri
 
 async function insertKey(tx: Database, input: NewKey): Promise<{ id: string; key: string }> {
   const owner = await lockAccount(tx, input.accountId)
-  if (input.askedBy !== undefined) await requireValidKey(tx, input.askedBy, input.now)
+  if (input.requestedBy !== undefined) await requireValidKey(tx, input.requestedBy, input.now)
   if (isAbove(input.plan, owner.plan)) {
     throw new ProblemError('FORBIDDEN', {
       message: `The plan of this account is ${owner.plan}; its keys cannot have ${input.plan}.`,

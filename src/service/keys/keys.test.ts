@@ -460,7 +460,7 @@ describe('a key that is deleted while it asks for another one', () => {
         scopes: ['payment:read'],
         plan: 'standard',
         environment: 'test',
-        askedBy: thief.id,
+        requestedBy: thief.id,
       })
     await ask()
     expect(await count()).toBe(3)

@@ -15,7 +15,7 @@ export type Rotation = {
   id: string
   graceSeconds: number
   /** As of a new key. */
-  askedBy?: string
+  requestedBy?: string
   now: Date
 }
 
@@ -26,7 +26,7 @@ export type Rotation = {
  */
 export async function rotateKey(
   tx: Database,
-  { id, graceSeconds, askedBy, now }: Rotation,
+  { id, graceSeconds, requestedBy, now }: Rotation,
 ): Promise<{ id: string; key: string; accountId: string; graceEndsAt: Date }> {
   const [known] = await tx
     .select({ accountId: apiKey.accountId })
@@ -50,7 +50,7 @@ export async function rotateKey(
     environment: old.hint.startsWith('pk_test_') ? 'test' : 'live',
     expiresAt: old.expiresAt ?? undefined,
     requestsPerMinute: old.requestsPerMinute ?? undefined,
-    askedBy,
+    requestedBy,
     replaces: true,
     now,
   })
@@ -111,7 +111,7 @@ export async function replaceKey(
   const rotation = {
     id,
     graceSeconds: input.body.graceSeconds,
-    askedBy: actor.keyId,
+    requestedBy: actor.keyId,
     now: context.now(),
   }
   const made = await context.db.transaction((tx) => rotateKey(tx, rotation))
@@ -167,7 +167,7 @@ export async function grantKey(
     ...rest,
     expiresAt: expiry,
     requestsPerMinute: quotaBelow(PLANS[rest.plan].requestsPerMinute, own),
-    askedBy: actor.keyId,
+    requestedBy: actor.keyId,
     now: context.now(),
   })
   return { success: true, key, ...(await readKey(context, actor, id)) }

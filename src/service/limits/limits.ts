@@ -9,9 +9,9 @@ export const SPEND_MS = 2_000
 /** Charges are kept together that were made within one slot. */
 const SLOT_MS = 250
 /** A charge counts in its own slot and in so many after it. */
-const KEPT_SLOTS = (WINDOW_MS + SPEND_MS) / SLOT_MS
+const SLOTS = (WINDOW_MS + SPEND_MS) / SLOT_MS
 /** The longest time after which a token that was leased can be leased again. */
-export const CHARGED_MS = (KEPT_SLOTS + 1) * SLOT_MS
+export const CHARGED_MS = (SLOTS + 1) * SLOT_MS
 
 /** Unspent tokens and the slot they were charged in. They come back at once. */
 type ReturnedTokens = { slot: number; tokens: number }
@@ -81,7 +81,7 @@ export async function leaseTokens(
       order by pool
     ) as asked
     cross join lateral service.lease_tokens(
-      asked.pool, asked.capacity, asked.needed, asked.extra, asked.slots, asked.tokens, ${SLOT_MS}::int, ${KEPT_SLOTS}::int, ${atMs ?? null}::bigint
+      asked.pool, asked.capacity, asked.needed, asked.extra, asked.slots, asked.tokens, ${SLOT_MS}::int, ${SLOTS}::int, ${atMs ?? null}::bigint
     ) as leased
     order by asked.place`)
   return rows.map((row) => {
@@ -119,7 +119,7 @@ class TokenPool {
   readonly #lease: LeaseTokens
   readonly #now: () => number
   /** The oldest first. */
-  #held: (ReturnedTokens & { until: number })[] = []
+  #leased: (ReturnedTokens & { until: number })[] = []
   #available = 0
   #emptyAt = 0
   /** Until then nothing is left to lease, and the database is not asked again. */
@@ -127,11 +127,11 @@ class TokenPool {
   #freeAt = 0
   /** Requests that wait for a lease that is not asked for yet. */
   #waiting = 0
-  #asked = false
+  #requested = false
   #leasing: Promise<void> | undefined
   #leasedAt = -Infinity
   #granted = 0
-  #spent = 0
+  #used = 0
 
   constructor(
     name: string,
@@ -157,7 +157,7 @@ class TokenPool {
 
   tokens(at: number): number {
     let tokens = 0
-    for (const held of this.#held) if (at < held.until) tokens += held.tokens
+    for (const lease of this.#leased) if (at < lease.until) tokens += lease.tokens
     return tokens
   }
 
@@ -174,35 +174,35 @@ class TokenPool {
   isIdle(at: number): boolean {
     return (
       !this.#leasing &&
-      this.#held.length === 0 &&
+      this.#leased.length === 0 &&
       at - this.#leasedAt > 2 * SPEND_MS &&
       at >= this.#refusedUntil
     )
   }
 
   spend(at: number): void {
-    const held = this.#held.find(({ until }) => at < until)
-    if (!held) throw new Error(`The limit ${this.name} has no token to spend.`)
-    held.tokens--
-    this.#spent++
-    if (held.tokens === 0) this.#held = this.#held.filter((other) => other !== held)
+    const lease = this.#leased.find(({ until }) => at < until)
+    if (!lease) throw new Error(`The limit ${this.name} has no token to spend.`)
+    lease.tokens--
+    this.#used++
+    if (lease.tokens === 0) this.#leased = this.#leased.filter((other) => other !== lease)
   }
 
   /** Takes out tokens to give back: those that can no longer be spent at this time. */
   takeUnspent(at: number): ReturnedTokens[] {
-    const over = this.#held.filter(({ until }) => until <= at)
-    if (over.length > 0) this.#held = this.#held.filter(({ until }) => until > at)
+    const over = this.#leased.filter(({ until }) => until <= at)
+    if (over.length > 0) this.#leased = this.#leased.filter(({ until }) => until > at)
     return over.map(({ slot, tokens }) => ({ slot, tokens }))
   }
 
   /** Waits for a lease. A request that comes before the database is asked is counted in it. */
   nextLease(): Promise<void> {
-    if (!this.#asked) this.#waiting++
+    if (!this.#requested) this.#waiting++
     this.#leasing ??= Promise.resolve()
       .then(() => this.#leaseNow())
       .finally(() => {
         this.#leasing = undefined
-        this.#asked = false
+        this.#requested = false
       })
     return this.#leasing
   }
@@ -211,11 +211,11 @@ class TokenPool {
     const startedAt = this.#now()
     const needed = this.#waiting
     this.#waiting = 0
-    this.#asked = true
+    this.#requested = true
     const sinceLast = startedAt - this.#leasedAt
     // Fast requests used the last lease up before its time: twice as many. Otherwise as many as were spent of it.
     const expected =
-      sinceLast < SPEND_MS ? 2 * this.#granted : sinceLast < 2 * SPEND_MS ? this.#spent : 0
+      sinceLast < SPEND_MS ? 2 * this.#granted : sinceLast < 2 * SPEND_MS ? this.#used : 0
     const extra = Math.min(this.capacity, Math.max(0, expected - needed))
     const back = this.takeUnspent(startedAt)
     const [lease] = await this.#lease([
@@ -224,10 +224,10 @@ class TokenPool {
     if (!lease) throw new Error('The lease of tokens returned no row.')
     // The time runs from before the question, so that it ends before the database counts it as ended.
     if (lease.granted > 0)
-      this.#held.push({ slot: lease.slot, tokens: lease.granted, until: startedAt + SPEND_MS })
+      this.#leased.push({ slot: lease.slot, tokens: lease.granted, until: startedAt + SPEND_MS })
     this.#leasedAt = startedAt
     this.#granted = lease.granted
-    this.#spent = 0
+    this.#used = 0
     this.learn(lease)
   }
 

@@ -149,7 +149,7 @@ async function search(round: Round, searched: readonly PaymentRecord[]): Promise
   const { found, readTo } =
     searched.length === 0
       ? { found: [], readTo: head.height }
-      : await chain.find(searched.map(toWanted), from, head.height)
+      : await chain.find(searched.map(toMonitored), from, head.height)
   const failures = round.failures.length
   const byId = new Map(searched.map((payment) => [payment.id, payment]))
   let decidedTo = readTo
@@ -264,7 +264,7 @@ async function checkConfirmed(
 }
 
 async function checkHosted({ context, chain, head }: Round, payment: PaymentRecord): Promise<void> {
-  await monitorHosted(context, { payment, wanted: toWanted(payment), chain, head })
+  await monitorHosted(context, { payment, monitored: toMonitored(payment), chain, head })
 }
 
 /** What the service broadcasts for a presented proof is followed to its end as well. */
@@ -281,7 +281,7 @@ async function checkOrdered(
 }
 
 async function checkLate({ context, chain, head }: Round, payment: PaymentRecord): Promise<void> {
-  await expire(context, { payment, wanted: toWanted(payment), chain, head })
+  await expire(context, { payment, monitored: toMonitored(payment), chain, head })
 }
 
 /**
@@ -322,7 +322,7 @@ function isWaiting({ status }: PaymentRecord): boolean {
   return status === 'created' || status === 'pending' || status === 'rolled_back'
 }
 
-function toWanted(payment: PaymentRecord): MonitoredTransaction {
+function toMonitored(payment: PaymentRecord): MonitoredTransaction {
   const {
     id,
     asset,

@@ -42,9 +42,9 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
   const holder = crypto.randomUUID()
   const interval = Math.min(Math.max(blockTimeMs, MIN_INTERVAL_MS), MAX_INTERVAL_MS)
   const sleep = new Sleep(signal)
-  const endWake = onNotify(chain, () => sleep.end())
+  const stopNotifications = onNotify(chain, () => sleep.end())
   let holds = false
-  const beat = setInterval(() => {
+  const heartbeat = setInterval(() => {
     // A beat that fails costs the lease at most.
     if (holds) takeLease(context.db, network, holder).catch(() => {})
   }, LEASE_RENEWAL_MS)
@@ -83,20 +83,20 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
         context.log.info({ network, failures }, 'the watcher follows the chain again')
       failures = 0
     } catch (error) {
-      tell(context, { network, error, failures })
+      logFailure(context, { network, error, failures })
       pause = Math.min(interval * 2 ** ++failures, MAX_BACKOFF_MS)
     }
     await sleep.for(pause)
   }
-  clearInterval(beat)
-  endWake()
+  clearInterval(heartbeat)
+  stopNotifications()
   await releaseLease(context.db, network, holder).catch((error: unknown) =>
     context.log.warn({ network, err: error }, 'the watcher could not give its lease back'),
   )
 }
 
 /** A chain that is down is worth one line, not one for each look. */
-function tell(
+function logFailure(
   context: Context,
   { network, error, failures }: { network: string; error: unknown; failures: number },
 ): void {

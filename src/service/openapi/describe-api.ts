@@ -114,7 +114,7 @@ function describeOperation(name: EndpointName, endpoint: Endpoint): FieldSchema 
     summary: endpoint.summary,
     description: [
       `Needs the scope \`${endpoint.scope}\`${endpoint.keyless ? ', or no key at all where the operator has opened the facilitator' : ''}.`,
-      ...(endpoint.secret ? [tellOnce(endpoint.secret)] : []),
+      ...(endpoint.secret ? [describeSecret(endpoint.secret)] : []),
     ].join(' '),
     tags: [endpoint.path.split('/')[1]],
     parameters: [
@@ -212,7 +212,7 @@ function describeProblems(endpoint: Endpoint): Record<string, FieldSchema> {
   )
 }
 
-function tellOnce(secret: string): string {
+function describeSecret(secret: string): string {
   return `The field \`${secret}\` of the response is a secret: it is shown once and never stored. With an \`Idempotency-Key\` the request is executed once; a repetition gets 409 \`IDEMPOTENCY_CONFLICT\`, whose details contain the rest of the first response.`
 }
 

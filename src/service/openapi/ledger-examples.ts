@@ -164,7 +164,7 @@ type Requests = Extract<Ledger, `refundRequest${string}`>
 function refundRequestExamples(status: EndpointReply<'paymentStatus'>): Pick<Examples, Requests> {
   const { paymentId, network, asset, symbol, decimals, timestamp } = status
   const requestId = 'rfr_6uRw1nHtZcPq8sXkVbYeGm'
-  const asked = {
+  const requested = {
     paymentId,
     number: 1,
     amount: 0.004,
@@ -172,7 +172,7 @@ function refundRequestExamples(status: EndpointReply<'paymentStatus'>): Pick<Exa
     signature: `0x${'5b'.repeat(64)}1b`,
   }
   const request = {
-    ...asked,
+    ...requested,
     requestId,
     state: 'open' as const,
     payer: status.sender,
@@ -199,7 +199,7 @@ function refundRequestExamples(status: EndpointReply<'paymentStatus'>): Pick<Exa
       request: { params: { paymentId } },
       reply: { success: true, paymentId, requests: [request], next: null },
     },
-    refundRequestCreate: { request: { body: asked }, reply: { success: true, request } },
+    refundRequestCreate: { request: { body: requested }, reply: { success: true, request } },
     refundRequestDecline: {
       request: { params: { requestId }, body: { by: declined.by, note: declined.note } },
       reply: { success: true, request: { ...request, state: 'declined', declined } },

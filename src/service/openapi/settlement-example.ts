@@ -8,7 +8,7 @@ const SELLER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
 const RESOURCE = 'https://shop.example/articles/42'
 const ONE_DOLLAR = amountFact(1_000_000n, { symbol: 'USDC', decimals: 6 })
-const HELD = [
+const PASSED = [
   exampleCheck({ name: 'format', source: 'proof' }, [fact('base64_payment'), fact('such_payment')]),
   exampleCheck({ name: 'signed_amount', source: 'proof' }, [ONE_DOLLAR, ONE_DOLLAR]),
   exampleCheck({ name: 'fresh', source: 'chain' }, [
@@ -66,7 +66,7 @@ export const settlementExample: {
       nonce: 5,
       gas: '71106',
     },
-    checks: HELD,
+    checks: PASSED,
   },
 }
 
@@ -97,7 +97,7 @@ export function requestExample(keyId: string, at: number): Example {
         {
           id: '4711',
           requestId: '8a6e0804-2bd0-4672-b79d-d97027f9071a',
-          keyId: keyId,
+          keyId,
           at,
           method: 'POST',
           path: '/payment/send',

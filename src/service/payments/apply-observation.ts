@@ -12,7 +12,7 @@ import {
   noteHeight,
   type MoveFacts,
   type PaymentRecord,
-  NOWHERE,
+  NOT_IN_BLOCK,
 } from '../db/payments.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { settleRefundRequests } from '../db/refund-requests.ts'
@@ -311,7 +311,7 @@ export async function rollBack(context: Context, payment: PaymentRecord): Promis
     )
       return false
     const at = context.now()
-    const facts = { ...NOWHERE, confirmedAt: null, reportedSignature: row.signature }
+    const facts = { ...NOT_IN_BLOCK, confirmedAt: null, reportedSignature: row.signature }
     // First, so that the tallies take it from the status under which it was noted.
     if (row.mode === 'received' && row.signature !== null)
       await reopenFee(tx, { paymentId: row.id, signature: row.signature })

@@ -30,16 +30,16 @@ export async function buildTransaction(
   actor: Actor,
   { refund, ...body }: Body & { refund?: Refund },
 ): Promise<EndpointReply<'transactionSend'>> {
-  const wish = readIntent(context.config.networks, body)
-  if (!wish.ok) throw refuseParameters(wish.details)
-  const { network, asset, amountAtomic } = wish
+  const parsed = readIntent(context.config.networks, body)
+  if (!parsed.ok) throw refuseParameters(parsed.details)
+  const { network, asset, amountAtomic } = parsed
   const sender = body.walletAddress
   const recipient = checkRecipient(body.recipientAddress, { network: network.network, sender })
   const chain = chainOf(context, network.network)
   const paymentId = createPaymentId()
   const intent = { paymentId, network: network.network, asset, sender, recipient, amountAtomic }
   const built = await chain.build(intent, {
-    priorityFeeAtomic: wish.priorityFeeAtomic,
+    priorityFeeAtomic: parsed.priorityFeeAtomic,
     fingerprint: true,
   })
   if (!built.ok) throw refuseBuilt(built, body.recipientAddress)

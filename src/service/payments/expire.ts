@@ -6,14 +6,14 @@ import {
   findFinalReceived,
   lockPayment,
   movePayment,
-  NOWHERE,
+  NOT_IN_BLOCK,
   type PaymentRecord,
 } from '../db/payments.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { releaseFee } from '../db/settlement-fees.ts'
 import { applyObservation } from './apply-observation.ts'
 
-type Late = { payment: PaymentRecord; wanted: MonitoredTransaction; chain: Chain; head: Head }
+type Late = { payment: PaymentRecord; monitored: MonitoredTransaction; chain: Chain; head: Head }
 
 /**
  * Ends a payment that can no longer land: `expired` when nothing of it was ever seen, `failed` when it had been broadcast.
@@ -23,7 +23,7 @@ type Late = { payment: PaymentRecord; wanted: MonitoredTransaction; chain: Chain
  */
 export async function expire(
   context: Context,
-  { payment, wanted, chain, head }: Late,
+  { payment, monitored, chain, head }: Late,
 ): Promise<boolean> {
   if (payment.lastValidBlockHeight === null || head.blockHeight <= payment.lastValidBlockHeight)
     return false
@@ -37,7 +37,7 @@ export async function expire(
     !holds &&
     chain.graceBlocks !== null &&
     head.blockHeight > payment.lastValidBlockHeight + chain.graceBlocks
-  if (!(unseen && graceIsOver) && !(await canNeverLand(context, { payment, wanted, chain })))
+  if (!(unseen && graceIsOver) && !(await canNeverLand(context, { payment, monitored, chain })))
     return false
   if (payment.mode === 'received' && (await landedOtherwise(context, payment, chain))) return false
 
@@ -48,7 +48,7 @@ export async function expire(
     const to = unseen ? 'expired' : 'failed'
     const failure =
       'The transaction was broadcast, did not land, and can no longer land: nothing was paid.'
-    const facts = unseen ? {} : { failure, ...NOWHERE }
+    const facts = unseen ? {} : { failure, ...NOT_IN_BLOCK }
     await movePayment(tx, { id: row.id, from: row.status, to, at, facts })
     if (row.mode === 'received') await releaseFee(tx, row.id)
     await recordEvent(tx, {
@@ -66,12 +66,12 @@ export async function expire(
 /** A transaction that names the order, and is final as another payment, keeps it open no longer. */
 async function canNeverLand(
   { db }: Context,
-  { payment, wanted, chain }: Omit<Late, 'head'>,
+  { payment, monitored, chain }: Omit<Late, 'head'>,
 ): Promise<boolean> {
-  if (await chain.canNeverLand(wanted)) return true
+  if (await chain.canNeverLand(monitored)) return true
   if (payment.mode !== 'local' || chain.graceBlocks !== null) return false
   const taken = await findFinalReceived(db, payment)
-  return taken.length > 0 && chain.canNeverLand({ ...wanted, taken })
+  return taken.length > 0 && chain.canNeverLand({ ...monitored, taken })
 }
 
 /** A transfer that landed and that nothing ties to this order keeps no order open: the payer's signature revives it. */
@@ -117,7 +117,7 @@ export async function failPayment(
     from: row.status,
     to: 'failed',
     at,
-    facts: { failure, ...NOWHERE },
+    facts: { failure, ...NOT_IN_BLOCK },
   })
   await recordEvent(tx, {
     accountId: row.accountId,

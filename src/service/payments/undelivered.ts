@@ -85,11 +85,11 @@ export async function decideUndelivered(
     isPaid(row.status) &&
     (await decide(context.db, paymentId))
   if (!isOpen) {
-    const wanted = delivered
+    const kind = delivered
       ? 'paid payment that nobody was told of'
       : 'paid payment that a caller was told of or a person has closed'
     throw new ProblemError('NOT_FOUND', {
-      message: `There is no ${wanted} with the id ${paymentId}.`,
+      message: `There is no ${kind} with the id ${paymentId}.`,
     })
   }
   context.log.info(

@@ -31,7 +31,7 @@ type Verdict = 'equal' | 'later' | 'stopped'
 const MAX_PAUSE_MS = 2_000
 
 type Look =
-  | { verdict: 'equal'; books: LedgerRecord | undefined; page: LedgerSnapshot }
+  | { verdict: 'equal'; ledger: LedgerRecord | undefined; page: LedgerSnapshot }
   | { verdict: 'later' }
   | { verdict: 'stopped' }
   | { verdict: 'differs'; found: string }
@@ -57,45 +57,45 @@ export async function reconcile(context: Context, chain: Chain, address: string)
     return 'stopped'
   }
   if (seen.verdict === 'equal')
-    await (seen.books
-      ? writeSnapshot(context.db, seen.books, seen.page)
+    await (seen.ledger
+      ? writeSnapshot(context.db, seen.ledger, seen.page)
       : openWalletLedger(context.db, nonceQueue, seen.page))
   return seen.verdict
 }
 
 async function look(context: Context, chain: Chain, nonceQueue: NonceQueue): Promise<Look> {
-  const books = await readWalletLedger(context.db, nonceQueue)
-  if (books?.stoppedAt) return { verdict: 'stopped' }
+  const ledger = await readWalletLedger(context.db, nonceQueue)
+  if (ledger?.stoppedAt) return { verdict: 'stopped' }
   // A ledger that began after a restore would take what was lost for what was always there.
-  if ((books?.affirmedEpoch ?? 0) < (await readEpoch(context.db))) return { verdict: 'later' }
+  if ((ledger?.affirmedEpoch ?? 0) < (await readEpoch(context.db))) return { verdict: 'later' }
   const quiet = await isQuiet(context, nonceQueue)
-  const audit = await chain.audit(nonceQueue.sender, books?.height ?? null)
+  const audit = await chain.audit(nonceQueue.sender, ledger?.height ?? null)
   if (!audit || (!audit.exact && !(quiet && (await isQuiet(context, nonceQueue)))))
     return { verdict: 'later' }
   const { height, blockHash, balanceAtomic: balance, nonce } = audit
-  if (!books || books.height === null || books.balance === null)
+  if (!ledger || ledger.height === null || ledger.balance === null)
     return {
       verdict: 'equal',
-      books: undefined,
+      ledger: undefined,
       page: { height, blockHash, balance, nonce, received: balance },
     }
   // The node is behind.
-  if (height <= books.height) return { verdict: 'later' }
+  if (height <= ledger.height) return { verdict: 'later' }
 
-  const spent = await readOutflows(context, chain, { nonceQueue, nonce: books.nonce, audit })
-  if (spent.state === 'later') return { verdict: 'later' }
-  if (spent.state === 'foreign') return { verdict: 'differs', found: spent.found }
-  const received = balance - books.balance + spent.atomic
+  const outflows = await readOutflows(context, chain, { nonceQueue, nonce: ledger.nonce, audit })
+  if (outflows.state === 'later') return { verdict: 'later' }
+  if (outflows.state === 'foreign') return { verdict: 'differs', found: outflows.found }
+  const received = balance - ledger.balance + outflows.atomic
   if (received >= 0n)
     return {
       verdict: 'equal',
-      books,
-      page: { height, blockHash, balance, nonce, received: books.received + received },
+      ledger,
+      page: { height, blockHash, balance, nonce, received: ledger.received + received },
     }
   const { symbol, decimals } = nativeAsset(chain.network)
   return {
     verdict: 'differs',
-    found: `${formatAmount(-received, decimals)} ${symbol} left the wallet between ${books.height} and ${height} without a signature of the service.`,
+    found: `${formatAmount(-received, decimals)} ${symbol} left the wallet between ${ledger.height} and ${height} without a signature of the service.`,
   }
 }
 
@@ -115,7 +115,7 @@ async function isQuiet({ db }: Context, { network, sender }: NonceQueue): Promis
  * What left a wallet by its own signature between two snapshots of its ledger. `later`: the rows have not caught up with the chain yet. `foreign`: the chain
  * shows a signature of the wallet that the service did not make, or another outcome than the rows.
  */
-type Spent =
+type Outflows =
   | { state: 'known'; atomic: bigint }
   | { state: 'later' }
   | { state: 'foreign'; found: string }
@@ -126,17 +126,17 @@ function readOutflows(
   context: Context,
   chain: Chain,
   { nonceQueue, nonce, audit }: Question,
-): Promise<Spent> {
+): Promise<Outflows> {
   return nonce === null || audit.nonce === null
-    ? readSpentBySignature(context, nonceQueue, audit)
-    : readSpentByNonce(context, chain, { nonceQueue, from: nonce, to: audit.nonce })
+    ? readOutflowsBySignature(context, nonceQueue, audit)
+    : readOutflowsByNonce(context, chain, { nonceQueue, from: nonce, to: audit.nonce })
 }
 
-async function readSpentByNonce(
+async function readOutflowsByNonce(
   context: Context,
   chain: Chain,
   { nonceQueue, from, to }: { nonceQueue: NonceQueue; from: number; to: number },
-): Promise<Spent> {
+): Promise<Outflows> {
   const inRange = and(
     eq(payment.mode, 'hosted'),
     eq(payment.network, nonceQueue.network),
@@ -193,11 +193,11 @@ async function readCost(
   return undefined
 }
 
-async function readSpentBySignature(
+async function readOutflowsBySignature(
   context: Context,
   nonceQueue: NonceQueue,
   { signed }: Audit,
-): Promise<Spent> {
+): Promise<Outflows> {
   const signatures = signed.map(({ signature }) => signature)
   const rows =
     signatures.length === 0
@@ -211,7 +211,7 @@ async function readSpentBySignature(
           )
   const known = new Map(rows.map((row) => [row.signature, row.payment]))
   let atomic = 0n
-  for (const { signature, spentAtomic } of signed) {
+  for (const { signature, outflowAtomic } of signed) {
     const row = known.get(signature)
     if (!row)
       return { state: 'foreign', found: `The service did not sign the transaction ${signature}.` }
@@ -219,13 +219,13 @@ async function readSpentBySignature(
     const own =
       row.mode === 'hosted' && isNative(row) && row.signature === signature
         ? costOf(row)
-        : spentAtomic
-    if (own !== spentAtomic)
+        : outflowAtomic
+    if (own !== outflowAtomic)
       return {
         state: 'foreign',
-        found: `The transaction ${signature} took ${spentAtomic} and its payment says ${own}.`,
+        found: `The transaction ${signature} took ${outflowAtomic} and its payment says ${own}.`,
       }
-    atomic += spentAtomic
+    atomic += outflowAtomic
   }
   return { state: 'known', atomic }
 }

@@ -32,7 +32,7 @@ import {
 } from '../db/refund-requests.ts'
 import { readLeft, requireLeft } from '../payments/reserve-refund.ts'
 import { readOwnPayment } from '../payments/status.ts'
-import { readAmount, requireReceived } from './refund.ts'
+import { readRefundAmount, requireReceived } from './refund.ts'
 
 type Created = EndpointReply<'refundRequestCreate'>
 type Described = Created['request']
@@ -103,7 +103,7 @@ export async function createRefundRequest(
   const amountAtomic =
     amount === undefined
       ? (known?.amount ?? (await readLeft(db, original)))
-      : readAmount(amount, original)
+      : readRefundAmount(amount, original)
   const terms = { ...termsOf(original, await readDeployment(db)), number, amountAtomic, reason }
   await requireSigned(context, terms, signature)
   return db.transaction(async (tx) => {
@@ -139,7 +139,7 @@ export async function createRefundRequest(
       settledAt: null,
     }
     await insertRefundRequest(tx, request)
-    await tell(tx, row, { source: 'client', at: request.createdAt })
+    await recordRequestEvent(tx, row, { source: 'client', at: request.createdAt })
     return {
       success: true,
       request: describe(row, { request, refunded: false, covered: false, superseded: false }),
@@ -163,11 +163,11 @@ export async function decideRefundRequest(
   const request = await context.db.transaction(async (tx) => {
     const row = await lockPayment(tx, found.paymentId)
     const [newest] = await readRefundRequests(tx, found.paymentId)
-    const wanted = decline ? 'open' : 'declined'
-    if (!row || newest?.request.id !== requestId || stateOf(newest) !== wanted)
+    const expected = decline ? 'open' : 'declined'
+    if (!row || newest?.request.id !== requestId || stateOf(newest) !== expected)
       throw noRequest(requestId, decline)
     await writeDecision(tx, requestId, declined)
-    await tell(tx, row, { source: 'service', at })
+    await recordRequestEvent(tx, row, { source: 'service', at })
     const decided = {
       ...newest.request,
       declinedAt: declined?.at ?? null,
@@ -184,11 +184,11 @@ export async function decideRefundRequest(
 }
 
 function noRequest(requestId: string, decline: boolean): ProblemError {
-  const wanted = decline
+  const kind = decline
     ? 'open request for a refund'
     : 'declined request for a refund that is the newest of its payment'
   return new ProblemError('NOT_FOUND', {
-    message: `There is no ${wanted} with the id ${requestId}.`,
+    message: `There is no ${kind} with the id ${requestId}.`,
   })
 }
 
@@ -321,7 +321,7 @@ function describe(
 }
 
 /** The caller has locked the payment. */
-async function tell(
+async function recordRequestEvent(
   tx: Database,
   { id, accountId, status, blockHeight }: PaymentRecord,
   { source, at }: { source: 'client' | 'service'; at: Date },

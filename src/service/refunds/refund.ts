@@ -121,11 +121,11 @@ async function readRefund(
       })
   }
   const left = await readLeft(context.db, original)
-  const amountAtomic = amount === undefined ? left : readAmount(amount, original)
+  const amountAtomic = amount === undefined ? left : readRefundAmount(amount, original)
   requireLeft(original, { amountAtomic, left })
   const reference = readMetadata(original.metadata)?.['referenceId']
   const { referenceId: _, ...own } = metadata ?? {}
-  const kept = { ...own, ...(reference !== undefined && { referenceId: reference }) }
+  const ownMetadata = { ...own, ...(reference !== undefined && { referenceId: reference }) }
   return {
     refund: { refundOf: original.id, refundReason: reason ?? null, refundNote: note ?? null },
     body: {
@@ -134,7 +134,7 @@ async function readRefund(
       amount: formatAmount(amountAtomic, original.decimals),
       network: original.network,
       asset: original.asset,
-      ...(Object.keys(kept).length > 0 && { metadata: kept }),
+      ...(Object.keys(ownMetadata).length > 0 && { metadata: ownMetadata }),
       ...(priorityFee !== undefined && { priorityFee }),
     },
   }
@@ -167,7 +167,7 @@ export async function requireReceived(
 }
 
 /** @throws `INVALID_PARAMETERS` */
-export function readAmount(text: string, { decimals }: PaymentRecord): bigint {
+export function readRefundAmount(text: string, { decimals }: PaymentRecord): bigint {
   const parsed = parseAmount(text, decimals)
   if (!parsed.ok)
     throw refuseParameters({ amount: describeAmountProblem(parsed.problem, text, decimals) })

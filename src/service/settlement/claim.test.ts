@@ -44,19 +44,19 @@ describe.each(ENGINES)('on %s', (engine) => {
       await takeClaim(opened.context.db, { ...question('txid:dead'), ...claimant() }),
     ).toMatchObject({ taken: true })
     const startedAt = performance.now()
-    expect(await ask('txid:dead', 30_000)).toMatchObject({ held: { key: 'txid:dead' } })
+    expect(await ask('txid:dead', 30_000)).toMatchObject({ lease: { key: 'txid:dead' } })
     expect(performance.now() - startedAt).toBeLessThan(5_000)
   })
 
   test('what lives keeps its hold longer than any lease, and gives it back at its end', async () => {
     const first = await ask('txid:slow', 1_000)
-    if (!('held' in first)) throw new Error('used')
+    if (!('lease' in first)) throw new Error('used')
     let others: unknown
-    await withClaim(opened.context, { held: first.held }, async () => {
+    await withClaim(opened.context, { lease: first.lease }, async () => {
       others = await refusal(ask('txid:slow', 6_000))
     })
     expect(others).toEqual({ code: 'PAYMENT_VERIFICATION_FAILED' })
-    expect(await ask('txid:slow', 1_000)).toMatchObject({ held: { key: 'txid:slow' } })
+    expect(await ask('txid:slow', 1_000)).toMatchObject({ lease: { key: 'txid:slow' } })
   })
 
   test('a consumed proof stays consumed after every lease, and a lost lease can consume nothing', async () => {
@@ -67,10 +67,10 @@ describe.each(ENGINES)('on %s', (engine) => {
     const lost = await ask('txid:used', 1_000)
     await db.update(claim).set({ leaseUntil: LONG_AGO }).where(eq(claim.key, 'txid:used'))
     const holder = await ask('txid:used', 1_000)
-    if (!('held' in lost) || !('held' in holder)) throw new Error('used')
-    expect(await consumeClaim(db, lost.held, facts)).toBe(false)
-    await releaseClaim(db, lost.held)
-    expect(await consumeClaim(db, holder.held, facts)).toBe(true)
+    if (!('lease' in lost) || !('lease' in holder)) throw new Error('used')
+    expect(await consumeClaim(db, lost.lease, facts)).toBe(false)
+    await releaseClaim(db, lost.lease)
+    expect(await consumeClaim(db, holder.lease, facts)).toBe(true)
     await db.update(claim).set({ leaseUntil: LONG_AGO }).where(eq(claim.key, 'txid:used'))
     expect(await ask('txid:used', 1_000)).toMatchObject({ used: { paymentId } })
     const other = {

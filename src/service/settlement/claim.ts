@@ -40,7 +40,7 @@ export const IN_SETTLEMENT = 'in_settlement'
 export async function claimTransfer(
   context: Context,
   { network, key, claimant, fingerprint, deadline, report, attempt }: TransferClaim,
-): Promise<{ held: OpenClaim } | { used: ClaimRecord }> {
+): Promise<{ lease: OpenClaim } | { used: ClaimRecord }> {
   while (!deadline.passed) {
     const answer = await takeClaim(context.db, {
       network,
@@ -57,7 +57,7 @@ export async function claimTransfer(
         expected: fact('never_used'),
         got: fact('never_used'),
       })
-      return { held: answer.held }
+      return { lease: answer.lease }
     }
     const { claim } = answer
     if (claim?.consumedAt) {
@@ -80,18 +80,18 @@ export async function claimTransfer(
 }
 
 /** `waits`: whether the caller still waits for the outcome. */
-type Holding = { held: OpenClaim; waits?: () => boolean }
+type ClaimWork = { lease: OpenClaim; waits?: () => boolean }
 
 /** Works on a payment that is held, and gives it back unless it was used up. */
 export async function withClaim<T>(
   { db }: Context,
-  { held, waits = () => true }: Holding,
+  { lease, waits = () => true }: ClaimWork,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await whileBeating(() => extendClaim(db, held, waits()), work)
+    return await whileBeating(() => extendClaim(db, lease, waits()), work)
   } finally {
-    await releaseClaim(db, held)
+    await releaseClaim(db, lease)
   }
 }
 

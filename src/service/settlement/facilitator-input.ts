@@ -54,10 +54,10 @@ export function readInput(
   }
 }
 
-type Asked = { requirements: Requirements; resource: ResourceInfo | null }
+type PaymentTerms = { requirements: Requirements; resource: ResourceInfo | null }
 
 /** v1 says the resource within; in v2 a server may say it in `extra`, as a URL or with its description and type. */
-function readRequirements(version: 1 | 2, value: unknown): Asked {
+function readRequirements(version: 1 | 2, value: unknown): PaymentTerms {
   const result =
     version === 1 ? v.safeParse(RequirementsV1, value) : v.safeParse(Requirements, value)
   if (!result.success)
@@ -69,13 +69,16 @@ function readRequirements(version: 1 | 2, value: unknown): Asked {
   const requirements = result.output
   const { resource } = requirements.extra
   if (resource === undefined) return { requirements, resource: null }
-  const told = v.safeParse(
+  const parsed = v.safeParse(
     ResourceInfo,
     typeof resource === 'string' ? { url: resource } : resource,
   )
-  if (!told.success)
-    throw refuseRequirements('extra.resource', renderDecodeProblem(fieldProblemOf(told.issues[0])))
-  return { requirements, resource: told.output }
+  if (!parsed.success)
+    throw refuseRequirements(
+      'extra.resource',
+      renderDecodeProblem(fieldProblemOf(parsed.issues[0])),
+    )
+  return { requirements, resource: parsed.output }
 }
 
 function refuseRequirements(field: string, problem: string): InputRefusedError {
@@ -87,7 +90,7 @@ function refuseRequirements(field: string, problem: string): InputRefusedError {
 
 function toTerms(
   context: Context,
-  { requirements, resource, version }: Asked & { version: 1 | 2 },
+  { requirements, resource, version }: PaymentTerms & { version: 1 | 2 },
 ): ExpectedTerms {
   const { extra, payTo: payee, amount } = requirements
   if (requirements.scheme !== EXACT_SCHEME)
@@ -164,7 +167,7 @@ type Words = string | Readonly<Record<Family, string>>
 /**
  * How `/facilitator/*` names our reasons: the words of x402 v2 section 9, else those of the official packages, else ours. Other endpoints keep ours.
  */
-const WORDS: Readonly<Record<ProofReason, Words>> = {
+const X402_REASONS: Readonly<Record<ProofReason, Words>> = {
   malformed: 'invalid_payload',
   unsupported_scheme: 'unsupported_scheme',
   unsupported_method: 'unsupported_asset_transfer_method',
@@ -234,6 +237,6 @@ export function nameReason(
   { reason, check }: { reason: ProofReason; check: string },
   family: Family,
 ): string {
-  const words = WORDS_OF_CHECKS[check] ?? WORDS[reason]
+  const words = WORDS_OF_CHECKS[check] ?? X402_REASONS[reason]
   return typeof words === 'string' ? words : words[family]
 }

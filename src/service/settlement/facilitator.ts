@@ -158,9 +158,9 @@ async function verifyQuestion(
   { payment, terms, identifier, report }: FacilitatorQuestion & { report: VerificationReport },
 ) {
   const deadline = new Deadline(VERIFY_WITHIN_MS)
-  const examined = await verifyProof({ payment, terms, report })
-  const signature = await deadline.within(findSignature(context, { terms, examined }))
-  const known = { terms, examined, report, signature }
+  const verifiedProof = await verifyProof({ payment, terms, report })
+  const signature = await deadline.within(findSignature(context, { terms, verifiedProof }))
+  const known = { terms, verifiedProof, report, signature }
   const payer =
     identifier === null ? await deadline.within(verifyAtOnce(context, actor, known)) : null
   return payer ?? verifyInSteps(context, actor, { ...known, identifier, deadline })
@@ -170,11 +170,11 @@ async function verifyQuestion(
 async function verifyInSteps(
   context: Context,
   actor: Actor,
-  { terms, examined, report, signature, identifier, deadline }: AtOnce & StepsOnly,
+  { terms, verifiedProof, report, signature, identifier, deadline }: AtOnce & StepsOnly,
 ) {
   const { network } = terms.network
   const claimant = await claimantOf(context.db, actor, { network, address: terms.payTo })
-  refuseReference(actor, examined, report)
+  refuseReference(actor, verifiedProof, report)
   const fingerprint = fingerprintOf(terms, null, actor)
   const { keyless = false } = actor
   const previewed = {
@@ -183,15 +183,15 @@ async function verifyInSteps(
     fingerprint,
     keyless,
     terms,
-    examined,
+    verifiedProof,
     report,
     deadline,
     signature,
   }
   const { payer, isSettling } = await deadline.within(preview(context, previewed))
   if (identifier !== null)
-    await deadline.within(tieIdentifier(context, { identifier, terms, examined }))
-  if (!isSettling) await deadline.within(reserveFunds(context, { terms, examined, report }))
+    await deadline.within(tieIdentifier(context, { identifier, terms, verifiedProof }))
+  if (!isSettling) await deadline.within(reserveFunds(context, { terms, verifiedProof, report }))
   return payer
 }
 
@@ -229,16 +229,16 @@ export async function settlePayment(
   const { payment, terms, identifier } = question
   const { network } = terms.network
   const report = new VerificationReport()
-  let examined: VerifiedProof | undefined
+  let verifiedProof: VerifiedProof | undefined
   try {
-    examined = await verifyProof({ payment, terms, report })
+    verifiedProof = await verifyProof({ payment, terms, report })
     const claimant = await claimantOf(context.db, actor, { network, address: terms.payTo })
-    refuseReference(actor, examined, report)
+    refuseReference(actor, verifiedProof, report)
     const job = {
       accountId: actor.accountId,
       claimant,
       terms,
-      examined,
+      verifiedProof,
       report,
       deadline: new Deadline(settleWithinMs(terms.network)),
       fingerprint: fingerprintOf(terms, null, actor),
@@ -247,28 +247,31 @@ export async function settlePayment(
     }
     if (identifier !== null) await tieSigned(context, { ...job, identifier })
     const settled = await settle(context, job)
-    const known = settled.payment?.sender ?? examined.payer
-    const told = {
+    const known = settled.payment?.sender ?? verifiedProof.payer
+    const facts = {
       ...(known !== null && { payer: known }),
       network,
       ...(settled.payment && { paymentId: settled.payment.id }),
     }
     const transaction =
-      settled.payment?.signature ?? settled.payment?.reportedSignature ?? examined.signature ?? ''
+      settled.payment?.signature ??
+      settled.payment?.reportedSignature ??
+      verifiedProof.signature ??
+      ''
     // The official server retries once when a settlement is pending, and only if it gets the
     // transaction.
     if (settled.state === 'pending')
-      return { success: false, errorReason: SETTLEMENT_PENDING, ...told, transaction }
-    if (!settled.alreadyProcessed) return { success: true, ...told, transaction }
+      return { success: false, errorReason: SETTLEMENT_PENDING, ...facts, transaction }
+    if (!settled.alreadyProcessed) return { success: true, ...facts, transaction }
     return {
       success: false,
-      errorReason: settled.toldBefore ? 'already_used' : DUPLICATE_SETTLEMENT,
-      ...told,
+      errorReason: settled.reportedBefore ? 'already_used' : DUPLICATE_SETTLEMENT,
+      ...facts,
       transaction: '',
     }
   } catch (error) {
     const { reason, message } = explain(error, question)
-    const transaction = reason === SETTLEMENT_PENDING ? (examined?.signature ?? '') : ''
+    const transaction = reason === SETTLEMENT_PENDING ? (verifiedProof?.signature ?? '') : ''
     return {
       success: false,
       errorReason: reason,
@@ -283,15 +286,15 @@ export async function settlePayment(
 /** Only what the payer has signed may take an id of the payer. */
 async function tieSigned(
   context: Context,
-  { identifier, terms, examined, deadline }: Job & { identifier: string },
+  { identifier, terms, verifiedProof, deadline }: Job & { identifier: string },
 ): Promise<void> {
-  const { authorization } = examined
+  const { authorization } = verifiedProof
   const chain = chainOf(context, terms.network.network)
   if (authorization)
     await deadline.within(
       checkSignature({ chain, terms, authorization, report: new VerificationReport() }),
     )
-  await deadline.within(tieIdentifier(context, { identifier, terms, examined }))
+  await deadline.within(tieIdentifier(context, { identifier, terms, verifiedProof }))
 }
 
 function readOrRefuse(

@@ -59,7 +59,7 @@ async function findSigned({ payment, order, chain }: Ordered): Promise<Sighting>
 async function findByMemo({ payment, order, chain }: Ordered): Promise<string[]> {
   if (order.memo === null || order.signature !== null) return []
   const { asset, sender, recipient, amount: amountAtomic, builtHeight, createdAt } = payment
-  const wanted = {
+  const expected = {
     paymentId: order.memo,
     asset,
     sender,
@@ -70,7 +70,7 @@ async function findByMemo({ payment, order, chain }: Ordered): Promise<string[]>
     lastValidBlockHeight: null,
     createdAt,
   }
-  const { found } = await chain.find([{ ...wanted, reported: null, open: true }], 0, 0)
+  const { found } = await chain.find([{ ...expected, reported: null, open: true }], 0, 0)
   return found.map(({ signature }) => signature)
 }
 

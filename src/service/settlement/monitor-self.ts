@@ -5,7 +5,7 @@ import {
   findPayment,
   lockPayment,
   movePayment,
-  NOWHERE,
+  NOT_IN_BLOCK,
   type PaymentRecord,
 } from '../db/payments.ts'
 import {
@@ -30,7 +30,7 @@ import { findLanded, type Ordered } from './find-landed.ts'
  * How long a settlement is looked for in every round. What its payee has not begun by then counts
  * as expired, until the chain shows it.
  */
-const KEPT_MS = 24 * 60 * 60 * 1000
+const RETENTION_MS = 24 * 60 * 60 * 1000
 
 const WAITING: readonly PaymentStatus[] = ['created', 'pending', 'rolled_back']
 
@@ -52,7 +52,8 @@ export async function monitorOrder(
   const failure = await whyOver(context, { payment, order, chain }, seen.used)
   if (failure !== undefined) return end(context, payment.id, { failure, forEver: true })
   const old =
-    payment.status === 'created' && context.now().getTime() > payment.createdAt.getTime() + KEPT_MS
+    payment.status === 'created' &&
+    context.now().getTime() > payment.createdAt.getTime() + RETENTION_MS
   if (old && !seen.used)
     await end(context, payment.id, {
       failure: 'Nobody settled this within a day: nothing was paid so far.',
@@ -166,7 +167,7 @@ async function endWithin(
   if (waiting) {
     const to = row.status === 'created' ? 'expired' : 'failed'
     const at = context.now()
-    const facts = { failure, ...NOWHERE }
+    const facts = { failure, ...NOT_IN_BLOCK }
     await movePayment(tx, { id: row.id, from: row.status, to, at, facts })
     await recordEvent(tx, {
       accountId: row.accountId,

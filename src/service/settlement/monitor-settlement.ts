@@ -158,7 +158,7 @@ async function isVoid(
   const [newest] = attempts
   if (!newest || newest.signer === null || newest.nonce === null) return false
   const { id: paymentId, asset, recipient, amount: amountAtomic, builtHeight, createdAt } = payment
-  const wanted = {
+  const monitored = {
     paymentId,
     asset,
     recipient,
@@ -170,7 +170,7 @@ async function isVoid(
     open: true,
   }
   return chain.canNeverLand({
-    ...wanted,
+    ...monitored,
     sender: newest.signer,
     nonce: newest.nonce,
     signed: attempts.map(({ signature }) => signature),

@@ -32,17 +32,17 @@ export type Settled = {
   /** Whether an earlier call was told already that this payment is there. */
   alreadyProcessed: boolean
   /** Whether somebody had been told so before this call began to look. */
-  toldBefore?: boolean
+  reportedBefore?: boolean
   checks: readonly ProofCheck[]
 }
 
-type Told = Pick<Settled, 'alreadyProcessed' | 'toldBefore' | 'checks'>
+type ReportedFacts = Pick<Settled, 'alreadyProcessed' | 'reportedBefore' | 'checks'>
 
 /** @throws ProofRefused when the payment is over and has failed */
 export function outcome(
   { report }: { report: VerificationReport },
   payment: PaymentRecord,
-  told: Told,
+  facts: ReportedFacts,
 ): Settled {
   const over = payment.status === 'failed' || payment.status === 'expired'
   if (over)
@@ -56,7 +56,7 @@ export function outcome(
           ? { code: 'status', params: { status: payment.status } }
           : textFact(payment.failure),
     })
-  return { state: isPaid(payment.status) ? 'paid' : 'pending', payment, ...told }
+  return { state: isPaid(payment.status) ? 'paid' : 'pending', payment, ...facts }
 }
 
 export function pending({ report }: Job): Settled {

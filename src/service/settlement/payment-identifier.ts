@@ -33,7 +33,7 @@ export function readIdentifier({ extensions }: Readonly<Record<string, unknown>>
   )
 }
 
-type Identified = { identifier: string; terms: ExpectedTerms; examined: VerifiedProof }
+type Identified = { identifier: string; terms: ExpectedTerms; verifiedProof: VerifiedProof }
 
 /**
  * Ties an id to a payment whose signature was checked, for the payee and payer of it. The same payment may be presented as often as wanted.
@@ -41,10 +41,10 @@ type Identified = { identifier: string; terms: ExpectedTerms; examined: Verified
  */
 export async function tieIdentifier(
   context: Context,
-  { identifier, terms, examined }: Identified,
+  { identifier, terms, verifiedProof }: Identified,
 ): Promise<void> {
   const { network, asset, payTo, amountAtomic } = terms
-  const { key, payer, authorization } = examined
+  const { key, payer, authorization } = verifiedProof
   if (key === null || payer === null) return
   const { height } = await chainOf(context, network.network).head()
   const expiresAt =

@@ -19,7 +19,7 @@ const MAX_PAUSE_MS = 1_000
 
 type Keeping = {
   chain: Chain
-  held: OpenClaim
+  lease: OpenClaim
   transfer: ObservedTransfer
   /** The wallet that pays the network fee, and the most it may be charged. */
   wallet: string
@@ -45,15 +45,17 @@ export async function persistSettlement(
   for (let look = 1; ; look++) {
     const funds = await orUndecided(job.deadline.within(readSenderFunds(context, chain, wallet)))
     await requireKnownHistory(context, chain, { sender: wallet, funds })
-    const kept = await runInQueue(context, { network: chain.network.network, sender: wallet }, () =>
-      keep(context, job, { ...keeping, funds }),
+    const persisted = await runInQueue(
+      context,
+      { network: chain.network.network, sender: wallet },
+      () => keep(context, job, { ...keeping, funds }),
     )
-    if (kept.ok) {
+    if (persisted.ok) {
       context.atPoint?.('settle:persisted')
-      return kept
+      return persisted
     }
     // What others have left of the balance is certain a moment after they landed.
-    if (!kept.uncertain || look === LOOKS || job.deadline.passed)
+    if (!persisted.uncertain || look === LOOKS || job.deadline.passed)
       throw undecided('The fee payer for settlements has too little balance. Nothing is decided.')
     await job.deadline.sleep(Math.min(chain.network.blockTimeMs, MAX_PAUSE_MS))
   }
@@ -64,7 +66,7 @@ async function keep(
   job: Job,
   keeping: Keeping & { funds: Awaited<ReturnType<typeof readSenderFunds>> },
 ) {
-  const { chain, held, transfer, wallet, feeAtomic, limits, funds } = keeping
+  const { chain, lease, transfer, wallet, feeAtomic, limits, funds } = keeping
   const { network } = chain
   return context.db.transaction(async (tx) => {
     const place = await allocateNonce(tx, {
@@ -94,7 +96,7 @@ async function keep(
     }
     const payment = await recordBroadcast(
       { ...context, db: tx },
-      { ...job, held, transfer },
+      { ...job, lease, transfer },
       { limits, signed },
     )
     await reserveFee(tx, { ...spending, paymentId: payment.id })

@@ -60,10 +60,10 @@ export type Previewed = { payer: string | null; isSettling: boolean }
  * when nothing is decided
  */
 export async function preview(context: Context, previewed: Preview): Promise<Previewed> {
-  const { terms, examined, report } = previewed
+  const { terms, verifiedProof, report } = previewed
   await requireGranting(context, terms.network.network)
   const chain = chainOf(context, terms.network.network)
-  const { key } = examined
+  const { key } = verifiedProof
   // Without the payer's signature, a payment that is being settled proves nothing.
   const verified = reportSignature(previewed.signature, report)
   const settling = key === null ? null : await findSettling(context, previewed, key)
@@ -90,7 +90,7 @@ async function previewFresh(
   previewed: Preview,
   { chain, verified }: { chain: Chain; verified: VerifiedAuthorization | null },
 ): Promise<Previewed> {
-  const { signature } = previewed.examined
+  const { signature } = previewed.verifiedProof
   if (verified)
     return {
       payer: await previewAuthorization(context, previewed, { chain, verified }),
@@ -108,18 +108,19 @@ async function previewNamed(
   previewed: Preview,
   { chain, signature }: { chain: Chain; signature: string },
 ): Promise<Previewed> {
-  const { examined, deadline, keyless, report } = previewed
+  const { verifiedProof, deadline, keyless, report } = previewed
   const affirmedHeight = await requireGranting(context, chain.network.network)
   // A transaction for us to broadcast is looked up once; one that the payer has broadcast is waited
   // for.
-  const seen = await watch(chain, { signature, deadline, stop: () => examined.bytes !== null })
+  const seen = await watch(chain, { signature, deadline, stop: () => verifiedProof.bytes !== null })
   if (!seen) throw new DeadlineExceededError()
-  const isPublic = keyless || (examined.bytes !== null && familyOf(chain.network.network) === 'evm')
+  const isPublic =
+    keyless || (verifiedProof.bytes !== null && familyOf(chain.network.network) === 'evm')
   if (seen.state !== 'not_found') {
     if (isPublic) refuseBroadcast(report, seen.state)
     refuseUnbound(previewed, seen.state)
   }
-  if (examined.key === null && isCertain(seen) && seen.messageHash !== undefined) {
+  if (verifiedProof.key === null && isCertain(seen) && seen.messageHash !== undefined) {
     const settling = await findSettling(context, previewed, messageKey(seen.messageHash))
     if (settling) return settling
   }
@@ -141,17 +142,17 @@ async function previewSigned(
   previewed: Preview,
   chain: Chain,
 ): Promise<string | null> {
-  const { terms, examined } = previewed
-  if (!examined.bytes) throw new ProblemError('PAYMENT_VERIFICATION_FAILED')
-  await validateMemo(context, previewed, examined.memo)
-  await simulateSigned(previewed, chain, examined.bytes)
-  const { bytes, feePayer } = examined
+  const { terms, verifiedProof } = previewed
+  if (!verifiedProof.bytes) throw new ProblemError('PAYMENT_VERIFICATION_FAILED')
+  await validateMemo(context, previewed, verifiedProof.memo)
+  await simulateSigned(previewed, chain, verifiedProof.bytes)
+  const { bytes, feePayer } = verifiedProof
   const verdict =
     feePayer && !terms.asset.native
       ? await verifyTokenOfficially({ chain, terms, bytes, feePayer })
       : null
   refuseVerdict(context, chain, verdict)
-  return examined.payer
+  return verifiedProof.payer
 }
 
 /**
@@ -161,7 +162,7 @@ async function previewSigned(
  */
 async function findSettling(
   context: Context,
-  { terms, examined, claimant, fingerprint, report }: Preview,
+  { terms, verifiedProof, claimant, fingerprint, report }: Preview,
   key: string,
 ): Promise<Previewed | null> {
   const affirmedHeight = await requireGranting(context, terms.network.network)
@@ -183,7 +184,7 @@ async function findSettling(
     own &&
     confirmsOrder(claim) &&
     payment &&
-    isAdoptable(payment, resourceOf({ terms, examined }))
+    isAdoptable(payment, resourceOf({ terms, verifiedProof }))
   )
     return accept(fact('confirmed_order'))
   const ok = own && !granted && claim.fingerprint === fingerprint && payment !== undefined

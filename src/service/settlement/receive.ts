@@ -47,7 +47,7 @@ export async function receivePayment(
   })
   const report = new VerificationReport()
   const payment = readProof(body.paymentProof, report)
-  const examined = await verifyProof({ payment, terms, report })
+  const verifiedProof = await verifyProof({ payment, terms, report })
   const remote =
     facilitator && openRemote(context, { url: facilitator, payment, terms, report, deadline })
   const fingerprint = fingerprintOf(terms, facilitator?.href ?? null)
@@ -55,7 +55,7 @@ export async function receivePayment(
     accountId: actor.accountId,
     claimant,
     terms,
-    examined,
+    verifiedProof,
     report,
     deadline,
     fingerprint,
@@ -65,7 +65,7 @@ export async function receivePayment(
   return reply({
     context,
     terms,
-    examined,
+    verifiedProof,
     settled,
     startedAt,
     verifiedBy: facilitator?.href ?? 'in-process',
@@ -180,7 +180,7 @@ export function fingerprintOf(
 type Answer = {
   context: Context
   terms: ExpectedTerms
-  examined: VerifiedProof
+  verifiedProof: VerifiedProof
   settled: Settled
   startedAt: number
   verifiedBy: string
@@ -189,7 +189,7 @@ type Answer = {
 function reply({
   context,
   terms,
-  examined,
+  verifiedProof,
   settled,
   startedAt,
   verifiedBy,
@@ -201,7 +201,7 @@ function reply({
     verified: state === 'paid',
     alreadyProcessed,
     paymentId: payment?.id ?? null,
-    signature: payment?.signature ?? payment?.reportedSignature ?? examined.signature ?? '',
+    signature: payment?.signature ?? payment?.reportedSignature ?? verifiedProof.signature ?? '',
     status: payment?.status ?? 'pending',
     network: network.network,
     asset: asset.address,
@@ -211,9 +211,9 @@ function reply({
       formatAmount(payment?.amount ?? amountAtomic, asset.decimals),
     ),
     amountAtomic: (payment?.amount ?? amountAtomic).toString(),
-    sender: payment?.sender ?? examined.payer,
+    sender: payment?.sender ?? verifiedProof.payer,
     recipient: payTo,
-    resource: resource ?? payment?.resource ?? examined.resource,
+    resource: resource ?? payment?.resource ?? verifiedProof.resource,
     blockHeight: payment?.blockHeight ?? null,
     timestamp: (payment?.createdAt ?? context.now()).getTime(),
     verificationTime: `${Math.round(performance.now() - startedAt)}ms`,

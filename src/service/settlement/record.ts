@@ -25,7 +25,7 @@ import { undecided } from '../verification/verification-report.ts'
 import type { ProofUnderCheck, LandedObservation } from '../verification/validate-transfer.ts'
 
 export type Recorded = ProofUnderCheck & {
-  held: OpenClaim
+  lease: OpenClaim
   fingerprint: string
   transfer: ObservedTransfer
 }
@@ -59,7 +59,7 @@ async function usedFor(
   const own = await adoptOrder(context, recorded, landed)
   if (own && isPaid(own.status)) {
     await consume(context.db, recorded, { paymentId: own.id, transaction: null })
-    await tellProven(context.db, own, context.now())
+    await recordVerified(context.db, own, context.now())
     return own
   }
   const facts = {
@@ -108,7 +108,7 @@ export async function recordBroadcast(
       if (own.mode === 'local' && limits.lastValidBlockHeight !== null)
         await extendValidity(tx, own.id, limits.lastValidBlockHeight)
       await consume(tx, known, { paymentId: own.id, transaction })
-      await tellProven(tx, own, context.now())
+      await recordVerified(tx, own, context.now())
       return own
     }
     const row = {
@@ -166,9 +166,9 @@ const LAST_SECOND = 253_402_300_799n
  * The last moment at which what was signed can be executed, where the signature names one; times
  * beyond the calendar are capped at its end.
  */
-function endOf({ examined }: Recorded): Date | null {
-  if (!examined.authorization) return null
-  const { validBefore } = examined.authorization
+function endOf({ verifiedProof }: Recorded): Date | null {
+  if (!verifiedProof.authorization) return null
+  const { validBefore } = verifiedProof.authorization
   return new Date(Number(validBefore > LAST_SECOND ? LAST_SECOND : validBefore) * 1000)
 }
 
@@ -183,13 +183,13 @@ async function adoptOrder(
   known: Known,
   observation: Observation,
 ): Promise<PaymentRecord | undefined> {
-  const { held, examined, report, signature } = known
+  const { lease, verifiedProof, report, signature } = known
   const own = await findOrder(
     context.db,
     known,
     observation.state === 'landed' ? observation.height : null,
   )
-  const paid = held.order !== undefined || (own !== undefined && own.signature === signature)
+  const paid = lease.order !== undefined || (own !== undefined && own.signature === signature)
   const resource = resourceOf(known)
   const same = own !== undefined && isAdoptable(own, resource)
   if (paid)
@@ -205,7 +205,7 @@ async function adoptOrder(
     })
   if (!own || !same) return undefined
   // What others submit for the payer is identified by its authorization, not by a transaction.
-  if (examined.authorization || signature === null) return undefined
+  if (verifiedProof.authorization || signature === null) return undefined
   await applyObservation(context, {
     paymentId: own.id,
     signature,
@@ -223,11 +223,11 @@ async function findOrder(
   known: Known,
   height: number | null,
 ): Promise<PaymentRecord | undefined> {
-  const { accountId, held, terms, examined, transfer, signature } = known
-  if (held.order !== undefined) return findPayment(tx, held.order)
-  if (examined.authorization || signature === null) return undefined
+  const { accountId, lease, terms, verifiedProof, transfer, signature } = known
+  if (lease.order !== undefined) return findPayment(tx, lease.order)
+  if (verifiedProof.authorization || signature === null) return undefined
   // What our wallet signs is recorded as an attempt, and only a received payment has attempts.
-  if (examined.feePayer && height === null) return undefined
+  if (verifiedProof.feePayer && height === null) return undefined
   const { network } = terms.network
   const paid = await findBySignature(tx, { accountId, network, signature })
   return (
@@ -284,12 +284,12 @@ async function insertReceived(
       at,
     })
   }
-  await tellProven(context.db, inserted, at)
+  await recordVerified(context.db, inserted, at)
   return inserted
 }
 
 /** `applyObservation` reports a settlement that the chain shows only later. */
-async function tellProven(tx: Database, row: PaymentRecord, at: Date): Promise<void> {
+async function recordVerified(tx: Database, row: PaymentRecord, at: Date): Promise<void> {
   for (const kind of isPaid(row.status)
     ? (['verification', 'settlement'] as const)
     : (['verification'] as const)) {
@@ -312,10 +312,10 @@ function storable(resource: string | null): string | null {
 
 async function consume(
   tx: Database,
-  { accountId, held, fingerprint, report, signature }: Known,
+  { accountId, lease, fingerprint, report, signature }: Known,
   facts: { paymentId: string; transaction: string | null },
 ): Promise<void> {
-  const used = await consumeClaim(tx, held, {
+  const used = await consumeClaim(tx, lease, {
     ...facts,
     fingerprint,
     checks: stringifyJson(report.checks),
@@ -326,5 +326,5 @@ async function consume(
       'This request took longer than its hold on the proof. Nothing is decided; send the same request again.',
     )
   if (signature !== null)
-    await markMatched(tx, { accountId, network: held.network, signature }, facts.paymentId)
+    await markMatched(tx, { accountId, network: lease.network, signature }, facts.paymentId)
 }

@@ -49,15 +49,17 @@ const DEFAULT_TIMEOUT_S = 60
 export function readFacilitator(context: Context, text: string): URL | undefined {
   const allowed = context.config.facilitators?.allowed ?? []
   if (!URL.canParse(text)) return undefined
-  const wanted = spell(new URL(text))
-  return allowed.some((entry) => spell(new URL(entry)) === wanted) ? new URL(text) : undefined
+  const normalized = normalizeUrl(new URL(text))
+  return allowed.some((entry) => normalizeUrl(new URL(entry)) === normalized)
+    ? new URL(text)
+    : undefined
 }
 
-function spell(url: URL): string {
+function normalizeUrl(url: URL): string {
   return url.href.replace(/\/+$/, '')
 }
 
-type Asked = {
+type RemoteRequest = {
   url: URL
   payment: PaymentPayload
   terms: ExpectedTerms
@@ -71,15 +73,15 @@ type Asked = {
  */
 export function openRemote(
   context: Context,
-  { url, payment, terms, report, deadline }: Asked,
+  { url, payment, terms, report, deadline }: RemoteRequest,
 ): Remote {
-  const base = spell(url)
+  const base = normalizeUrl(url)
   const body = {
     x402Version: payment.x402Version,
     paymentPayload: payment,
     paymentRequirements: requirementsOf(payment, terms),
   }
-  const ask = async <S extends v.GenericSchema>(
+  const callFacilitator = async <S extends v.GenericSchema>(
     path: string,
     schema: S,
   ): Promise<v.InferOutput<S>> => {
@@ -106,7 +108,7 @@ export function openRemote(
   }
   return {
     async verify() {
-      const verified = await ask('verify', VerifyResponse)
+      const verified = await callFacilitator('verify', VerifyResponse)
       if (!verified.isValid)
         throw undecided('The facilitator does not verify this payment. Nothing is decided.')
       report.check('malformed', {
@@ -118,7 +120,7 @@ export function openRemote(
       })
     },
     async settle() {
-      const settled = await ask('settle', SettleResponse)
+      const settled = await callFacilitator('settle', SettleResponse)
       if (!settled.success)
         throw undecided('The facilitator did not settle this payment. Nothing is decided.')
       // What is no transaction's name is none, and no node is asked about it.

@@ -7,7 +7,7 @@ import type { Context } from '../context/context.ts'
 import type { OpenClaim } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { findOrder } from '../db/settlement-orders.ts'
-import { broadcast } from '../hosted/broadcast.ts'
+import { broadcastStored } from '../hosted/broadcast.ts'
 import { noteUnmatched } from '../payments/unmatched.ts'
 import {
   checkFunds,
@@ -34,7 +34,7 @@ import {
 import { persistSettlement } from './persist-settlement.ts'
 import { recordBroadcast } from './record.ts'
 
-type Held = { chain: Chain; held: OpenClaim; authorization: VerifiedAuthorization }
+type ClaimedAuthorization = { chain: Chain; lease: OpenClaim; authorization: VerifiedAuthorization }
 
 const POLL_MS = 200
 
@@ -47,13 +47,13 @@ const POLL_MS = 200
 export async function settleAuthorization(
   context: Context,
   job: Job,
-  held: Held,
+  claimed: ClaimedAuthorization,
 ): Promise<Settled> {
   try {
-    return await settleUnused(context, job, held)
+    return await settleUnused(context, job, claimed)
   } catch (error) {
     if (error instanceof ProofRefusedError)
-      await noteExecuted(context, job, { ...held, key: held.held.key })
+      await noteExecuted(context, job, { ...claimed, key: claimed.lease.key })
     throw error
   }
 }
@@ -61,7 +61,7 @@ export async function settleAuthorization(
 async function settleUnused(
   context: Context,
   job: Job,
-  { chain, held, authorization }: Held,
+  { chain, lease, authorization }: ClaimedAuthorization,
 ): Promise<Settled> {
   const { deadline, report } = job
   const use = await orUndecided(deadline.within(contractsOf(chain).findUse(authorization)))
@@ -72,7 +72,7 @@ async function settleUnused(
     (await findOrder(context.db, {
       accountId,
       network: terms.network.network,
-      key: held.key,
+      key: lease.key,
       fingerprint,
     }))
   )
@@ -90,8 +90,8 @@ async function settleUnused(
   )
   await orUndecided(deadline.within(checkFunds({ chain, terms, authorization, report })))
   const payment = job.remote
-    ? await settleElsewhere(context, job, held)
-    : await settleHere(context, job, { chain, held, authorization })
+    ? await settleElsewhere(context, job, lease)
+    : await settleHere(context, job, { chain, lease, authorization })
   notifyMonitor(chain)
   return monitorAuthorization(context, job, { chain, payment, alreadyProcessed: false })
 }
@@ -131,12 +131,12 @@ export async function monitorAuthorization(
 async function settleElsewhere(
   context: Context,
   job: Job,
-  held: OpenClaim,
+  claimed: OpenClaim,
 ): Promise<PaymentRecord> {
   await job.remote?.verify()
   const payment = await recordBroadcast(
     context,
-    { ...job, held, transfer: transferOf(job) },
+    { ...job, lease: claimed, transfer: transferOf(job) },
     { limits: await limitsNow(context, job), signed: null },
   )
   try {
@@ -153,7 +153,7 @@ async function settleElsewhere(
 async function settleHere(
   context: Context,
   job: Job,
-  { chain, held, authorization }: Held,
+  { chain, lease, authorization }: ClaimedAuthorization,
 ): Promise<PaymentRecord> {
   const [address] = facilitatorWallets(context, 'evm')
   const contracts = contractsOf(chain)
@@ -163,18 +163,18 @@ async function settleHere(
   const quote = await orUndecided(
     job.deadline.within(simulateExecution({ chain, report: job.report }, call)),
   )
-  let kept: PaymentRecord | undefined
+  let settled: PaymentRecord | undefined
   const official = { contracts, terms: job.terms, authorization, address: opened.wallet.address }
   const verdict = await orUndecided(
     job.deadline.within(
       settleOfficially(official, async (call) => {
-        const sent = await send(context, job, { chain, held, opened, call, quote })
-        kept = sent.payment
+        const sent = await send(context, job, { chain, lease, opened, call, quote })
+        settled = sent.payment
         return sent.signature as `0x${string}`
       }),
     ),
   )
-  if (kept) return kept
+  if (settled) return settled
   // Our checks have all passed: an objection of the package proves nothing.
   context.log.warn(
     { verdict, network: chain.network.network },
@@ -185,7 +185,7 @@ async function settleHere(
 
 type Sending = {
   chain: Chain
-  held: OpenClaim
+  lease: OpenClaim
   opened: WalletSigner
   call: ContractCall
   quote: Extract<Quote, { ok: true }>
@@ -195,13 +195,13 @@ type Sending = {
 async function send(
   context: Context,
   job: Job,
-  { chain, held, opened, call, quote }: Sending,
+  { chain, lease, opened, call, quote }: Sending,
 ): Promise<{ payment: PaymentRecord; signature: string }> {
   const { wallet } = opened
   const { gas, maxFeePerGas, maxPriorityFeePerGas, feeAtomic, height } = quote
   const { payment, signed } = await persistSettlement(context, job, {
     chain,
-    held,
+    lease,
     transfer: transferOf(job),
     wallet: wallet.address,
     feeAtomic,
@@ -220,7 +220,7 @@ async function send(
     },
   })
   const { bytes, signature } = signed
-  await broadcast(context, chain, {
+  await broadcastStored(context, chain, {
     paymentId: payment.id,
     signature,
     signedTransaction: Buffer.from(bytes).toString('base64'),
@@ -235,10 +235,10 @@ async function limitsNow(context: Context, { terms }: Job) {
   return { builtHeight: (await chain?.recentHead())?.height ?? 0, lastValidBlockHeight: null }
 }
 
-function transferOf({ terms, examined }: Job): ObservedTransfer {
+function transferOf({ terms, verifiedProof }: Job): ObservedTransfer {
   const { payTo, asset, amountAtomic } = terms
   return {
-    sender: examined.payer ?? '',
+    sender: verifiedProof.payer ?? '',
     recipient: payTo,
     asset: asset.address,
     amountAtomic,

@@ -23,7 +23,7 @@ import {
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf } from '../context/network.ts'
-import { broadcast } from '../hosted/broadcast.ts'
+import { broadcastStored } from '../hosted/broadcast.ts'
 import { GRANTED_OR_NOT, mayHaveBeenGranted, requireGranting } from '../reconciliation/affirm.ts'
 import { monitorQuestion } from './monitor-self.ts'
 import { checkSignature } from '../verification/check-authorization.ts'
@@ -71,7 +71,7 @@ export async function settle(context: Context, job: Job): Promise<Settled> {
   const settled = await untilDecided(context, { ...job, attempt })
   if (!settled.payment) return settled
   const call = { paymentId: settled.payment.id, attempt }
-  if (!settled.toldBefore && mayHaveBeenGranted(settled.payment, affirmedHeight)) {
+  if (!settled.reportedBefore && mayHaveBeenGranted(settled.payment, affirmedHeight)) {
     await yieldGrant(context.db, call)
     throw undecided(GRANTED_OR_NOT)
   }
@@ -104,7 +104,7 @@ async function untilDecided(context: Context, job: Job): Promise<Settled> {
 
 async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
   const chain = chainOf(context, job.terms.network.network)
-  const { key, authorization, signature } = job.examined
+  const { key, authorization, signature } = job.verifiedProof
   // A caller without a signature takes no slot from one that has signed.
   const verified =
     authorization &&
@@ -125,7 +125,7 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
     try {
       return await holding(context, job, {
         key,
-        work: (held) => settleHeld(context, job, { chain, held, verified }),
+        work: (lease) => settleClaimed(context, job, { chain, lease, verified }),
       })
     } catch (error) {
       // Or while this was under way: then what looks used is this very payment.
@@ -153,27 +153,27 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
     )
   return holding(context, job, {
     key: messageKey(seen.messageHash),
-    work: async (held) => {
-      await askRemote(job)
-      return finish(context, job, { seen, held, signature: signatureOf(signature) })
+    work: async (lease) => {
+      await settleRemotely(job)
+      return finish(context, job, { seen, lease, signature: signatureOf(signature) })
     },
   })
 }
 
-async function settleHeld(
+async function settleClaimed(
   context: Context,
   job: Job,
-  { chain, held, verified }: Held & { verified?: VerifiedAuthorization },
+  { chain, lease, verified }: ClaimedPayment & { verified?: VerifiedAuthorization },
 ): Promise<Settled> {
-  const { bytes, signature } = job.examined
-  if (verified) return settleAuthorization(context, job, { chain, held, authorization: verified })
-  const told = await askRemote(job)
-  if (bytes && !(job.remote && job.examined.feePayer))
-    return settleSigned(context, job, { chain, held, bytes })
-  return settleSeen(context, job, { chain, held, signature: signature ?? told })
+  const { bytes, signature } = job.verifiedProof
+  if (verified) return settleAuthorization(context, job, { chain, lease, authorization: verified })
+  const reported = await settleRemotely(job)
+  if (bytes && !(job.remote && job.verifiedProof.feePayer))
+    return settleSigned(context, job, { chain, lease, bytes })
+  return settleSeen(context, job, { chain, lease, signature: signature ?? reported })
 }
 
-async function askRemote({ remote }: Job): Promise<string | null> {
+async function settleRemotely({ remote }: Job): Promise<string | null> {
   await remote?.verify()
   return (await remote?.settle()) ?? null
 }
@@ -186,7 +186,7 @@ function signatureOf(signature: string | null): string {
 async function holding(
   context: Context,
   job: Job,
-  { key, work }: { key: string; work: (held: OpenClaim) => Promise<Settled> },
+  { key, work }: { key: string; work: (lease: OpenClaim) => Promise<Settled> },
 ): Promise<Settled> {
   const { claimant, fingerprint, deadline, report, attempt } = job
   const answer = await claimTransfer(context, {
@@ -199,33 +199,33 @@ async function holding(
     attempt,
   })
   if ('used' in answer) return repeat(context, job, answer.used)
-  const { held } = answer
-  return withClaim(context, { held, waits: () => !job.caller?.gone }, () => work(held))
+  const { lease } = answer
+  return withClaim(context, { lease, waits: () => !job.caller?.gone }, () => work(lease))
 }
 
-type Held = { chain: Chain; held: OpenClaim }
+type ClaimedPayment = { chain: Chain; lease: OpenClaim }
 
 /** Another party has broadcast; the chain decides, and what it shows must be what was signed. */
 async function settleSeen(
   context: Context,
   job: Job,
-  { chain, held, signature: told }: Held & { signature: string | null },
+  { chain, lease, signature: reported }: ClaimedPayment & { signature: string | null },
 ): Promise<Settled> {
-  const signature = signatureOf(told)
+  const signature = signatureOf(reported)
   const seen = await look(chain, job, { signature })
   if (!isCertain(seen)) return pending(job)
-  if (job.examined.bytes) {
+  if (job.verifiedProof.bytes) {
     const key = seen.messageHash === undefined ? null : messageKey(seen.messageHash)
     const got = key === null ? fact('unknown') : messageFact(key)
     job.report.check('transaction_failed', {
       name: 'message',
       source: 'chain',
-      ok: key === held.key,
-      expected: messageFact(held.key),
+      ok: key === lease.key,
+      expected: messageFact(lease.key),
       got,
     })
   }
-  return finish(context, job, { seen, held, signature })
+  return finish(context, job, { seen, lease, signature })
 }
 
 function messageFact(message: string): CheckFact {
@@ -236,13 +236,13 @@ function messageFact(message: string): CheckFact {
 async function settleSigned(
   context: Context,
   job: Job,
-  { chain, held, bytes }: Held & { bytes: Uint8Array },
+  { chain, lease, bytes }: ClaimedPayment & { bytes: Uint8Array },
 ): Promise<Settled> {
-  const { examined, deadline } = job
-  const { feePayer, signature: own } = examined
+  const { verifiedProof, deadline } = job
+  const { feePayer, signature: own } = verifiedProof
   // What our fee payer must sign cannot be on the chain without having been recorded, for this
   // account or another one.
-  const sent = feePayer ? await findBroadcast(context.db, held) : signatureOf(own)
+  const sent = feePayer ? await findBroadcast(context.db, lease) : signatureOf(own)
   const { asset, memo } = job.terms
   const unbound = isPublicTransfer(job) || (!asset.native && memo === null)
   const once = { stop: () => true, twice: !feePayer && (unbound || job.keyless === true) }
@@ -251,9 +251,9 @@ async function settleSigned(
     if (job.keyless || isPublicTransfer(job)) refuseBroadcast(job.report, known.state)
     refuseUnbound(job, known.state)
     if (sent !== null && isCertain(known))
-      return finish(context, job, { seen: known, held, signature: sent })
+      return finish(context, job, { seen: known, lease, signature: sent })
   }
-  await validateMemo(context, job, examined.memo)
+  await validateMemo(context, job, verifiedProof.memo)
   if (known === null || known.state === 'not_found')
     await orUndecided(deadline.within(simulateSigned(job, chain, bytes)))
   // Signed again it is the same transaction, and each signature counts against the signer's caps.
@@ -264,23 +264,23 @@ async function settleSigned(
     lastValidBlockHeight: head.blockHeight + LIFETIME_BLOCKS,
   }
   if (feePayer)
-    return follow(context, job, {
+    return broadcastAndWatch(context, job, {
       chain,
-      ...(await signAsFeePayer(context, job, { chain, held, bytes, feePayer, limits })),
+      ...(await signAsFeePayer(context, job, { chain, lease, bytes, feePayer, limits })),
     })
   const signed: OutgoingSettlement = {
     bytes,
     signature: signatureOf(own),
     signer: null,
-    nonce: examined.nonce ?? null,
+    nonce: verifiedProof.nonce ?? null,
     maxFee: 0n,
   }
   const payment = await recordBroadcast(
     context,
-    { ...job, held, transfer: transferOf(job) },
+    { ...job, lease, transfer: transferOf(job) },
     { limits, signed },
   )
-  return follow(context, job, { chain, payment, signed })
+  return broadcastAndWatch(context, job, { chain, payment, signed })
 }
 
 /**
@@ -291,7 +291,7 @@ function isPublicTransfer({ terms }: Pick<Job, 'terms'>): boolean {
   return familyOf(terms.network.network) === 'evm'
 }
 
-type FeePaid = Held & { bytes: Uint8Array; feePayer: string; limits: ValidityLimits }
+type FeePaid = ClaimedPayment & { bytes: Uint8Array; feePayer: string; limits: ValidityLimits }
 
 /**
  * Our wallet signs for a payer once every check has passed, for tokens also those of the official
@@ -301,7 +301,7 @@ type FeePaid = Held & { bytes: Uint8Array; feePayer: string; limits: ValidityLim
 async function signAsFeePayer(
   context: Context,
   job: Job,
-  { chain, held, bytes, feePayer, limits }: FeePaid,
+  { chain, lease, bytes, feePayer, limits }: FeePaid,
 ) {
   const { terms, deadline } = job
   const verdict = terms.asset.native
@@ -318,7 +318,7 @@ async function signAsFeePayer(
   const opened = await openFeePayer(context, address)
   return persistSettlement(context, job, {
     chain,
-    held,
+    lease,
     transfer: transferOf(job),
     wallet: opened.wallet.address,
     feeAtomic: feePayerFee(bytes).feeAtomic,
@@ -335,9 +335,9 @@ async function signAsFeePayer(
 export const LIFETIME_BLOCKS = 182
 
 /** What the signed bytes say, which the examination checked against the terms. */
-export function transferOf({ terms, examined }: Pick<Job, 'terms' | 'examined'>): ObservedTransfer {
-  const { payTo, asset, amountAtomic } = terms
-  const { payer, memo, nonce, fingerprint } = examined
+export function transferOf(job: Pick<Job, 'terms' | 'verifiedProof'>): ObservedTransfer {
+  const { payTo, asset, amountAtomic } = job.terms
+  const { payer, memo, nonce, fingerprint } = job.verifiedProof
   return {
     sender: payer ?? '',
     recipient: payTo,
@@ -359,7 +359,7 @@ type Following = {
  * Broadcasts what is recorded and waits for the chain; the watcher continues when this call has
  * ended.
  */
-async function follow(
+async function broadcastAndWatch(
   context: Context,
   job: Job,
   { chain, payment, signed }: Following,
@@ -368,7 +368,7 @@ async function follow(
   const { signature } = signed
   await seenOr(
     deadline.within(
-      broadcast(context, chain, {
+      broadcastStored(context, chain, {
         paymentId: payment.id,
         signature,
         signedTransaction: Buffer.from(signed.bytes).toString('base64'),
@@ -394,10 +394,10 @@ async function follow(
 async function finish(
   context: Context,
   job: Job,
-  { seen, held, signature }: { seen: LandedObservation; held: OpenClaim; signature: string },
+  { seen, lease, signature }: { seen: LandedObservation; lease: OpenClaim; signature: string },
 ): Promise<Settled> {
   const transfer = await validatePayment(context, job, seen)
-  const payment = await recordLanded(context, { ...job, held, transfer, signature }, seen)
+  const payment = await recordLanded(context, { ...job, lease, transfer, signature }, seen)
   return { state: 'paid', payment, alreadyProcessed: false, checks: job.report.checks }
 }
 
@@ -407,22 +407,22 @@ async function repeat(context: Context, job: Job, claim: ClaimRecord): Promise<S
     claim.paymentId === null ? undefined : await findPayment(context.db, claim.paymentId)
   if (!payment) throw new Error(`The used claim ${claim.key} has no payment.`)
   const checks = v.parse(v.array(ProofCheck), parseJson(claim.checks ?? '[]'))
-  const told = { alreadyProcessed: true, toldBefore: wasGranted(claim), checks }
-  if (payment.status !== 'pending') return outcome(job, payment, told)
+  const facts = { alreadyProcessed: true, reportedBefore: wasGranted(claim), checks }
+  if (payment.status !== 'pending') return outcome(job, payment, facts)
   const chain = chainOf(context, payment.network)
-  if (job.examined.authorization)
+  if (job.verifiedProof.authorization)
     return {
       ...(await monitorAuthorization(context, job, { chain, payment, alreadyProcessed: true })),
-      ...told,
+      ...facts,
     }
-  const signature = payment.reportedSignature ?? job.examined.signature
-  if (claim.transaction === null || signature === null) return outcome(job, payment, told)
-  const followed = await follow(context, job, {
+  const signature = payment.reportedSignature ?? job.verifiedProof.signature
+  if (claim.transaction === null || signature === null) return outcome(job, payment, facts)
+  const settled = await broadcastAndWatch(context, job, {
     chain,
     payment,
     signed: { bytes: Buffer.from(claim.transaction, 'base64'), signature },
   })
-  return { ...followed, ...told }
+  return { ...settled, ...facts }
 }
 
 /** `twice`: where `not_found` decides. */
@@ -450,11 +450,11 @@ async function look(
 }
 
 /** Whether a transaction in the pool already shows that it is not this payment. */
-function contradicts({ examined }: Job, observation: Observation): boolean {
+function contradicts({ verifiedProof }: Job, observation: Observation): boolean {
   return (
     observation.state === 'pending' &&
     observation.transfer !== undefined &&
     (observation.transfer === null ||
-      (examined.payer !== null && observation.transfer.sender !== examined.payer))
+      (verifiedProof.payer !== null && observation.transfer.sender !== verifiedProof.payer))
   )
 }

@@ -33,12 +33,12 @@ export type SignatureFinding =
   | { error: unknown; checks: VerificationReport['checks'] }
   | null
 
-type Examined = { terms: ExpectedTerms; examined: VerifiedProof }
-export type AtOnce = Examined & { report: VerificationReport; signature: SignatureFinding }
+type ProofWithTerms = { terms: ExpectedTerms; verifiedProof: VerifiedProof }
+export type AtOnce = ProofWithTerms & { report: VerificationReport; signature: SignatureFinding }
 
 export async function findSignature(
   context: Context,
-  { terms, examined: { authorization } }: Examined,
+  { terms, verifiedProof: { authorization } }: ProofWithTerms,
 ): Promise<SignatureFinding> {
   if (!authorization) return null
   const report = new VerificationReport()
@@ -73,13 +73,13 @@ export function reportSignature(
 export async function verifyAtOnce(
   context: Context,
   actor: Actor,
-  { report, ...examined }: AtOnce,
+  { report, ...proof }: AtOnce,
 ): Promise<string | null> {
-  const found = await tryAtOnce(context, actor, examined)
+  const found = await tryAtOnce(context, actor, proof)
   if (!found) return null
   report.checks.push(...found.checks)
   // Funds that are promised to others: what the payer holds is read again before it is refused.
-  if (!found.reserved) await reserveFunds(context, { ...examined, report })
+  if (!found.reserved) await reserveFunds(context, { ...proof, report })
   return found.payer
 }
 
@@ -88,7 +88,7 @@ type Found = { payer: string; checks: VerificationReport['checks']; reserved: bo
 async function tryAtOnce(
   context: Context,
   { accountId, keyless = false }: Actor,
-  { terms, examined: { key }, signature }: Omit<AtOnce, 'report'>,
+  { terms, verifiedProof: { key }, signature }: Omit<AtOnce, 'report'>,
 ): Promise<Found | null> {
   const [wallet] = facilitatorWallets(context, 'evm')
   if (signature === null || !('verified' in signature) || key === null) return null
@@ -204,9 +204,9 @@ export async function reserveFunds(
   context: Context,
   {
     terms,
-    examined: { authorization, key },
+    verifiedProof: { authorization, key },
     report,
-  }: { terms: ExpectedTerms; examined: VerifiedProof; report: VerificationReport },
+  }: { terms: ExpectedTerms; verifiedProof: VerifiedProof; report: VerificationReport },
 ): Promise<void> {
   if (!authorization || key === null) return
   const { method, token, from, amountAtomic, validBefore } = authorization

@@ -187,11 +187,11 @@ export function factOfUse({
 export async function checkFunds({ chain, terms, authorization, report }: Checked): Promise<void> {
   const { method, token, from, amountAtomic } = authorization
   const { read } = contractsOf(chain)
-  const ask = (functionName: 'allowance' | 'balanceOf', args: readonly Hex[]) =>
+  const readToken = (functionName: 'allowance' | 'balanceOf', args: readonly Hex[]) =>
     numberOr(read({ address: token, abi: erc20Abi, functionName, args }), amountAtomic)
   const checked = { terms, authorization, report }
-  if (method === 'permit2') checkAllowance(checked, await ask('allowance', [from, PERMIT2]))
-  checkBalance(checked, await ask('balanceOf', [from]))
+  if (method === 'permit2') checkAllowance(checked, await readToken('allowance', [from, PERMIT2]))
+  checkBalance(checked, await readToken('balanceOf', [from]))
 }
 
 /** The same of what was read of the payer already. */

@@ -37,13 +37,13 @@ export async function verifyTokenOfficially({
     sendTransaction: never,
     confirmTransaction: never,
     async simulateTransaction(transaction) {
-      const rehearsal = await chain
+      const simulation = await chain
         .simulateSigned(decodeBase64(transaction) ?? new Uint8Array())
         .catch((error: unknown) => {
           failure.error = error
           throw error
         })
-      if (!rehearsal.ok) throw new Error(renderCheckFact(rehearsal.reason))
+      if (!simulation.ok) throw new Error(renderCheckFact(simulation.reason))
     },
   }
   const { units, microLamports } = DEFAULT_COMPUTE_CAPS

@@ -6,23 +6,23 @@ import type { VerificationReport } from './verification-report.ts'
 
 /** Whether the network would take now what the payer signed, and the payee would get all of it. @throws ProofRefused `simulation_failed` */
 export async function simulateSigned(
-  { terms, examined, report }: ProofUnderCheck,
+  { terms, verifiedProof, report }: ProofUnderCheck,
   chain: Chain,
   bytes: Uint8Array,
 ): Promise<void> {
   const { asset, network, payTo: recipient, amountAtomic } = terms
   const token = !asset.native && familyOf(network.network) === 'solana'
-  const rehearsal = await chain.simulateSigned(
+  const simulation = await chain.simulateSigned(
     bytes,
-    token && examined.payer !== null
-      ? { asset, sender: examined.payer, recipient, amountAtomic }
+    token && verifiedProof.payer !== null
+      ? { asset, sender: verifiedProof.payer, recipient, amountAtomic }
       : undefined,
   )
-  const got = rehearsal.ok ? fact('accepted') : rehearsal.reason
+  const got = simulation.ok ? fact('accepted') : simulation.reason
   report.check('simulation_failed', {
     name: 'simulation',
     source: 'chain',
-    ok: rehearsal.ok,
+    ok: simulation.ok,
     expected: fact('accepted'),
     got,
   })

@@ -61,12 +61,12 @@ export type VerifiedProof = {
  */
 export function resourceOf({
   terms,
-  examined,
+  verifiedProof,
 }: {
   terms: Pick<ExpectedTerms, 'resource'>
-  examined: Pick<VerifiedProof, 'resource'>
+  verifiedProof: Pick<VerifiedProof, 'resource'>
 }): string | null {
-  return terms.resource ?? examined.resource
+  return terms.resource ?? verifiedProof.resource
 }
 
 /** Words of x402 v2 section 9. */
@@ -91,11 +91,11 @@ export class InputRefusedError extends Error {
 /** Who a payload says pays, unproven: answers about a payment that is refused name it too. Undefined where it names nobody. */
 export function namedPayer(paymentPayload: Readonly<Record<string, unknown>>): string | undefined {
   const { payload } = paymentPayload
-  const told =
+  const named =
     field(field(payload, 'authorization'), 'from') ??
     field(field(payload, 'permit2Authorization'), 'from') ??
     field(payload, 'from')
-  const parsed = typeof told === 'string' ? parseAddress(told) : undefined
+  const parsed = typeof named === 'string' ? parseAddress(named) : undefined
   if (parsed?.ok) return parsed.address
   const transaction = field(payload, 'transaction')
   const bytes = typeof transaction === 'string' ? decodeBase64(transaction) : null

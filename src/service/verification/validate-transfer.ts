@@ -14,7 +14,7 @@ export type LandedObservation = Extract<Observation, { state: 'landed' }>
 export type ProofUnderCheck = {
   accountId: string
   terms: ExpectedTerms
-  examined: VerifiedProof
+  verifiedProof: VerifiedProof
   report: VerificationReport
 }
 
@@ -27,10 +27,10 @@ const SLACK_MS = 60_000
  */
 export async function validatePayment(
   context: Context,
-  judged: ProofUnderCheck,
+  proof: ProofUnderCheck,
   landed: LandedObservation,
 ): Promise<ObservedTransfer> {
-  const { report } = judged
+  const { report } = proof
   const succeeded = fact('landed_and_succeeded')
   const ended = landed.succeeded
     ? succeeded
@@ -44,9 +44,9 @@ export async function validatePayment(
     expected: succeeded,
     got: ended,
   })
-  const transfer = validateTransfer(judged, pick(judged, landed))
-  await validateMemo(context, judged, transfer.memo)
-  await judgeTime(context, judged, landed.blockTime)
+  const transfer = validateTransfer(proof, pick(proof, landed))
+  await validateMemo(context, proof, transfer.memo)
+  await validateTime(context, proof, landed.blockTime)
   report.check('transaction_failed', {
     name: 'confirmations',
     source: 'chain',
@@ -72,7 +72,7 @@ function pick(
 
 /** @throws ProofRefused */
 export function validateTransfer(
-  { terms, examined, report }: ProofUnderCheck,
+  { terms, verifiedProof, report }: ProofUnderCheck,
   transfer: ObservedTransfer | null,
 ): ObservedTransfer {
   const plain = transfer !== null
@@ -84,7 +84,7 @@ export function validateTransfer(
     got: fact(plain ? 'one' : 'another_transaction'),
   })
   if (!transfer) throw new TypeError('The check above has refused this.')
-  const payer = examined.payer ?? transfer.sender
+  const payer = verifiedProof.payer ?? transfer.sender
   // Otherwise anybody could present another payer's transaction.
   report.equal('payer_mismatch', {
     name: 'payer',
@@ -130,7 +130,7 @@ export function validateTransfer(
  */
 export async function validateMemo(
   context: Context,
-  { accountId, terms, examined, report }: ProofUnderCheck,
+  { accountId, terms, verifiedProof, report }: ProofUnderCheck,
   memo: string | null,
 ): Promise<void> {
   if (familyOf(terms.network.network) === 'evm') return
@@ -166,7 +166,7 @@ export async function validateMemo(
       name: 'paid_order',
       source: 'record',
       ok: false,
-      expected: { code: 'order_for', params: { resource: resourceOf({ terms, examined }) } },
+      expected: { code: 'order_for', params: { resource: resourceOf({ terms, verifiedProof }) } },
       got: fact('another_order'),
     })
   if (terms.resource === null) return
@@ -186,7 +186,7 @@ function textOrNone(text: string | null): CheckFact {
 /**
  * Terms are compared only with block times; only the maximum age of a proof needs the current time.
  */
-async function judgeTime(
+async function validateTime(
   context: Context,
   { terms, report }: ProofUnderCheck,
   blockTime: Date | null,

@@ -20,8 +20,8 @@ export class VerificationReport {
 
   /** @throws ProofRefused when the check fails */
   check(reason: ProofReason, check: NewCheck): void {
-    const told = this.record(check)
-    if (!told.ok) throw new ProofRefusedError(reason, told, this.checks)
+    const recorded = this.record(check)
+    if (!recorded.ok) throw new ProofRefusedError(reason, recorded, this.checks)
   }
 
   /** The refusal by a check that has failed; the caller throws it. */
@@ -50,14 +50,14 @@ export class VerificationReport {
   /** Adds a check, whether it passes or not. */
   record({ expected, got, ...check }: NewCheck): ProofCheck {
     const facts = { expectedFact: printable(expected), gotFact: printable(got) }
-    const told = {
+    const recorded = {
       ...check,
       expected: sentence(facts.expectedFact),
       got: sentence(facts.gotFact),
       ...facts,
     }
-    this.checks.push(told)
-    return told
+    this.checks.push(recorded)
+    return recorded
   }
 }
 

@@ -45,13 +45,14 @@ export async function verifyProof(examination: Examination): Promise<VerifiedPro
     networkFact,
   )
   const supported = methodsOf(network, terms.asset)
-  const told = methodOf(payment)
+  const namedMethod = methodOf(payment)
   // A token transfer on Solana has no separate name; in version 1 its payload looks like one of
   // SOL.
   const unnamed =
     !terms.asset.native &&
-    (told === undefined || (payment.x402Version === 1 && told === NATIVE_TRANSFER_METHOD))
-  const method = unnamed ? supported[0] : told
+    (namedMethod === undefined ||
+      (payment.x402Version === 1 && namedMethod === NATIVE_TRANSFER_METHOD))
+  const method = unnamed ? supported[0] : namedMethod
   const accepted = terms.method === null ? supported : [terms.method]
   const known = method !== undefined && accepted.includes(method)
   report.check('unsupported_method', {

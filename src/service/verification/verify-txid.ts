@@ -27,7 +27,7 @@ export async function verifyTxid(examination: Examination): Promise<VerifiedProo
   const { typedData, resource } =
     payment.x402Version === 2
       ? typedDataOf(examination, { proof, payer })
-      : offerDataOf(examination, { proof, payer })
+      : boundOfV1(examination, { proof, payer })
   const signer = recover(typedData, proof.signature as Hex)
   const got = signer === null ? fact('unrecoverable_signature') : addressFact(signer)
   report.check('invalid_signature', {
@@ -63,7 +63,7 @@ function typedDataOf({ payment, terms }: Examination, { proof, payer }: Signed):
 }
 
 /** v1 carries its terms in a separate offer. */
-function offerDataOf(examination: Examination, { proof, payer }: Signed): Bound {
+function boundOfV1(examination: Examination, { proof, payer }: Signed): Bound {
   const { terms, report } = examination
   const { offer } = proof
   report.check('malformed', {

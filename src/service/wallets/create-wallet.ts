@@ -108,7 +108,7 @@ function describeWallet(
   stops: readonly LedgerRecord[],
 ) {
   const stopped = stops
-    .filter((books) => books.address === address)
+    .filter((ledger) => ledger.address === address)
     .map(({ network, stopReason, stoppedAt }) => ({
       network,
       reason: stopReason ?? '',

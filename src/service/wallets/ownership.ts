@@ -174,7 +174,7 @@ function refuseOwned(row: WalletOwnerRecord, proof: OwnershipProof): ProblemErro
 
 /** The account is named to the operator alone. */
 function describeOwner(
-  { address, scope, accountId, proof: held }: WalletOwnerRecord,
+  { address, scope, accountId, proof: ownerProof }: WalletOwnerRecord,
   proof: OwnershipProof,
 ): string {
   const where = isFamilyScope(scope) ? '' : ` on ${scope}`
@@ -183,19 +183,19 @@ function describeOwner(
     managed: ': the service holds its key',
     signature: ', which proved it by a signature',
     operator: ', for which the operator registered it',
-  }[held]
+  }[ownerProof]
   return `The wallet ${address} belongs to ${who}${where}${how}.`
 }
 
 function adviseOn(
-  { address, accountId, proof: held }: WalletOwnerRecord,
+  { address, accountId, proof: ownerProof }: WalletOwnerRecord,
   proof: OwnershipProof,
 ): string {
-  if (held === 'managed') return 'A managed wallet keeps its account.'
+  if (ownerProof === 'managed') return 'A managed wallet keeps its account.'
   const release = `DELETE /wallets/payout/${address}`
   if (proof === 'signature')
     return `That account must release it first, with ${release}. Ask the operator if you have no access to that account.`
-  if (held === 'operator')
+  if (ownerProof === 'operator')
     return `Release it first: npm run admin -- wallet release --wallet ${address}`
   return `The operator does not override a signature. Release it with a key of the account ${accountId} first: ${release}`
 }

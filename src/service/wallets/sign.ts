@@ -194,12 +194,12 @@ export async function coSign(
   transaction: Uint8Array,
 ): Promise<Signed> {
   const { bytes, signature } = await sign(signer, { wallet, transaction })
-  const [asked, facts] = [decodeSolana(transaction), decodeSolana(bytes)]
+  const [requested, facts] = [decodeSolana(transaction), decodeSolana(bytes)]
   const same =
-    asked.ok &&
+    requested.ok &&
     facts.ok &&
     facts.form === 'signed' &&
-    bytesToHex(asked.message) === bytesToHex(facts.message)
+    bytesToHex(requested.message) === bytesToHex(facts.message)
   if (!same)
     throw new Error(`The transaction is not complete with the signature of ${wallet.address}.`)
   return { bytes, signature }

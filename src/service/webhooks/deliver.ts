@@ -71,27 +71,27 @@ export async function deliverTo(
   const { db, holder, now, signal } = sender
   let dueAt = Infinity
   // Without the lease another process sends; this one stops before the next request.
-  let heldUntil = performance.now() + LEASE_S * 1_000
+  let leasedUntil = performance.now() + LEASE_S * 1_000
   const extend = async () => {
-    const askedAt = performance.now()
-    heldUntil = (await extendWebhook(db, id, holder)) ? askedAt + LEASE_S * 1_000 : 0
+    const requestedAt = performance.now()
+    leasedUntil = (await extendWebhook(db, id, holder)) ? requestedAt + LEASE_S * 1_000 : 0
   }
-  const held = () => !signal.aborted && performance.now() < heldUntil
+  const isLeased = () => !signal.aborted && performance.now() < leasedUntil
   await whileBeating(extend, async () => {
-    for (let more = true; more && held();) {
+    for (let more = true; more && isLeased();) {
       const batch = await writeDeliveries(db, { id, accountId, holder, now: now() })
       if (!batch) return
       const due = await readDue(db, { id, now: now(), limit: AT_ONCE })
       const attempts = await Promise.allSettled(
         due.map(async (delivery) =>
-          held() ? await deliver(sender, batch.target, delivery) : undefined,
+          isLeased() ? await deliver(sender, batch.target, delivery) : undefined,
         ),
       )
       for (const attempt of attempts) {
         // The lease is not given back: what failed here is tried again when it ends.
         if (attempt.status === 'rejected') throw attempt.reason
         const { value } = attempt
-        if (value === undefined) heldUntil = 0
+        if (value === undefined) leasedUntil = 0
         else if (value.state === 'pending') dueAt = Math.min(dueAt, value.nextAttemptAt.getTime())
       }
       more = batch.more || due.length > 0

@@ -23,13 +23,13 @@ export async function listDeliveries(
   { params: { id }, query: { limit, offset, ...span } }: EndpointInput<'webhookDeliveries'>,
 ): Promise<EndpointReply<'webhookDeliveries'>> {
   await readOwnWebhook(context, actor, id)
-  const wanted = isWithin(id, span)
+  const condition = isWithin(id, span)
   const counted = span.since !== undefined || span.until !== undefined
   const [rows, total] = await Promise.all([
     context.db
       .select()
       .from(webhookDelivery)
-      .where(wanted)
+      .where(condition)
       .orderBy(
         desc(webhookDelivery.createdAt),
         desc(webhookDelivery.number),
@@ -37,7 +37,7 @@ export async function listDeliveries(
       )
       .limit(limit)
       .offset(offset),
-    counted ? context.db.$count(webhookDelivery, wanted) : null,
+    counted ? context.db.$count(webhookDelivery, condition) : null,
   ])
   return { success: true, deliveries: rows.map(describe), total }
 }

@@ -32,7 +32,7 @@ export async function startWebhooks(
   const running = new Set<Promise<void>>()
   let accounts = new Set<string>()
   /** Accounts that may have something to send. The endpoints of the others are not looked at. */
-  let wanted = new Set<string>()
+  let pendingAccounts = new Set<string>()
   /** When an endpoint has something to send again, as far as this process saw. */
   const dueAts = new Map<string, { accountId: string; at: number }>()
   /** Any endpoint may have changed, or have something to send. */
@@ -45,7 +45,7 @@ export async function startWebhooks(
       else {
         const known = names.split(' ').filter((name) => accounts.has(name))
         if (known.length === 0) return
-        for (const name of known) wanted.add(name)
+        for (const name of known) pendingAccounts.add(name)
       }
       sleep.end()
     }),
@@ -60,9 +60,9 @@ export async function startWebhooks(
     for (const [id, { accountId, at }] of dueAts)
       if (at <= now().getTime()) {
         dueAts.delete(id)
-        wanted.add(accountId)
+        pendingAccounts.add(accountId)
       }
-    const asked = reload ? undefined : wanted
+    const batch = reload ? undefined : pendingAccounts
     if (reload) {
       reload = false
       loadedAt = performance.now()
@@ -72,20 +72,20 @@ export async function startWebhooks(
       accounts = new Set(rows.map(({ accountId }) => accountId))
       if (accounts.size === 0) return
     }
-    if (asked?.size === 0) return
+    if (batch?.size === 0) return
     // What comes from here on is looked at the next time.
-    wanted = new Set()
+    pendingAccounts = new Set()
     while (running.size < MOST_AT_ONCE && !signal.aborted) {
       const holder = crypto.randomUUID()
       const endpoint = await leaseWebhook(db, {
         holder,
         now: now(),
-        ...(asked && { accounts: [...asked] }),
+        ...(batch && { accounts: [...batch] }),
       })
       if (!endpoint) return
       start(endpoint, holder)
     }
-    if (asked) for (const accountId of asked) wanted.add(accountId)
+    if (batch) for (const accountId of batch) pendingAccounts.add(accountId)
     else reload = true
   }
 
@@ -100,7 +100,7 @@ export async function startWebhooks(
       .finally(() => {
         running.delete(work)
         // An event may have come after it looked last.
-        wanted.add(accountId)
+        pendingAccounts.add(accountId)
         sleep.end()
       })
     running.add(work)

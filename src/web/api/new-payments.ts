@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 
-const KEPT = 200
+const MAX_STORED = 200
 
 let arrivals: readonly PaymentStatusBody[] = []
 const listeners = new Set<() => void>()
@@ -14,7 +14,7 @@ export function useNewPayments(): readonly PaymentStatusBody[] {
 export function addNewPayment(payment: PaymentStatusBody): void {
   arrivals = [payment, ...arrivals.filter((each) => each.paymentId !== payment.paymentId)].slice(
     0,
-    KEPT,
+    MAX_STORED,
   )
   for (const listener of listeners) listener()
 }

@@ -107,14 +107,14 @@ export class OneStream {
     this.#unanswered = 0
     const { locks, name } = this.#parts
     if (!locks) return this.#lead()
-    const hold = () =>
+    const untilAborted = () =>
       new Promise<void>((release) => {
         if (this.#stop.signal.aborted) return release()
         this.#release = release
         this.#lead()
       })
     const { signal } = this.#stop
-    locks.request(name, steal ? { steal } : { signal }, hold).catch(() => {
+    locks.request(name, steal ? { steal } : { signal }, untilAborted).catch(() => {
       // Stolen by a tab that got no answer from here: this tab was frozen, and queues again.
       if (signal.aborted || !this.#leads) return
       this.#drop()
@@ -159,17 +159,17 @@ export class OneStream {
         // payment events.
         if (kind === 'beat') {
           const live = hearsPayments(data)
-          this.#tell({ kind: 'state', live, missed: live && missed, id })
+          this.#emit({ kind: 'state', live, missed: live && missed, id })
           if (live) missed = false
-        } else this.#tell(kind === 'reset' ? { kind, id } : { kind, id, data })
+        } else this.#emit(kind === 'reset' ? { kind, id } : { kind, id, data })
       })
     }
     source.addEventListener('error', () => {
       if (!mine()) return
-      this.#tell({ kind: 'state', live: false, missed: false, id: this.#position })
+      this.#emit({ kind: 'state', live: false, missed: false, id: this.#position })
       missed ||= this.#position === undefined
       if (source.readyState !== CLOSED) return
-      this.#tell({ kind: 'refused' })
+      this.#emit({ kind: 'refused' })
       this.#retry = setTimeout(
         () => this.#connect(),
         Math.min(MAX_BACKOFF_MS, 1000 * 2 ** this.#failures++) * (0.75 + Math.random() / 2),
@@ -179,11 +179,11 @@ export class OneStream {
 
   #reopen(): void {
     this.#source?.close()
-    this.#tell({ kind: 'state', live: false, missed: false, id: this.#position })
+    this.#emit({ kind: 'state', live: false, missed: false, id: this.#position })
     this.#connect()
   }
 
-  #tell(news: News): void {
+  #emit(news: News): void {
     this.#channel.postMessage(news)
     this.#take(news)
   }
@@ -235,8 +235,8 @@ export class OneStream {
 
 function hearsPayments(data: string): boolean {
   try {
-    const beat = v.safeParse(Heartbeat, JSON.parse(data))
-    return !beat.success || beat.output.live
+    const heartbeat = v.safeParse(Heartbeat, JSON.parse(data))
+    return !heartbeat.success || heartbeat.output.live
   } catch {
     return true
   }

@@ -15,10 +15,10 @@ const PAUSES = 30
  * never races it. It also waits out a pause that the proxy asks for.
  * @throws ApiError
  */
-export async function requestWithRetry<T>(ask: () => Promise<T>): Promise<T> {
+export async function requestWithRetry<T>(request: () => Promise<T>): Promise<T> {
   for (let waits = 0, pauses = 0; ;) {
     try {
-      return await ask()
+      return await request()
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       if (error.code === 'IDEMPOTENCY_IN_PROGRESS' && waits++ < WAITS)

@@ -48,14 +48,14 @@ type UsePalette = {
  * open: what somebody is about to sign is never covered.
  */
 function usePalette(): UsePalette {
-  const [wanted, setWanted] = useState(false)
+  const [requested, setRequested] = useState(false)
   const [Palette, setPalette] = useState<Awaited<ReturnType<typeof load>>>()
 
   useEffect(() => {
     function onKey(event: KeyboardEvent) {
       if (!isSearchKey(event)) return
       event.preventDefault()
-      if (!document.querySelector('dialog[open]')) setWanted(true)
+      if (!document.querySelector('dialog[open]')) setRequested(true)
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)
@@ -63,21 +63,21 @@ function usePalette(): UsePalette {
 
   // Where its code cannot be fetched, the page says so, and the next press tries again.
   useEffect(() => {
-    if (!wanted) return
+    if (!requested) return
     load().then(
       (loaded) => setPalette(() => loaded),
       async () => {
-        setWanted(false)
+        setRequested(false)
         if (!(await reloadForNewVersion()))
           toast(describeError(new ApiError({ code: 'OFFLINE' })).title, { tone: 'bad' })
       },
     )
-  }, [wanted])
+  }, [requested])
 
   return {
-    open: () => setWanted(true),
+    open: () => setRequested(true),
     preload: () => void load().catch(() => undefined),
-    palette: wanted && Palette && <Palette onClose={() => setWanted(false)} />,
+    palette: requested && Palette && <Palette onClose={() => setRequested(false)} />,
   }
 }
 
@@ -199,14 +199,14 @@ function CheckoutFrame({
   children: ReactNode
 }) {
   const [shown, setShown] = useState<'dashboard' | 'page'>()
-  const wanted =
+  const requested =
     session.kind === 'known' && session.session?.role
       ? 'dashboard'
       : session.kind === 'loading'
         ? undefined
         : 'page'
-  const frame = shown ?? wanted
-  if (shown === undefined && wanted !== undefined) setShown(wanted)
+  const frame = shown ?? requested
+  if (shown === undefined && requested !== undefined) setShown(requested)
   if (frame === 'dashboard') return <Dashboard title={title}>{children}</Dashboard>
   return frame === 'page' ? children : <Loading />
 }

@@ -25,7 +25,7 @@ export type Approving = {
   /** Why it failed: the proxy's refusal. */
   problem: unknown
   /** Asks for the text to sign for an operation. */
-  ask: (operation: ApprovedOperation, signer: ConnectedAccount) => Promise<void>
+  requestApproval: (operation: ApprovedOperation, signer: ConnectedAccount) => Promise<void>
   /** Asks the wallet, then executes what was signed. */
   sign: () => Promise<void>
   back: () => void
@@ -59,7 +59,7 @@ export function useApproval(act: (approval: string) => Promise<void>): Approving
     approval,
     busy,
     problem,
-    ask: (operation, signer) =>
+    requestApproval: (operation, signer) =>
       work(async () => {
         const { id, message } = await callProxy('approval', {
           body: { signer: signer.address, operation },
@@ -86,8 +86,8 @@ export function useApproval(act: (approval: string) => Promise<void>): Approving
 
 async function signText(signer: ConnectedAccount, message: string): Promise<string | UserError> {
   try {
-    const stack = await loadWalletAdapter(signer.family)
-    return await stack.signMessage(signer, message)
+    const adapter = await loadWalletAdapter(signer.family)
+    return await adapter.signMessage(signer, message)
   } catch (error) {
     // Signing a text sends nothing, whether or not it succeeded.
     const userError = describeUnsigned(signalOf(error), signer.walletName)

@@ -165,10 +165,10 @@ const unexpected: CodeRow = {
   retry: 'safe',
 }
 
-type ToldWords = { title: string; body: string; action: CodeRow['action']; detail?: string }
+type ErrorText = { title: string; body: string; action: CodeRow['action']; detail?: string }
 
 /** What to tell of any error, in the reader's language, and the line to quote in a report. */
-export function describeError(error: unknown): ToldWords {
+export function describeError(error: unknown): ErrorText {
   const row = error instanceof ApiError ? codes[error.code] : unexpected
   const words = { action: row.action, title: i18n._(row.title), body: formatBody(row) }
   if (!(error instanceof ApiError)) return words

@@ -13,7 +13,7 @@ export type BrowserStore<T> = {
 export function browserStore<T>(key: string, parse: (text: string | null) => T): BrowserStore<T> {
   let current = parse(readText(key))
   const listeners = new Set<() => void>()
-  const tell = () => {
+  const notify = () => {
     for (const listener of listeners) listener()
   }
   const subscribe = (listener: () => void) => {
@@ -24,7 +24,7 @@ export function browserStore<T>(key: string, parse: (text: string | null) => T):
     window.addEventListener('storage', (event) => {
       if (event.key !== key) return
       current = parse(event.newValue)
-      tell()
+      notify()
     })
   }
   return {
@@ -36,7 +36,7 @@ export function browserStore<T>(key: string, parse: (text: string | null) => T):
       } catch {
         // A browser that keeps nothing still has it for this visit.
       }
-      tell()
+      notify()
     },
     subscribe,
     use: () => useSyncExternalStore(subscribe, () => current),

@@ -37,20 +37,20 @@ export type CapBreach = {
 }
 
 /**
- * Whether a payment would go over its owner's cap. `spentTodayAtomic`: what left this browser in the last 24 hours and did not certainly fail,
+ * Whether a payment would go over its owner's cap. `outflowTodayAtomic`: what left this browser in the last 24 hours and did not certainly fail,
  * so that a payment whose end is unknown counts as spent.
  */
 export function findBreach(
   key: string,
   amountAtomic: bigint,
-  spentTodayAtomic: bigint,
+  outflowTodayAtomic: bigint,
 ): CapBreach | undefined {
   const { perPayment, perDay } = store.get()[key] ?? {}
   if (perPayment !== undefined && amountAtomic > BigInt(perPayment)) {
     return { limit: 'per_payment', capAtomic: BigInt(perPayment), leftAtomic: BigInt(perPayment) }
   }
-  if (perDay === undefined || amountAtomic + spentTodayAtomic <= BigInt(perDay)) return undefined
-  const left = BigInt(perDay) - spentTodayAtomic
+  if (perDay === undefined || amountAtomic + outflowTodayAtomic <= BigInt(perDay)) return undefined
+  const left = BigInt(perDay) - outflowTodayAtomic
   return { limit: 'per_day', capAtomic: BigInt(perDay), leftAtomic: left > 0n ? left : 0n }
 }
 

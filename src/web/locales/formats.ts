@@ -61,16 +61,16 @@ export function formatDate(
   // Sweden writes its dates as ISO 8601 does; month names go, as the standard has none.
   const iso = dates === 'iso' && !locale
   const tag = iso ? 'sv-SE' : (locale ?? languageLocale())
-  const asked =
+  const formatOptions =
     iso && chosen.month
       ? ({ ...chosen, year: 'numeric', month: '2-digit', day: '2-digit' } as const)
       : chosen
   return memo(
-    `date ${tag} ${JSON.stringify(asked)}`,
+    `date ${tag} ${JSON.stringify(formatOptions)}`,
     () =>
       new Intl.DateTimeFormat(
         tag,
-        iso && asked.dateStyle ? { ...asked, dateStyle: 'short' } : asked,
+        iso && formatOptions.dateStyle ? { ...formatOptions, dateStyle: 'short' } : formatOptions,
       ),
   ).format(at)
 }

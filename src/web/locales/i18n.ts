@@ -22,7 +22,7 @@ const catalogs = new Map<string, Catalog>()
 const listeners = new Set<() => void>()
 
 /** The words of a message in the language of now; English where a catalog does not have it. */
-function say(
+function translate(
   message: string | MessageDescriptor,
   values?: Values,
   options?: { message?: string },
@@ -83,16 +83,16 @@ export const i18n = {
   get locale(): string {
     return locale
   },
-  _: say,
+  _: translate,
   load(language: string, messages: Catalog): void {
     catalogs.set(language, { ...catalogs.get(language), ...messages })
-    tell()
+    notify()
   },
   /** `tag`: the regional variant by which plurals are chosen and counts are written. */
   activate(language: string, tag = language): void {
     locale = language
     region = tag
-    tell()
+    notify()
   },
   on(_event: 'change', listener: () => void): () => void {
     listeners.add(listener)
@@ -100,6 +100,6 @@ export const i18n = {
   },
 }
 
-function tell(): void {
+function notify(): void {
   for (const listener of listeners) listener()
 }

@@ -13,19 +13,19 @@ const languages: Readonly<
   'zh-CN': () => import('./zh-cn-catalogs.ts'),
 }
 /** The catalogs that what is in view needs; another language loads the same ones before it takes over. */
-const wanted = new Set<string>()
+const needed = new Set<string>()
 const loaded = new Map<string, Promise<void>>()
 
 /** Before the first render, so that nothing is ever seen in another language. */
 export async function startLanguage(): Promise<void> {
-  onPreferences(() => void follow())
-  wanted.add('desk')
-  await follow()
+  onPreferences(() => void applyPreferences())
+  needed.add('desk')
+  await applyPreferences()
 }
 
 /** Brings the words of a page, or of what is loaded late, in the current language. English has them in its code. */
 export async function loadMessages(catalog: string): Promise<void> {
-  wanted.add(catalog)
+  needed.add(catalog)
   await load(i18n.locale, catalog)
 }
 
@@ -35,7 +35,7 @@ export async function chooseLanguage(language: Language | 'auto'): Promise<void>
   setPreferences({ language })
 }
 
-async function follow(): Promise<void> {
+async function applyPreferences(): Promise<void> {
   const language = resolve(getPreferences().language)
   try {
     await loadAll(language)
@@ -56,9 +56,9 @@ function resolve(language: Language | 'auto'): Language {
 async function loadAll(language: Language): Promise<void> {
   let known: number
   do {
-    known = wanted.size
-    await Promise.all([...wanted].map((catalog) => load(language, catalog)))
-  } while (wanted.size > known)
+    known = needed.size
+    await Promise.all([...needed].map((catalog) => load(language, catalog)))
+  } while (needed.size > known)
 }
 
 function load(language: string, catalog: string): Promise<void> {

@@ -6,10 +6,10 @@ export type PaletteCommand = { id: string; label: string; to: string }
 
 /** Commands whose names contain every typed word. Names that begin with the whole text come first. */
 export function findCommands<T extends PaletteCommand>(commands: readonly T[], typed: string): T[] {
-  const wanted = plain(typed)
-  const words = wanted.split(/\s+/).filter(Boolean)
+  const query = plain(typed)
+  const words = query.split(/\s+/).filter(Boolean)
   const found = commands.filter(({ label }) => words.every((word) => plain(label).includes(word)))
-  const begins = ({ label }: T) => plain(label).startsWith(wanted)
+  const begins = ({ label }: T) => plain(label).startsWith(query)
   return [...found.filter(begins), ...found.filter((each) => !begins(each))]
 }
 

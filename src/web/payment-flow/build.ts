@@ -7,7 +7,7 @@ import type { Ports } from './dependencies.ts'
 import { reviewPayment, withSimulation, type ReviewFacts } from './review.ts'
 
 /** Asks the service for a transaction and reads it from its bytes. The answer is the event for the machine; it never throws. */
-export async function buildPayment(
+export async function buildForReview(
   ports: Ports,
   order: WalletPaymentIntent,
   key: string,

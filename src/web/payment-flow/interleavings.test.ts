@@ -117,7 +117,7 @@ class Story {
   /** All comes back to order: the network is there, the wallet is answered, blocks pass. */
   async settle(): Promise<void> {
     await this.play('rpcUp')
-    for (const _ of this.outside.asked) this.outside.reject()
+    for (const _ of this.outside.requests) this.outside.reject()
     while (this.tabs.length > 1) await this.play('closeTab')
     await this.play('openTab')
     this.outside.land()

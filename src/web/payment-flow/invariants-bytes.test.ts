@@ -8,11 +8,11 @@ import { stepOf } from './testing/tab.ts'
 
 describe('I1: nothing is rebuilt after bytes may have left', () => {
   test('on Solana until the finalized height is past the last valid one on two readings 10 s apart', async () => {
-    const { outside, browser } = open('solana')
+    const { dependencies, browser } = open('solana')
     const run = await browser.reviewed()
     void run.sign([])
     await browser.still()
-    outside.approve()
+    dependencies.approve()
     await browser.still()
     expect(stepOf(run)).toBe('broadcast')
 
@@ -35,11 +35,11 @@ describe('I1: nothing is rebuilt after bytes may have left', () => {
   })
 
   test('on EVM until another transaction with the nonce is finalized', async () => {
-    const { outside, browser } = open('evm')
+    const { dependencies, browser } = open('evm')
     const run = await browser.reviewed()
     void run.sign([])
     await browser.still()
-    outside.lose()
+    dependencies.lose()
     await browser.still()
     expect(run.state()).toMatchObject({ step: 'unknown', reason: 'wallet_lost' })
 
@@ -47,7 +47,7 @@ describe('I1: nothing is rebuilt after bytes may have left', () => {
     expect(stepOf(run)).toBe('unknown')
     expect(canRebuild(run.state())).toBe(false)
 
-    outside.spendNonce()
+    dependencies.spendNonce()
     await browser.pass(5)
     expect(canRebuild(run.state())).toBe(false)
     await browser.pass(40)
@@ -57,14 +57,14 @@ describe('I1: nothing is rebuilt after bytes may have left', () => {
   })
 
   test('on EVM a hash that no node shows, whose nonce another transaction may have, is ended by the payer alone', async () => {
-    const { outside, browser } = open('evm')
-    outside.chooseNonce()
+    const { dependencies, browser } = open('evm')
+    dependencies.chooseNonce()
     const run = await browser.reviewed()
     void run.sign([])
     await browser.still()
-    outside.forgets = true
-    outside.approve()
-    outside.spendNonce()
+    dependencies.forgets = true
+    dependencies.approve()
+    dependencies.spendNonce()
     // Only once it was so for 30 s.
     await browser.pass(60)
     expect(run.state()).not.toMatchObject({ reason: 'nonce_taken' })
@@ -73,25 +73,25 @@ describe('I1: nothing is rebuilt after bytes may have left', () => {
     await run.rebuild()
     expect(run.state().attempt).toBe(1)
     // The chain is asked once more: what a node shows by now was not cancelled.
-    outside.forgets = false
+    dependencies.forgets = false
     await run.reportCancelled()
     expect(stepOf(run)).toBe('submitted')
     // Its nonce is known from then on, and free.
-    outside.forgets = true
+    dependencies.forgets = true
     await browser.pass(240)
     expect(run.state()).toMatchObject({ step: 'unknown', reason: 'not_seen' })
     run.close()
   })
 
   test('on EVM the payer ends what no node shows, once the chain still does not', async () => {
-    const { outside, browser } = open('evm')
-    outside.chooseNonce()
+    const { dependencies, browser } = open('evm')
+    dependencies.chooseNonce()
     const run = await browser.reviewed()
     void run.sign([])
     await browser.still()
-    outside.forgets = true
-    outside.approve()
-    outside.spendNonce()
+    dependencies.forgets = true
+    dependencies.approve()
+    dependencies.spendNonce()
     await browser.pass(240)
     expect(run.state()).toMatchObject({ step: 'unknown', reason: 'nonce_taken' })
     await run.reportCancelled()
@@ -100,14 +100,14 @@ describe('I1: nothing is rebuilt after bytes may have left', () => {
   })
 
   test('an outage is never an absence', async () => {
-    const { outside, browser } = open('solana')
+    const { dependencies, browser } = open('solana')
     const run = await browser.reviewed()
     void run.sign([])
     await browser.still()
-    outside.rpcLies = true
-    outside.approve()
+    dependencies.rpcLies = true
+    dependencies.approve()
     await browser.still()
-    outside.rpcUp = false
+    dependencies.rpcUp = false
     await browser.pass(600)
     expect(canRebuild(run.state())).toBe(false)
     expect(stepOf(run)).not.toBe('failed')
@@ -116,68 +116,68 @@ describe('I1: nothing is rebuilt after bytes may have left', () => {
 })
 
 test('I1: a refund on EVM is released once it surely was not signed, and never while its wallet may send it', async () => {
-  const { outside, browser } = open('evm')
-  outside.refundOf = 'pay_1'
+  const { dependencies, browser } = open('evm')
+  dependencies.refundOf = 'pay_1'
   const run = await browser.reviewed()
   void run.sign([])
   await browser.still()
-  outside.reject()
+  dependencies.reject()
   await browser.still()
-  expect([stepOf(run), outside.released]).toEqual(['rejected', []])
+  expect([stepOf(run), dependencies.released]).toEqual(['rejected', []])
   // The service builds the next attempt only once it knows.
-  const { build } = outside.service
-  outside.service.build = (order, key) => {
-    expect(outside.released).toEqual(['pay-order-1'])
+  const { build } = dependencies.service
+  dependencies.service.build = (order, key) => {
+    expect(dependencies.released).toEqual(['pay-order-1'])
     return build(order, key)
   }
   await run.rebuild()
   await browser.still()
-  outside.service.build = build
-  outside.now += 61_000
+  dependencies.service.build = build
+  dependencies.now += 61_000
   await run.checkDeadline()
-  expect(outside.released).toEqual(['pay-order-1', 'pay-order-1.2'])
+  expect(dependencies.released).toEqual(['pay-order-1', 'pay-order-1.2'])
   run.close()
 
   const other = await browser.reviewed('order-2')
   void other.sign([])
   await browser.still()
-  outside.lose()
+  dependencies.lose()
   await browser.pass(1_000)
   await other.cancel()
-  expect([stepOf(other), outside.released.length]).toEqual(['unknown', 2])
+  expect([stepOf(other), dependencies.released.length]).toEqual(['unknown', 2])
   other.close()
 
   // Left while it was built.
   const left = browser.begin('order-3')
-  outside.service.build = async (order, key) => {
+  dependencies.service.build = async (order, key) => {
     await left.cancel()
     return build(order, key)
   }
   await left.build()
-  expect(outside.released.slice(2)).toEqual(['pay-order-3'])
+  expect(dependencies.released.slice(2)).toEqual(['pay-order-3'])
 
   const solana = open('solana')
-  solana.outside.refundOf = 'pay_1'
+  solana.dependencies.refundOf = 'pay_1'
   await (await solana.browser.reviewed()).cancel()
-  expect(solana.outside.released).toEqual([])
+  expect(solana.dependencies.released).toEqual([])
 })
 
 test('I2: the intent’s id exists before the first request, is its key, and a rebuild is its child', async () => {
-  const { outside, browser } = open('solana')
+  const { dependencies, browser } = open('solana')
   const run = browser.begin('intent-1')
-  const journaled = outside.service.build
-  outside.service.build = async (order, key) => {
+  const journaled = dependencies.service.build
+  dependencies.service.build = async (order, key) => {
     expect(await browser.journal.read('intent-1')).toMatchObject({ state: { step: 'building' } })
     return journaled(order, key)
   }
   await run.build()
   await browser.still()
-  outside.now += 61_000
+  dependencies.now += 61_000
   await run.checkDeadline()
   expect(stepOf(run)).toBe('expired_unsigned')
   await run.rebuild()
   await browser.still()
-  expect(outside.keys).toEqual(['intent-1', 'intent-1.2'])
+  expect(dependencies.keys).toEqual(['intent-1', 'intent-1.2'])
   expect(await browser.journal.read('intent-1')).toMatchObject({
     state: { attempt: 2 },
     earlier: [{ attempt: 1 }],
@@ -187,26 +187,26 @@ test('I2: the intent’s id exists before the first request, is its key, and a r
 
 describe('I3: signed bytes are kept until terminal, and a reload sends the same ones', () => {
   test('a network cut right after signing and a reload end in one payment', async () => {
-    const { outside, browser } = open('solana')
+    const { dependencies, browser } = open('solana')
     const first = await browser.reviewed()
     void first.sign([])
     await browser.still()
-    outside.rpcUp = false
-    outside.approve()
+    dependencies.rpcUp = false
+    dependencies.approve()
     await browser.still()
     expect(stepOf(first)).toBe('signed')
     first.close()
     await browser.pass(10)
 
-    outside.rpcUp = true
+    dependencies.rpcUp = true
     const second = await browser.resume()
     if (!second) throw new Error('The reload found nothing to resume.')
     await browser.still()
-    outside.land()
+    dependencies.land()
     await browser.pass(20)
     expect(stepOf(second)).toBe('finalized')
-    expect(new Set(outside.broadcasts)).toEqual(new Set(['sig-pay-order-1']))
-    expect(outside.landed).toHaveLength(1)
+    expect(new Set(dependencies.broadcasts)).toEqual(new Set(['sig-pay-order-1']))
+    expect(dependencies.landed).toHaveLength(1)
     expect(await browser.journal.read('order-1')).toMatchObject({
       state: { sent: { bytes: null } },
       open: 0,
@@ -215,29 +215,29 @@ describe('I3: signed bytes are kept until terminal, and a reload sends the same 
   })
 
   test('the bytes are in the journal before they are broadcast', async () => {
-    const { outside, browser } = open('solana')
+    const { dependencies, browser } = open('solana')
     const run = await browser.reviewed()
-    const broadcast = outside.chain.broadcast
+    const broadcast = dependencies.chain.broadcast
     const seen: unknown[] = []
-    outside.chain.broadcast = async (order, bytes) => {
+    dependencies.chain.broadcast = async (order, bytes) => {
       seen.push((await browser.journal.read('order-1'))?.state)
       return broadcast(order, bytes)
     }
     void run.sign([])
     await browser.still()
-    outside.approve()
+    dependencies.approve()
     await browser.still()
     expect(seen[0]).toMatchObject({ step: 'broadcast', sent: { bytes: expect.any(Uint8Array) } })
     run.close()
   })
 
   test('on EVM a lost promise is found by sender and nonce', async () => {
-    const { outside, browser } = open('evm')
+    const { dependencies, browser } = open('evm')
     const first = await browser.reviewed()
     void first.sign([])
     await browser.still()
     first.close()
-    outside.approve()
+    dependencies.approve()
     await browser.still()
     const second = await browser.resume()
     if (!second) throw new Error('The reload found nothing to resume.')
@@ -245,21 +245,21 @@ describe('I3: signed bytes are kept until terminal, and a reload sends the same 
       step: 'submitted',
       sent: { signature: '0xpay-order-1' },
     })
-    outside.land()
+    dependencies.land()
     await browser.pass(20)
     expect(stepOf(second)).toBe('finalized')
     second.close()
   })
 
   test('on Solana a lost signature request was never sent, so it can be signed again', async () => {
-    const { outside, browser } = open('solana')
+    const { dependencies, browser } = open('solana')
     const first = await browser.reviewed()
     void first.sign([])
     await browser.still()
     first.close()
-    outside.approve()
+    dependencies.approve()
     await browser.still()
-    expect(outside.broadcasts).toEqual([])
+    expect(dependencies.broadcasts).toEqual([])
     const second = await browser.resume()
     expect(second && stepOf(second)).toBe('rejected')
     second?.close()
@@ -268,44 +268,44 @@ describe('I3: signed bytes are kept until terminal, and a reload sends the same 
 
 describe('I1: a lost answer of a wallet', () => {
   /** The wallet still has the request, and its answer will not come. */
-  async function loseAnswer({ outside, browser }: ReturnType<typeof open>) {
+  async function loseAnswer({ dependencies, browser }: ReturnType<typeof open>) {
     const run = await browser.reviewed()
     void run.sign([])
     await browser.still()
-    outside.lose()
+    dependencies.lose()
     await browser.still()
     expect(run.state()).toMatchObject({ step: 'unknown', reason: 'wallet_lost' })
-    expect(outside.walletRequests).toBe(1)
+    expect(dependencies.walletRequests).toBe(1)
     return run
   }
 
   test('is asked for again with the same bytes where the wallet keeps the nonce, and pays once', async () => {
-    const { outside, browser } = open('evm')
-    const run = await loseAnswer({ outside, browser })
+    const { dependencies, browser } = open('evm')
+    const run = await loseAnswer({ dependencies, browser })
     expect(canRepeatRequest(run.state())).toBe(true)
     const asked = run.repeatRequest()
     await browser.still()
-    const [first, second] = outside.asked
+    const [first, second] = dependencies.requests
     expect(second?.plan).toEqual(first?.plan)
-    outside.approve()
-    outside.approve()
-    outside.land()
+    dependencies.approve()
+    dependencies.approve()
+    dependencies.land()
     await browser.pass(60)
     expect(await asked).toBe(true)
     expect(run.state()).toMatchObject({ step: 'finalized' })
-    expect(outside.landed).toHaveLength(1)
+    expect(dependencies.landed).toHaveLength(1)
     run.close()
   })
 
   test('is asked for again as often as the wallet refuses, and nothing is rebuilt', async () => {
-    const { outside, browser } = open('evm')
-    const run = await loseAnswer({ outside, browser })
-    outside.asked.length = 0
+    const { dependencies, browser } = open('evm')
+    const run = await loseAnswer({ dependencies, browser })
+    dependencies.requests.length = 0
     for (const requests of [2, 3]) {
       const asked = run.repeatRequest()
       await browser.still()
-      expect(outside.walletRequests).toBe(requests)
-      outside.reject()
+      expect(dependencies.walletRequests).toBe(requests)
+      dependencies.reject()
       expect(await asked).toBe(false)
       expect(run.state()).toMatchObject({ step: 'unknown', reason: 'wallet_lost' })
       expect(canRebuild(run.state())).toBe(false)
@@ -319,32 +319,32 @@ describe('I1: a lost answer of a wallet', () => {
       [false, true],
       [true, false],
     ] as const) {
-      const { outside, browser } = open('evm')
-      outside.keepsNonce = then
-      const run = await loseAnswer({ outside, browser })
-      outside.keepsNonce = now
+      const { dependencies, browser } = open('evm')
+      dependencies.keepsNonce = then
+      const run = await loseAnswer({ dependencies, browser })
+      dependencies.keepsNonce = now
       expect(canRepeatRequest(run.state())).toBe(then)
       expect(await run.repeatRequest()).toBe(false)
-      expect(outside.walletRequests).toBe(1)
+      expect(dependencies.walletRequests).toBe(1)
       run.close()
     }
   })
 
   test('is not asked for again once the chain shows the payment', async () => {
-    const { outside, browser } = open('evm')
-    const run = await loseAnswer({ outside, browser })
-    outside.approve()
+    const { dependencies, browser } = open('evm')
+    const run = await loseAnswer({ dependencies, browser })
+    dependencies.approve()
     expect(await run.repeatRequest()).toBe(false)
-    expect(outside.walletRequests).toBe(1)
+    expect(dependencies.walletRequests).toBe(1)
     run.close()
   })
 
   test('is not asked for again from another account', async () => {
-    const { outside, browser } = open('evm')
-    const run = await loseAnswer({ outside, browser })
-    outside.walletSigner = 'someone-else'
+    const { dependencies, browser } = open('evm')
+    const run = await loseAnswer({ dependencies, browser })
+    dependencies.walletSigner = 'someone-else'
     expect(await run.repeatRequest()).toBe(false)
-    expect(outside.walletRequests).toBe(1)
+    expect(dependencies.walletRequests).toBe(1)
     run.close()
   })
 })

@@ -8,16 +8,16 @@ import { stepOf } from './testing/tab.ts'
 
 describe('I4: paid needs our own RPC at confirmed and an equal transfer', () => {
   test('a hash from the wallet or a first block is not paid', async () => {
-    const { outside, browser } = open('evm')
+    const { dependencies, browser } = open('evm')
     const run = await browser.reviewed()
     void run.sign([])
     await browser.still()
-    outside.approve()
+    dependencies.approve()
     await browser.still()
     expect(isPaid(run.state())).toBe(false)
-    outside.land()
-    outside.now += 3_000
-    outside.pass(0)
+    dependencies.land()
+    dependencies.now += 3_000
+    dependencies.pass(0)
     await browser.still()
     expect(run.state()).toMatchObject({ step: 'submitted', outcome: 'paid' })
     expect(isPaid(run.state())).toBe(false)
@@ -27,17 +27,17 @@ describe('I4: paid needs our own RPC at confirmed and an equal transfer', () => 
   })
 
   test('a transaction that landed with another meaning is never paid', async () => {
-    const { outside, browser } = open('evm')
-    const read = outside.chain.read
-    outside.chain.read = async (...args) => {
+    const { dependencies, browser } = open('evm')
+    const read = dependencies.chain.read
+    dependencies.chain.read = async (...args) => {
       const reading = await read(...args)
       return reading.kind === 'landed' ? { ...reading, outcome: 'other' } : reading
     }
     const run = await browser.reviewed()
     void run.sign([])
     await browser.still()
-    outside.approve()
-    outside.land()
+    dependencies.approve()
+    dependencies.land()
     await browser.pass(60)
     expect(run.state()).toMatchObject({ step: 'failed', reason: 'other' })
     expect(canRebuild(run.state())).toBe(false)
@@ -45,18 +45,18 @@ describe('I4: paid needs our own RPC at confirmed and an equal transfer', () => 
   })
 
   test('a reorganization makes the payment rolled back, and inclusion in a new block makes it paid again', async () => {
-    const { outside, browser } = open('evm')
+    const { dependencies, browser } = open('evm')
     const run = await browser.reviewed()
     void run.sign([])
     await browser.still()
-    outside.approve()
-    outside.land()
+    dependencies.approve()
+    dependencies.land()
     await browser.pass(6)
     expect(stepOf(run)).toBe('confirmed')
-    outside.reorganize()
+    dependencies.reorganize()
     await browser.pass(6)
     expect(stepOf(run)).toBe('rolled_back')
-    outside.land()
+    dependencies.land()
     await browser.pass(30)
     expect(stepOf(run)).toBe('finalized')
     run.close()
@@ -64,26 +64,26 @@ describe('I4: paid needs our own RPC at confirmed and an equal transfer', () => 
 })
 
 test('bytes that expired before the first broadcast are dropped, not sent', async () => {
-  const { outside, browser } = open('solana')
+  const { dependencies, browser } = open('solana')
   const run = await browser.reviewed()
   void run.sign([])
   await browser.still()
   await browser.pass(151)
-  outside.approve()
+  dependencies.approve()
   await browser.still()
   expect(stepOf(run)).toBe('expired_unsigned')
-  expect(outside.broadcasts).toEqual([])
+  expect(dependencies.broadcasts).toEqual([])
   run.close()
 })
 
 test('the service is told once of the signature', async () => {
-  const { outside, browser } = open('solana')
+  const { dependencies, browser } = open('solana')
   const run = await browser.reviewed()
   void run.sign([])
   await browser.still()
-  outside.approve()
+  dependencies.approve()
   await browser.pass(30)
-  expect(outside.reports).toEqual(['sig-pay-order-1'])
+  expect(dependencies.reports).toEqual(['sig-pay-order-1'])
   run.close()
 })
 
@@ -93,30 +93,30 @@ test.each([
   ['cannot take the report', down],
   ['never answers the report', silent],
 ])('a service that %s changes nothing for the payment', async (_name, report) => {
-  const { outside, browser } = open('solana')
-  outside.service.report = report
+  const { dependencies, browser } = open('solana')
+  dependencies.service.report = report
   const run = await browser.reviewed()
   void run.sign([])
   await browser.still()
-  outside.approve()
+  dependencies.approve()
   await browser.still()
-  outside.land()
+  dependencies.land()
   await browser.pass(40)
   expect(stepOf(run)).toBe('finalized')
   run.close()
 })
 
 test('what the browser cannot keep for a while is kept later: the payment is followed to its end', async () => {
-  const { outside, browser } = open('solana')
+  const { dependencies, browser } = open('solana')
   const run = await browser.reviewed()
   void run.sign([])
   await browser.still()
-  outside.approve()
+  dependencies.approve()
   await browser.still()
   const { write } = browser.journal
   browser.journal.write = () =>
     Promise.reject(new DOMException('The disk is full.', 'QuotaExceededError'))
-  outside.land()
+  dependencies.land()
   await browser.pass(10)
   expect(stepOf(run)).toBe('broadcast')
   browser.journal.write = write
@@ -126,34 +126,34 @@ test('what the browser cannot keep for a while is kept later: the payment is fol
 })
 
 test('a hash that the browser cannot keep at once is kept when it can: the payment is followed', async () => {
-  const { outside, browser } = open('evm')
+  const { dependencies, browser } = open('evm')
   const run = await browser.reviewed()
   void run.sign([])
   await browser.still()
   const { write } = browser.journal
   browser.journal.write = () =>
     Promise.reject(new DOMException('The disk is full.', 'QuotaExceededError'))
-  outside.approve()
+  dependencies.approve()
   await browser.still()
   expect(stepOf(run)).toBe('awaiting_wallet')
   browser.journal.write = write
-  outside.land()
+  dependencies.land()
   await browser.pass(40)
   expect(stepOf(run)).toBe('finalized')
   run.close()
 })
 
 test('what a tab that is gone wrote last is where the payment stands', async () => {
-  const { outside, browser } = open('solana')
+  const { dependencies, browser } = open('solana')
   const run = await browser.reviewed()
   void run.sign([])
   await browser.still()
-  outside.approve()
+  dependencies.approve()
   await browser.still()
   const entry = await browser.journal.read('order-1')
   if (!entry) throw new Error('The journal has no such payment.')
   await browser.journal.write({ ...entry, revision: entry.revision + 1, reported: true })
-  outside.land()
+  dependencies.land()
   await browser.pass(40)
   expect(stepOf(run)).toBe('finalized')
   expect(await browser.journal.read('order-1')).toMatchObject({ open: 0, reported: true })

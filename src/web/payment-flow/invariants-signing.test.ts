@@ -8,40 +8,40 @@ import type { TestDependencies } from './testing/test-dependencies.ts'
 /** I5 to I7: who signs, what is signed, and one at a time. */
 
 test('I5: a signer that changed leads to a rebuild, and the wallet is not asked', async () => {
-  const { outside, browser } = open('solana')
+  const { dependencies, browser } = open('solana')
   const run = await browser.reviewed()
-  outside.walletSigner = 'someone-else'
+  dependencies.walletSigner = 'someone-else'
   await run.sign([])
   expect(run.state()).toMatchObject({ step: 'expired_unsigned', reason: 'signer_changed' })
-  expect(outside.walletRequests).toBe(0)
+  expect(dependencies.walletRequests).toBe(0)
   expect(canRebuild(run.state())).toBe(true)
   run.close()
 })
 
 test('a wallet that is not connected any more is told as that, and can sign once it is again', async () => {
-  const { outside, browser } = open('solana')
+  const { dependencies, browser } = open('solana')
   const run = await browser.reviewed()
-  outside.walletSigner = null
+  dependencies.walletSigner = null
   await run.sign([])
   expect(run.state()).toMatchObject({ step: 'rejected', userError: { code: 'NOT_CONNECTED' } })
-  outside.walletSigner = 'solana-buyer'
+  dependencies.walletSigner = 'solana-buyer'
   void run.sign([])
   await browser.still()
-  expect(outside.walletRequests).toBe(1)
+  expect(dependencies.walletRequests).toBe(1)
   run.close()
 })
 
 describe('I6: what is signed is what was reviewed', () => {
   test('a wallet that returns another meaning ends in a blocked review, and nothing is broadcast', async () => {
-    const { outside, browser } = open('solana')
-    outside.signedDiffers = true
+    const { dependencies, browser } = open('solana')
+    dependencies.signedDiffers = true
     const run = await browser.reviewed()
     void run.sign([])
     await browser.still()
-    outside.approve()
+    dependencies.approve()
     await browser.pass(20)
     expect(run.state()).toMatchObject({ step: 'review', review: { verdict: 'blocked' } })
-    expect(outside.broadcasts).toEqual([])
+    expect(dependencies.broadcasts).toEqual([])
     run.close()
   })
 
@@ -52,40 +52,40 @@ describe('I6: what is signed is what was reviewed', () => {
       (outside: TestDependencies) =>
         (outside.simulation = { state: 'unavailable', reason: 'no RPC' }),
     ]) {
-      const { outside, browser } = open('solana')
-      spoil(outside)
+      const { dependencies, browser } = open('solana')
+      spoil(dependencies)
       const run = await browser.reviewed()
       await run.sign([])
-      expect(outside.walletRequests).toBe(0)
+      expect(dependencies.walletRequests).toBe(0)
       run.close()
     }
   })
 
   test('a ticked warning does', async () => {
-    const { outside, browser } = open('solana')
-    outside.simulation = { state: 'unavailable', reason: 'no RPC' }
+    const { dependencies, browser } = open('solana')
+    dependencies.simulation = { state: 'unavailable', reason: 'no RPC' }
     const run = await browser.reviewed()
     void run.sign(['SIMULATION_UNAVAILABLE'])
     await browser.still()
-    expect(outside.walletRequests).toBe(1)
+    expect(dependencies.walletRequests).toBe(1)
     run.close()
   })
 })
 
 describe('I7: one signature request at a time per wallet, across tabs', () => {
   test('a second tab is refused while the first one’s request is open', async () => {
-    const { outside, browser } = open('solana')
+    const { dependencies, browser } = open('solana')
     const [first, second] = [await browser.reviewed('a'), await browser.reviewed('b')]
     void first.sign([])
     await browser.still()
     await second.sign([])
     expect(second.state()).toMatchObject({ step: 'rejected', userError: { code: 'WALLET_BUSY' } })
-    expect(outside.walletRequests).toBe(1)
-    outside.reject()
+    expect(dependencies.walletRequests).toBe(1)
+    dependencies.reject()
     await browser.still()
     void second.sign([])
     await browser.still()
-    expect(outside.walletRequests).toBe(2)
+    expect(dependencies.walletRequests).toBe(2)
     first.close()
     second.close()
   })
@@ -103,11 +103,11 @@ describe('I7: one signature request at a time per wallet, across tabs', () => {
 })
 
 test('an earlier payment that is still open is a warning on its twin', async () => {
-  const { outside, browser } = open('solana')
+  const { dependencies, browser } = open('solana')
   const first = await browser.reviewed('a')
   void first.sign([])
   await browser.still()
-  outside.approve()
+  dependencies.approve()
   await browser.still()
   const second = await browser.reviewed('b')
   expect(second.state()).toMatchObject({

@@ -34,7 +34,7 @@ interface Schema extends DBSchema {
 }
 
 /** Settled payments kept for receipts and for the "first time" finding. */
-const KEPT_SETTLED = 100
+const MAX_SETTLED = 100
 
 /** Where settlements are kept: apart from payments, because of the proofs in them. */
 export const SETTLEMENTS = 'paydesk-settlements'
@@ -153,7 +153,7 @@ type Store = {
 
 async function prune(store: Store): Promise<void> {
   const settled = (await store.index('updatedAt').getAll()).filter((entry) => entry.open === 0)
-  for (const entry of settled.slice(0, Math.max(0, settled.length - KEPT_SETTLED)))
+  for (const entry of settled.slice(0, Math.max(0, settled.length - MAX_SETTLED)))
     await store.delete(entry.id)
 }
 

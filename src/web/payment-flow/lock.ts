@@ -7,7 +7,7 @@ export interface Locks {
   attempt<T>(
     name: string,
     work: () => Promise<T>,
-  ): Promise<{ held: true; value: T } | { held: false }>
+  ): Promise<{ acquired: true; value: T } | { acquired: false }>
   /** Resolves once no tab holds the lock: true, or false when `signal` was aborted before. */
   untilFree(name: string, signal: AbortSignal): Promise<boolean>
   /** Tells the other tabs that a payment changed. */
@@ -32,7 +32,7 @@ export function browserLocks(manager: Pick<LockManager, 'request'> = navigator.l
   return {
     attempt: (name, work) =>
       manager.request(name, { ifAvailable: true }, async (lock) =>
-        lock ? { held: true as const, value: await work() } : { held: false as const },
+        lock ? { acquired: true as const, value: await work() } : { acquired: false as const },
       ),
     untilFree: (name, signal) =>
       manager

@@ -267,9 +267,9 @@ function base(state: PaymentState): Base {
 }
 
 function refuse(state: PaymentState, userError: UserError): PaymentState {
-  const asked =
+  const requested =
     state.step === 'awaiting_wallet' || state.step === 'review' || state.step === 'rejected'
-  return asked
+  return requested
     ? { ...base(state), step: 'rejected', built: state.built, review: state.review, userError }
     : state
 }

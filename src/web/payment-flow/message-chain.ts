@@ -143,12 +143,12 @@ async function simulate(
   permitted: Network | undefined,
 ): Promise<Simulation> {
   try {
-    const [held, received, allowed] = await Promise.all([
+    const [balance, received, allowed] = await Promise.all([
       readBalance(node, asset.address, sender),
       readBalance(node, asset.address, recipient),
       permitted ? readAllowance(permitted, asset.address, sender) : amountAtomic,
     ])
-    if (held < amountAtomic) return { state: 'failed', reason: t`the balance is too low.` }
+    if (balance < amountAtomic) return { state: 'failed', reason: t`the balance is too low.` }
     if (allowed < amountAtomic)
       return {
         state: 'failed',
@@ -173,8 +173,8 @@ async function simulate(
           who: 'you',
           address: sender,
           asset,
-          beforeAtomic: held,
-          afterAtomic: held - amountAtomic,
+          beforeAtomic: balance,
+          afterAtomic: balance - amountAtomic,
         },
         {
           who: 'recipient',

@@ -8,7 +8,7 @@ import {
   type WalletPaymentIntent,
 } from '../payment-intent/intent.ts'
 import type { PaymentChain, Clock } from '../payment-intent/ports.ts'
-import { buildPayment, simulatePayment } from './build.ts'
+import { buildForReview, simulatePayment } from './build.ts'
 import type { Ports } from './dependencies.ts'
 import { JournalConflictError, journalEntry, type JournalEntry } from './journal.ts'
 import { paymentLock, walletLock } from './lock.ts'
@@ -43,24 +43,24 @@ const PATIENT_EVERY_MS = 10_000
  * the user's RPC, and lets the machine decide. The first look after a reload and the hundredth are the same.
  */
 async function pollPayment(
-  followed: MonitoredPayment,
+  monitored: MonitoredPayment,
   chain: PaymentChain,
   clock: Clock,
 ): Promise<void> {
   const startedAt = clock.now()
-  while (!followed.signal.aborted) {
-    const state = followed.state()
+  while (!monitored.signal.aborted) {
+    const state = monitored.state()
     if (!mayHaveLeft(state) || isTerminal(state)) return
     if (state.sent.bytes && state.step !== 'confirmed') await sendAgain(chain, state)
     const reading = await chain.read(state.order, state.built, state.sent)
-    if (followed.signal.aborted) return
+    if (monitored.signal.aborted) return
     // What the journal cannot keep now is read again: a payment is never given up for that.
-    await followed.dispatch({ type: 'read', reading }).catch(() => undefined)
-    followed.report()
-    if (isTerminal(followed.state())) return
+    await monitored.dispatch({ type: 'read', reading }).catch(() => undefined)
+    monitored.report()
+    if (isTerminal(monitored.state())) return
     await clock.sleep(
       clock.now() - startedAt > PATIENT_AFTER_MS ? PATIENT_EVERY_MS : POLL_EVERY_MS,
-      followed.signal,
+      monitored.signal,
     )
   }
 }
@@ -140,8 +140,8 @@ export class PaymentRun {
     return this.#work(async () => {
       const { order } = this.#state
       const lock = walletLock(familyOf(order.network), order.walletName)
-      const { held } = await this.#ports.locks.attempt(lock, () => this.#sign(ticked))
-      if (!held)
+      const { acquired } = await this.#ports.locks.attempt(lock, () => this.#sign(ticked))
+      if (!acquired)
         await this.#dispatch({
           type: 'wallet_refused',
           userError: describeUserError('wallet_busy', order.walletName),
@@ -221,7 +221,7 @@ export class PaymentRun {
       void this.#work(() => this.#simulate())
     if (this.#state.step === 'building') void this.#work(() => this.#build())
     if (this.#state.step === 'signed') void this.#work(() => this.#send())
-    this.#follow()
+    this.#startPolling()
     return true
   }
 
@@ -235,7 +235,7 @@ export class PaymentRun {
     if (this.#state !== state) return
     const event: PaymentInput = userError
       ? { type: 'build_failed', userError }
-      : await buildPayment(this.#ports, state.order, attemptKey(state))
+      : await buildForReview(this.#ports, state.order, attemptKey(state))
     if (this.#state === state) await this.#dispatch(event)
     else if (event.type === 'built') this.#release(state.order, event.built.paymentId)
     await this.#simulate()
@@ -251,20 +251,20 @@ export class PaymentRun {
 
   async #sign(ticked: readonly string[]): Promise<void> {
     const { clock, wallet } = this.#ports
-    const asked = this.#state
-    if (asked.step !== 'review' && asked.step !== 'rejected') return
-    if (clock.now() > asked.built.deadlineAt - SIGN_MARGIN_MS)
+    const current = this.#state
+    if (current.step !== 'review' && current.step !== 'rejected') return
+    if (clock.now() > current.built.deadlineAt - SIGN_MARGIN_MS)
       return this.#dispatch({ type: 'deadline_passed' })
-    const signer = await wallet.signer(asked.order)
+    const signer = await wallet.signer(current.order)
     if (signer === null)
       return this.#dispatch({
         type: 'wallet_refused',
-        userError: describeUserError('not_connected', asked.order.walletName),
+        userError: describeUserError('not_connected', current.order.walletName),
       })
-    if (signer !== asked.order.sender) return this.#dispatch({ type: 'signer_changed' })
+    if (signer !== current.order.sender) return this.#dispatch({ type: 'signer_changed' })
     // Read before the request: what a wallet declares later says nothing about this one.
-    const keepsNonce = (await wallet.keepsNonce?.(asked.order)) ?? false
-    const { digest } = asked.built
+    const keepsNonce = (await wallet.keepsNonce?.(current.order)) ?? false
+    const { digest } = current.built
     await this.#dispatch({ type: 'sign', at: clock.now(), digest, ticked, keepsNonce })
     const waiting = this.#state
     if (waiting.step !== 'awaiting_wallet') return
@@ -278,7 +278,7 @@ export class PaymentRun {
     if (answer.kind === 'signed') return this.#signed(waiting, answer.bytes)
     if (answer.kind === 'lost') await this.#dispatch({ type: 'wallet_lost' })
     else await this.#keepSent(waiting, sentBy(waiting, answer.signature))
-    this.#follow()
+    this.#startPolling()
   }
 
   /** The hash is in the wallet's answer alone: a write that fails is tried again. */
@@ -297,18 +297,18 @@ export class PaymentRun {
 
   async #repeatRequest(): Promise<boolean> {
     const { chain, clock, wallet } = this.#ports
-    const asked = this.#state
-    if (!canRepeatRequest(asked)) return false
-    const { order, built } = asked
+    const current = this.#state
+    if (!canRepeatRequest(current)) return false
+    const { order, built } = current
     // The wallet may be another one by now, with the same account, that chooses nonces itself.
     if ((await wallet.signer(order)) !== order.sender || !(await wallet.keepsNonce?.(order)))
       return false
-    const reading = await chain.read(order, built, asked.sent)
+    const reading = await chain.read(order, built, current.sent)
     await this.#dispatch({ type: 'read', reading })
     if (reading.kind !== 'absent' || !canRepeatRequest(this.#state)) return false
     const answer = await wallet.pay(order, built)
     if (answer.kind !== 'sent' || this.#stop.signal.aborted) return false
-    const sent = sentBy(asked, answer.signature)
+    const sent = sentBy(current, answer.signature)
     await this.#dispatch({ type: 'wallet_sent', at: clock.now(), sent })
     return true
   }
@@ -351,18 +351,18 @@ export class PaymentRun {
       if (head) await this.#dispatch({ type: 'send', at: clock.now() })
       else await clock.sleep(2_000, this.#stop.signal)
     }
-    this.#follow()
+    this.#startPolling()
   }
 
-  #follow(): void {
+  #startPolling(): void {
     if (this.#following || !mayHaveLeft(this.#state)) return
-    const followed = {
+    const monitored = {
       state: this.state,
       dispatch: (event: PaymentInput) => this.#dispatch(event),
       report: () => this.#report(),
       signal: this.#stop.signal,
     }
-    this.#following = pollPayment(followed, this.#ports.chain, this.#ports.clock).finally(
+    this.#following = pollPayment(monitored, this.#ports.chain, this.#ports.clock).finally(
       () => (this.#following = undefined),
     )
   }
@@ -374,12 +374,12 @@ export class PaymentRun {
       return
     if (this.#reports >= REPORT_GAPS_MS.length || this.#ports.clock.now() < this.#nextReportAt)
       return
-    this.#reporting = this.#tell(state, state.sent.signature).finally(
+    this.#reporting = this.#sendReport(state, state.sent.signature).finally(
       () => (this.#reporting = undefined),
     )
   }
 
-  async #tell({ attempt, built }: OutgoingState, signature: string): Promise<void> {
+  async #sendReport({ attempt, built }: OutgoingState, signature: string): Promise<void> {
     const now = this.#ports.clock.now()
     try {
       await this.#ports.service.report(built.paymentId, signature)
@@ -404,13 +404,13 @@ export class PaymentRun {
   /** Only one tab at a time advances a payment: the lock is held until the tab closes the run. */
   #lock(): Promise<boolean> {
     this.#locked ??= new Promise((resolve) => {
-      const held = () =>
+      const untilClosed = () =>
         new Promise<void>((release) => {
           this.#stop.signal.addEventListener('abort', () => void this.idle().then(release))
           resolve(true)
         })
-      this.#ports.locks.attempt(paymentLock(this.#state.order.id), held).then(
-        ({ held: had }) => had || resolve(false),
+      this.#ports.locks.attempt(paymentLock(this.#state.order.id), untilClosed).then(
+        ({ acquired: had }) => had || resolve(false),
         () => resolve(false),
       )
     })
@@ -453,7 +453,7 @@ export class PaymentRun {
         error instanceof JournalConflictError ? await journal.read(entry.id) : undefined
       if (stored) {
         this.#stand(stored, stored.state)
-        this.#follow()
+        this.#startPolling()
       }
       throw error
     }

@@ -44,8 +44,8 @@ export class TabRuns {
   }
 
   /** A new payment, not built yet. */
-  begin(order: WalletPaymentIntent, outside: RunDependencies): PaymentRun {
-    const run = new PaymentRun(this.#ports(outside), order)
+  begin(order: WalletPaymentIntent, dependencies: RunDependencies): PaymentRun {
+    const run = new PaymentRun(this.#ports(dependencies), order)
     this.#runs.set(order.id, run)
     return run
   }
@@ -73,16 +73,16 @@ export class TabRuns {
     reach: (entry: JournalEntry) => Promise<RunDependencies | undefined>,
   ): Promise<PaymentRun | 'held' | undefined> {
     const entry = await this.#journal.read(id)
-    const outside = entry && (await reach(entry))
-    if (!outside) return undefined
-    const run = new PaymentRun(this.#ports(outside), entry.state.order, entry)
+    const dependencies = entry && (await reach(entry))
+    if (!dependencies) return undefined
+    const run = new PaymentRun(this.#ports(dependencies), entry.state.order, entry)
     if (!(await run.takeUp())) return 'held'
     this.#runs.set(id, run)
     return run
   }
 
-  #ports(outside: RunDependencies): Ports {
-    return { ...outside, journal: this.#journal, locks: locks(), clock }
+  #ports(dependencies: RunDependencies): Ports {
+    return { ...dependencies, journal: this.#journal, locks: locks(), clock }
   }
 }
 
@@ -97,8 +97,8 @@ export function untilLetGo(id: string, signal: AbortSignal): Promise<boolean> {
 /** I7, for a request outside of a run: null while another tab has one open in this wallet. */
 export async function requestFromWallet<T>(
   { family, walletName }: { family: string; walletName: string },
-  ask: () => Promise<T>,
+  request: () => Promise<T>,
 ): Promise<T | null> {
-  const asked = await locks().attempt(walletLock(family, walletName), ask)
-  return asked.held ? asked.value : null
+  const attempt = await locks().attempt(walletLock(family, walletName), request)
+  return attempt.acquired ? attempt.value : null
 }

@@ -25,10 +25,10 @@ export function findGap(
   sent: BroadcastEvidence,
 ): EvidenceGap | null {
   if (!built.fingerprint) return 'no_fingerprint'
-  const kept =
+  const feesMatch =
     sent.maxFeePerGas === built.fees.maxFeePerGas &&
     sent.maxPriorityFeePerGas === built.fees.maxPriorityFeePerGas
-  return kept ? null : 'fees_replaced'
+  return feesMatch ? null : 'fees_replaced'
 }
 
 /** What this page knows of a payment, by what it showed. */

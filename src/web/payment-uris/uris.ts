@@ -15,8 +15,8 @@ export type UriIntent = {
 }
 
 /** The address that a wallet reads as a payment: a Solana Pay transfer request, or EIP-681. */
-export function paymentUri(asked: UriIntent): string {
-  return familyOf(asked.network) === 'solana' ? solanaPayUri(asked) : ethereumUri(asked)
+export function paymentUri(intent: UriIntent): string {
+  return familyOf(intent.network) === 'solana' ? solanaPayUri(intent) : ethereumUri(intent)
 }
 
 /** @see Solana Pay specification 1.1, "Transfer Request": `solana:<recipient>?amount&spl-token&label&message&memo` */

@@ -26,7 +26,7 @@ export const periodWords: Readonly<Record<(typeof PERIODS)[number], MessageDescr
 export type FilterChip = {
   id: string
   text: string
-  without: Partial<Record<keyof PaymentFilter, undefined>>
+  cleared: Partial<Record<keyof PaymentFilter, undefined>>
 }
 
 /** Every filter that is set, in words, and what the filters are without it. */
@@ -42,40 +42,40 @@ export function chipsOf(
   const chips: FilterChip[] = []
   const { min, max, q } = filter
   if (filter.type)
-    chips.push({ id: 'type', text: typeWords(filter.type), without: { type: undefined } })
+    chips.push({ id: 'type', text: typeWords(filter.type), cleared: { type: undefined } })
   const statuses = isIncomplete(filter)
     ? statusLabel(INCOMPLETE)
     : formatList(statusesOf(filter).map(statusLabel), 'disjunction')
   if (statuses)
-    chips.push({ id: 'status', text: t`Status: ${statuses}`, without: { status: undefined } })
+    chips.push({ id: 'status', text: t`Status: ${statuses}`, cleared: { status: undefined } })
   const network =
     context.networks.find((each) => each.network === filter.network)?.name ?? filter.network
   if (network)
-    chips.push({ id: 'network', text: t`Network: ${network}`, without: { network: undefined } })
+    chips.push({ id: 'network', text: t`Network: ${network}`, cleared: { network: undefined } })
   const asset = filter.asset
-  if (asset) chips.push({ id: 'asset', text: t`Asset: ${asset}`, without: { asset: undefined } })
+  if (asset) chips.push({ id: 'asset', text: t`Asset: ${asset}`, cleared: { asset: undefined } })
   const range = rangeWords(filter, context)
   if (range)
     chips.push({
       id: 'date',
       text: range,
-      without: { when: undefined, from: undefined, to: undefined, zone: undefined },
+      cleared: { when: undefined, from: undefined, to: undefined, zone: undefined },
     })
   if (min || max)
     chips.push({
       id: 'amount',
       text: amountWords(min, max),
-      without: { min: undefined, max: undefined },
+      cleared: { min: undefined, max: undefined },
     })
   const label = filter.label
-  if (label) chips.push({ id: 'label', text: t`Label: ${label}`, without: { label: undefined } })
+  if (label) chips.push({ id: 'label', text: t`Label: ${label}`, cleared: { label: undefined } })
   if (filter.reconciled)
     chips.push({
       id: 'reconciled',
       text: filter.reconciled === 'yes' ? t`Reconciled` : t`Not reconciled`,
-      without: { reconciled: undefined },
+      cleared: { reconciled: undefined },
     })
-  if (q) chips.push({ id: 'q', text: t`Search: ${q}`, without: { q: undefined } })
+  if (q) chips.push({ id: 'q', text: t`Search: ${q}`, cleared: { q: undefined } })
   return chips
 }
 

@@ -11,7 +11,7 @@ export type LinkProps = Omit<ComponentProps<'a'>, 'href'> & {
 /** A plain link that stays in the app; with a modifier key, or to another tab, it is the browser's. */
 export function Link({ to, replace, onClick, ...rest }: LinkProps) {
   const preload = use(PreloadContext)
-  function follow(event: MouseEvent<HTMLAnchorElement>) {
+  function handleClick(event: MouseEvent<HTMLAnchorElement>) {
     onClick?.(event)
     const plain =
       event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey
@@ -23,7 +23,7 @@ export function Link({ to, replace, onClick, ...rest }: LinkProps) {
     <a
       {...rest}
       href={hrefOf(to)}
-      onClick={follow}
+      onClick={handleClick}
       onFocus={() => preload(to)}
       onPointerEnter={() => preload(to)}
     />

@@ -35,7 +35,7 @@ export function navigate(path: string, options: { replace?: boolean } = {}): voi
   const state = { key: crypto.randomUUID() }
   if (options.replace) history.replaceState(state, '', hrefOf(path))
   else history.pushState(state, '', hrefOf(path))
-  tell(options.replace ? 'replace' : 'push')
+  notify(options.replace ? 'replace' : 'push')
 }
 
 export function onLocation(listener: (location: Location, move: Move) => void): () => void {
@@ -63,7 +63,7 @@ function currentKey(): string {
     : 'first'
 }
 
-function tell(move: Move): void {
+function notify(move: Move): void {
   if (move !== 'replace') wantHeading()
   const location = getLocation()
   for (const listener of listeners) listener(location, move)
@@ -76,6 +76,6 @@ if (typeof window !== 'undefined') {
   history.scrollRestoration = 'manual'
   window.addEventListener('popstate', () => {
     rememberScroll()
-    tell('pop')
+    notify('pop')
   })
 }

@@ -5,7 +5,7 @@ import { getPreferences } from '../local-data/preferences.ts'
 
 const TIMEOUT_MS = 10_000
 /** An endpoint that failed is asked last for this long, so that a silent one delays one call and not each. */
-const ASKED_LAST_MS = 30_000
+const DEPRIORITIZED_MS = 30_000
 /** Codes by which an endpoint says that it could not do what another one may: internal error, limit exceeded. */
 const TRANSIENT_CODES: ReadonlySet<unknown> = new Set([-32_603, -32_005, 429])
 
@@ -38,7 +38,7 @@ const failedAt = new Map<string, number>()
 export function rpcUrlsOf(network: Network): string[] {
   const own = getPreferences().rpcUrls[network.network]
   if (own) return [own]
-  const since = Date.now() - ASKED_LAST_MS
+  const since = Date.now() - DEPRIORITIZED_MS
   const hasFailed = (url: string) => (failedAt.get(url) ?? 0) > since
   return network.rpcUrls.toSorted((one, other) => Number(hasFailed(one)) - Number(hasFailed(other)))
 }
@@ -51,16 +51,16 @@ export function noteFailure(url: string): void {
 /**
  * Asks the endpoints of a network one after the other until one answers for that network. What a
  * node refuses, no other is asked for.
- * @throws RpcProblem, or what the last endpoint's `ask` threw
+ * @throws RpcProblem, or what the last endpoint's `request` threw
  */
 export async function requestEndpoints<T>(
   network: Network,
-  ask: (url: string) => Promise<T>,
+  request: (url: string) => Promise<T>,
 ): Promise<T> {
   let failure: unknown = new RpcError(t`No RPC endpoint configured.`)
   for (const url of rpcUrlsOf(network)) {
     try {
-      const [answer] = await Promise.all([ask(url), requireNetwork(network, url)])
+      const [answer] = await Promise.all([request(url), requireNetwork(network, url)])
       return answer
     } catch (error) {
       if (error instanceof RpcError && error.refused) throw error

@@ -45,8 +45,8 @@ export async function checkNode(network: Network, url: string): Promise<NodeChec
     const first = await callRpc(url, evm ? 'eth_chainId' : 'getGenesisHash', [])
     const latencyMs = Math.round(performance.now() - started)
     const { identity, problem, height, position, blockAt } = evm
-      ? await askEvm(network, url, first)
-      : await askSolana(network, url, first)
+      ? await checkEvm(network, url, first)
+      : await checkSolana(network, url, first)
     if (problem) return { ok: false, problem }
     const lag = blockAt === undefined ? undefined : Math.max(0, serverNow() - blockAt)
     return {
@@ -84,13 +84,13 @@ export async function chooseNode(network: Network): Promise<CheckedNode> {
   return last
 }
 
-async function askEvm(network: Network, url: string, first: unknown): Promise<Answer> {
+async function checkEvm(network: Network, url: string, first: unknown): Promise<Answer> {
   const chainId = Number(v.parse(Hex, first))
   const block = v.parse(
     v.object({ number: Hex, timestamp: Hex }),
     await callRpc(url, 'eth_getBlockByNumber', ['latest', false]),
   )
-  const wanted = chainIdOf(network.network)
+  const expected = chainIdOf(network.network)
   const { name } = network
   return {
     identity: t`chain id ${String(chainId)}`,
@@ -98,13 +98,13 @@ async function askEvm(network: Network, url: string, first: unknown): Promise<An
     position: Number(block.number),
     blockAt: Number(block.timestamp) * 1000,
     problem:
-      chainId === wanted
+      chainId === expected
         ? undefined
-        : t`This endpoint serves chain ${String(chainId)}, not ${name} (${String(wanted)}).`,
+        : t`This endpoint serves chain ${String(chainId)}, not ${name} (${String(expected)}).`,
   }
 }
 
-async function askSolana(network: Network, url: string, first: unknown): Promise<Answer> {
+async function checkSolana(network: Network, url: string, first: unknown): Promise<Answer> {
   const genesis = v.parse(v.string(), first)
   const height = v.parse(v.number(), await callRpc(url, 'getBlockHeight', []))
   const slot = v.parse(v.number(), await callRpc(url, 'getSlot', []))

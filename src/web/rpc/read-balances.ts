@@ -14,10 +14,10 @@ export type WalletBalance = { wallet: string; asset: string; atomic: bigint | un
 export type NetworkBalances = {
   /** Of the oldest block that was read; a slot on Solana. */
   height: number
-  held: WalletBalance[]
+  balances: WalletBalance[]
 }
 
-type Wanted = { wallet: string; asset: Asset }
+type BalanceQuery = { wallet: string; asset: Asset }
 
 /** A figure stays for this long: opening a page again within it asks nobody. */
 export const FRESH_MS = 60_000
@@ -28,10 +28,10 @@ export async function readBalances(
   wallets: readonly string[],
   assets: readonly Asset[],
 ): Promise<NetworkBalances> {
-  const wanted = wallets.flatMap((wallet) => assets.map((asset) => ({ wallet, asset })))
+  const queries = wallets.flatMap((wallet) => assets.map((asset) => ({ wallet, asset })))
   return familyOf(network.network) === 'evm'
-    ? readEvm(network, wanted)
-    : readSolana(network, wanted)
+    ? readEvm(network, queries)
+    : readSolana(network, queries)
 }
 
 /** Figures in one call: some 15 kB, below what nodes take for the code of a contract. */
@@ -41,11 +41,14 @@ const UNREADABLE = 2n ** 256n - 1n
 /** Chain id and height. */
 const HEADER_WORDS = 2
 
-async function readEvm(network: Network, wanted: readonly Wanted[]): Promise<NetworkBalances> {
+async function readEvm(
+  network: Network,
+  queries: readonly BalanceQuery[],
+): Promise<NetworkBalances> {
   let height = Infinity
-  const held: WalletBalance[] = []
-  for (let start = 0; start < wanted.length; start += EVM_FIGURES) {
-    const page = wanted.slice(start, start + EVM_FIGURES)
+  const balances: WalletBalance[] = []
+  for (let start = 0; start < queries.length; start += EVM_FIGURES) {
+    const page = queries.slice(start, start + EVM_FIGURES)
     const answer = await callNetwork(network, 'eth_call', [{ data: balancesCode(page) }, 'latest'])
     const words = readWords(answer, HEADER_WORDS + page.length)
     const [chain, block, ...figures] = words
@@ -53,14 +56,14 @@ async function readEvm(network: Network, wanted: readonly Wanted[]): Promise<Net
     height = Math.min(height, Number(block))
     for (const [index, { wallet, asset }] of page.entries()) {
       const figure = figures[index]
-      held.push({
+      balances.push({
         wallet,
         asset: asset.address,
         atomic: figure === UNREADABLE ? undefined : figure,
       })
     }
   }
-  return { height, held }
+  return { height, balances }
 }
 
 function readWords(answer: unknown, count: number): bigint[] {
@@ -79,7 +82,7 @@ const hex = (value: number, bytes: number) => value.toString(16).padStart(bytes 
  * that the token does not give is all ones: `balance | (ok - 1)`, where ok is 1 for a call that succeeded
  * with a word or more. A token gets 300,000 gas.
  */
-export function balancesCode(wanted: readonly Wanted[]): `0x${string}` {
+export function balancesCode(queries: readonly BalanceQuery[]): `0x${string}` {
   // balanceOf(address), its selector at 0 and the wallet in the word at 4; the answer comes to 0x40.
   let code = '6370a0823160e01b600052'
   let place = 0x60
@@ -90,7 +93,7 @@ export function balancesCode(wanted: readonly Wanted[]): `0x${string}` {
   // CHAINID, NUMBER
   store('46')
   store('43')
-  for (const { wallet, asset } of wanted) {
+  for (const { wallet, asset } of queries) {
     const owner = `73${wallet.slice(2).toLowerCase()}`
     if (asset.native) store(`${owner}31`)
     else
@@ -126,13 +129,16 @@ const SolanaAccounts = v.object({
 type SolanaAccount = v.InferOutput<typeof SolanaAccounts>['value'][number]
 
 /** Tokens are those of the associated accounts: payments are made out of these alone. */
-async function readSolana(network: Network, wanted: readonly Wanted[]): Promise<NetworkBalances> {
-  const tokens = wanted.some(({ asset }) => !asset.native)
+async function readSolana(
+  network: Network,
+  queries: readonly BalanceQuery[],
+): Promise<NetworkBalances> {
+  const tokens = queries.some(({ asset }) => !asset.native)
     ? await import('#chains/solana/token-account.ts')
     : undefined
-  const addressesOf = ({ wallet, asset }: Wanted) =>
+  const addressesOf = ({ wallet, asset }: BalanceQuery) =>
     asset.native ? [wallet] : (tokens?.holdersOf(wallet, asset.address) ?? [])
-  const addresses = [...new Set(wanted.flatMap(addressesOf))]
+  const addresses = [...new Set(queries.flatMap(addressesOf))]
   const accounts = new Map<string, SolanaAccount>()
   let height = Infinity
   for (let start = 0; start < addresses.length; start += SOLANA_ACCOUNTS) {
@@ -149,7 +155,7 @@ async function readSolana(network: Network, wanted: readonly Wanted[]): Promise<
     for (const [index, address] of page.entries())
       accounts.set(address, answer.output.value[index] ?? null)
   }
-  const held = wanted.map(({ wallet, asset }) => ({
+  const balances = queries.map(({ wallet, asset }) => ({
     wallet,
     asset: asset.address,
     atomic: asset.native
@@ -160,7 +166,7 @@ async function readSolana(network: Network, wanted: readonly Wanted[]): Promise<
           0n,
         ),
   }))
-  return { height, held }
+  return { height, balances }
 }
 
 function unexpected(): RpcError {

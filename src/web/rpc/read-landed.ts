@@ -108,8 +108,8 @@ export async function readEvmLanded(
     intent.asset.native || !succeeded
       ? undefined
       : readMoves(v.parse(EvmReceipt, receipt).logs, intent.asset.address)
-  const wanted = { from: intent.sender, to: intent.recipient, amountAtomic: intent.amountAtomic }
-  const moved = moves && { moves, exactly: isOneMove(moves, wanted) }
+  const expected = { from: intent.sender, to: intent.recipient, amountAtomic: intent.amountAtomic }
+  const moved = moves && { moves, exactly: isOneMove(moves, expected) }
   return {
     kind: 'read',
     match: compareEvm(intent, landed),

@@ -5,10 +5,10 @@ const APPLE = /Mac|iPhone|iPad/
 
 /** Whether these keys open the search: ⌘K on a Mac, where Control and K delete to the end of a line, Ctrl K elsewhere. */
 export function isSearchKey(event: KeyboardEvent): boolean {
-  const held = APPLE.test(navigator.platform)
+  const modifier = APPLE.test(navigator.platform)
     ? event.metaKey && !event.ctrlKey
     : event.ctrlKey && !event.metaKey
-  return held && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k'
+  return modifier && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k'
 }
 
 /** Opens the search of pages and payments; where there is room, with its keys. */

@@ -28,7 +28,7 @@ export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' })
       const address = shortAddress(account.address)
       toast(t`Signed in as ${address}`, { tone: 'good' })
     } catch (error) {
-      setUserError(troubleOf(error, account))
+      setUserError(describeSignInError(error, account))
     } finally {
       setAsking(undefined)
     }
@@ -86,7 +86,7 @@ function isSame(one: ConnectedAccount | undefined, other: ConnectedAccount): boo
   return one?.address === other.address && one.walletId === other.walletId
 }
 
-function troubleOf(error: unknown, { walletName }: ConnectedAccount): string {
+function describeSignInError(error: unknown, { walletName }: ConnectedAccount): string {
   if (error instanceof ApiError) return joinMessage(describeError(error))
   // The wallet side has words for its own refusals; its code is not part of the shell, so its name is what tells it.
   if (error instanceof Error && error.name === 'WalletProblem') return error.message

@@ -58,12 +58,12 @@ export type CardProps = {
 
 export function Card({ title, subtitle, action, flush, className, children }: CardProps) {
   const id = useId()
-  const keptFocus = usePersistentFocus()
+  const persistentFocus = usePersistentFocus()
   return (
     <section
       aria-labelledby={title ? id : undefined}
       className={cx('min-w-0 rounded-xl border border-line bg-surface', className)}
-      {...keptFocus}
+      {...persistentFocus}
     >
       {title && (
         <header

@@ -62,18 +62,18 @@ export function Toaster() {
 
 function ToastCard({ toast: { id, tone, title, body, undo } }: { toast: Toast }) {
   // No time limit while the pointer or the keyboard focus is on it.
-  const [held, setHeld] = useState(false)
+  const [paused, setPaused] = useState(false)
   useEffect(() => {
-    if (held) return
+    if (paused) return
     const timer = setTimeout(() => dismiss(id), undo ? SHOWN_WITH_UNDO_MS : SHOWN_MS)
     return () => clearTimeout(timer)
-  }, [id, held, undo])
+  }, [id, paused, undo])
   return (
     <div
-      onBlur={() => setHeld(false)}
-      onFocus={() => setHeld(true)}
-      onPointerEnter={() => setHeld(true)}
-      onPointerLeave={() => setHeld(false)}
+      onBlur={() => setPaused(false)}
+      onFocus={() => setPaused(true)}
+      onPointerEnter={() => setPaused(true)}
+      onPointerLeave={() => setPaused(false)}
       className="animate-arrive pointer-events-auto flex w-full max-w-96 items-start gap-3 rounded-lg border border-line bg-raised px-4 py-3 text-sm shadow-lift"
     >
       <span

@@ -13,13 +13,13 @@ const loading = new Map<Family, Promise<WalletAdapter>>()
 export function loadWalletAdapter(family: Family): Promise<WalletAdapter> {
   const known = loading.get(family)
   if (known) return known
-  const stack = startStack(family)
-  loading.set(family, stack)
-  stack.catch(() => loading.delete(family))
-  return stack
+  const adapter = startAdapter(family)
+  loading.set(family, adapter)
+  adapter.catch(() => loading.delete(family))
+  return adapter
 }
 
-async function startStack(family: Family): Promise<WalletAdapter> {
+async function startAdapter(family: Family): Promise<WalletAdapter> {
   const [{ networks, title, walletConnect }] = await Promise.all([
     queryClient.ensureQueryData(configQuery),
     loadMessages('paying'),

@@ -46,7 +46,7 @@ export class ExactClient implements SchemeNetworkClient {
     const order = readOrder(version, requirements, this.#resources.get(requirements))
     const paid = order.native
       ? { payload: await this.#payer.payNative(version, order) }
-      : await (await this.#payer.loadTokens()).createPaymentPayload(2, spellV2(order), context)
+      : await (await this.#payer.loadTokens()).createPaymentPayload(2, encodeV2(order), context)
     // The core takes what a scheme of version 1 returns as the whole payment.
     const whole = {
       x402Version: 1,
@@ -59,7 +59,7 @@ export class ExactClient implements SchemeNetworkClient {
 }
 
 /** A token's payload is the same in both versions; the official classes of version 1 know a few networks only. */
-function spellV2({
+function encodeV2({
   network,
   asset,
   payTo,

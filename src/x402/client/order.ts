@@ -55,9 +55,9 @@ export function readOrder(
   value: unknown,
   resource: ResourceInfo | undefined,
 ): ClientPayment {
-  const offer = readPaymentOption(version, value, resource)
-  if (!offer.ok) throw new ClientPaymentError(renderDecodeProblem(offer.problem))
-  return offer.payment
+  const reading = readPaymentOption(version, value, resource)
+  if (!reading.ok) throw new ClientPaymentError(renderDecodeProblem(reading.problem))
+  return reading.payment
 }
 
 /**

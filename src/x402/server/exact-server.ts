@@ -127,8 +127,8 @@ export class ExactServer implements SchemeNetworkServer {
     transportContext,
   }: VerifyContext | SettleContext): { abort: true; reason: string } | undefined {
     const adapter = adapterOf(transportContext)
-    const asked = adapter && (this.#announced.get(adapter) ?? requestedUrl(adapter))
-    return asked !== undefined && paymentPayload.resource?.url === asked
+    const announcedUrl = adapter && (this.#announced.get(adapter) ?? requestedUrl(adapter))
+    return announcedUrl !== undefined && paymentPayload.resource?.url === announcedUrl
       ? undefined
       : { abort: true, reason: 'resource_mismatch' }
   }

@@ -106,8 +106,8 @@ export class SolanaHistory {
 
   /** A landed transaction, recorded now if it was not yet. */
   async find(signature: string): Promise<LandedTransaction | undefined> {
-    const kept = this.#bySignature.get(signature)
-    if (kept) return kept
+    const stored = this.#bySignature.get(signature)
+    if (stored) return stored
     const running = this.#recording.get(signature)
     if (running) return running
     const recording = this.#record(signature).finally(() => this.#recording.delete(signature))
@@ -126,12 +126,12 @@ export class SolanaHistory {
   }
 
   async #record(signature: string): Promise<LandedTransaction | undefined> {
-    const spell = (encoding: string) =>
+    const readAs = (encoding: string) =>
       mustRpc(this.#surfnet, 'getTransaction', [
         signature,
         { encoding, commitment: 'processed', maxSupportedTransactionVersion: 0 },
       ])
-    const json = await spell('json')
+    const json = await readAs('json')
     if (json === null) return undefined
     const blockTime = Math.floor(Date.now() / 1000)
     const { slot, meta } = v.parse(Transaction, json)
@@ -143,7 +143,7 @@ export class SolanaHistory {
         ...(meta.loadedAddresses?.readonly ?? []),
       ]),
     ]
-    const [jsonParsed, base64] = [await spell('jsonParsed'), await spell('base64')]
+    const [jsonParsed, base64] = [await readAs('jsonParsed'), await readAs('base64')]
     const landed: LandedTransaction = {
       signature,
       slot,

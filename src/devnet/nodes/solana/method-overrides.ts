@@ -143,12 +143,12 @@ export const methodOverrides: Readonly<Record<string, Answer>> = {
     await chain.archive.catchUp()
     const answer = await rpc(chain.surfnet, 'getSignatureStatuses', params)
     const statuses = v.safeParse(v.looseObject({ value: v.array(v.unknown()) }), answer.result)
-    const asked = v.safeParse(v.array(v.string()), params[0])
-    if (!statuses.success || !asked.success || !optionsAt(params, 1).searchTransactionHistory)
+    const requested = v.safeParse(v.array(v.string()), params[0])
+    if (!statuses.success || !requested.success || !optionsAt(params, 1).searchTransactionHistory)
       return answer
     const value = await Promise.all(
       statuses.output.value.map(
-        async (status, index) => status ?? (await archivedStatus(chain, asked.output[index])),
+        async (status, index) => status ?? (await archivedStatus(chain, requested.output[index])),
       ),
     )
     return { result: { ...statuses.output, value } }

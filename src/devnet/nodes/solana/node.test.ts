@@ -24,7 +24,7 @@ let ports: { port: number; wsPort: number }
 let node: SolanaNode
 
 const start = () =>
-  SolanaNode.start({ dir, ...ports, slotTimeMs: 50, say: (line) => said.push(line) })
+  SolanaNode.start({ dir, ...ports, slotTimeMs: 50, print: (line) => said.push(line) })
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'paydesk-solana-'))

@@ -7,7 +7,7 @@ export type SolanaOptions = {
   port: number
   wsPort: number
   slotTimeMs: number
-  say: (line: string) => void
+  print: (line: string) => void
 }
 
 /** A real Solana node in a child process: native code that panics must not take the devnet along. */
@@ -39,7 +39,7 @@ export class SolanaNode implements AsyncDisposable {
     }
     const node = await Supervised.start(
       { name: 'Solana node', command: process.execPath, args: [main], env },
-      { ready: untilListening, say: options.say },
+      { ready: untilListening, print: options.print },
     )
     return new SolanaNode(node, options)
   }

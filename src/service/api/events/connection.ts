@@ -72,7 +72,7 @@ export type EventConnection = {
   /** Whether its key had the scope for events when it was authenticated. */
   mayRead(): boolean
   /** Looks for new events. */
-  wake(): void
+  notify(): void
   close(code: number, reason: string): void
 }
 
@@ -146,7 +146,7 @@ export function openConnection(
       lastEventId: String(lastEventId),
       timestamp: context.now().getTime(),
     })
-    wake()
+    notify()
   }
 
   async function enter(apiKey: string): Promise<void> {
@@ -177,7 +177,7 @@ export function openConnection(
     return caller?.scopes.has('payment:read') === true
   }
 
-  function wake(): void {
+  function notify(): void {
     subscription?.pump().catch((error: unknown) => {
       if (ws.readyState !== ws.OPEN) return
       log.warn({ err: error }, 'event stream broke off')
@@ -185,7 +185,7 @@ export function openConnection(
     })
   }
 
-  return { id, accountId: () => caller?.accountId, mayRead, wake, close }
+  return { id, accountId: () => caller?.accountId, mayRead, notify, close }
 }
 
 function readRequest(data: RawData, isBinary: boolean): SocketRequest {

@@ -58,7 +58,7 @@ export async function startNumbering(
   const notify = (channel: string, payload: string) =>
     db.execute(sql`select pg_notify(${channel}, ${payload})`)
 
-  async function hold(): Promise<void> {
+  async function numberRecorded(): Promise<void> {
     due = false
     const found = await numberEvents(db, holder)
     holds = found !== undefined
@@ -87,7 +87,7 @@ export async function startNumbering(
     while (!abort.signal.aborted) {
       const startedAt = performance.now()
       try {
-        await (holds ? hold() : standBy())
+        await (holds ? numberRecorded() : standBy())
         if (failures > 0) log.info({ failures }, 'events are numbered again')
         failures = 0
       } catch (error) {

@@ -83,7 +83,7 @@ export async function startEventStream(
   const unlisten = await listen(EVENT_CHANNEL, (names) => {
     const accounts = new Set(names.split(' '))
     for (const connection of connections.values())
-      if (names === '' || accounts.has(connection.accountId() ?? '')) connection.wake()
+      if (names === '' || accounts.has(connection.accountId() ?? '')) connection.notify()
   })
   const ping = setInterval(() => {
     for (const ws of connections.keys()) {
@@ -95,7 +95,7 @@ export async function startEventStream(
     }
   }, PING_MS)
   const renew = setInterval(() => void renewLeases(context, connections), RENEW_MS)
-  const beat = setInterval(() => {
+  const heartbeat = setInterval(() => {
     // A beat that fails costs the count of connections at most.
     renewSockets(
       context.db,
@@ -106,7 +106,7 @@ export async function startEventStream(
   async function end(): Promise<void> {
     clearInterval(ping)
     clearInterval(renew)
-    clearInterval(beat)
+    clearInterval(heartbeat)
     await unlisten()
     const closed = [...connections.keys()].map(
       (ws) => new Promise((resolve) => ws.once('close', resolve)),
@@ -167,7 +167,7 @@ async function renewLeases(
       if (reads === undefined) connection.close(CLOSE.unauthorized, 'the key is no longer valid')
       else if (connection.mayRead() && !reads)
         connection.close(CLOSE.unauthorized, 'the key lacks payment:read now')
-      else connection.wake()
+      else connection.notify()
     }
   } catch (error) {
     context.log.warn({ err: error }, 'socket leases not extended')

@@ -61,12 +61,12 @@ export function createSubscription(
       return [...keys]
     },
     async add(added, since) {
-      const wanted = added.map(toKey)
-      if (new Set([...keys, ...wanted]).size > MOST_KEYS)
+      const requested = added.map(toKey)
+      if (new Set([...keys, ...requested]).size > MOST_KEYS)
         throw invalidKeys(`Expected at most ${MOST_KEYS} keys on one connection.`)
       const head = await lastEventId(db, accountId)
       const following = keys.size > 0
-      for (const key of wanted) keys.add(key)
+      for (const key of requested) keys.add(key)
       // A position ahead of the newest event belongs to another database; waiting for it would hide every event until then.
       if (since !== undefined) position = BigInt(since) < head ? BigInt(since) : head
       else if (!following) position = head

@@ -50,12 +50,12 @@ export async function findUse(
     since === null
       ? head - BigInt(Math.ceil(MAX_PROOF_AGE_MS / network.blockTimeMs))
       : BigInt(since) - BEHIND
-  const wanted = {
+  const query = {
     name: `use ${nameOf(authorization)}`,
     pages: pagesOf(oldest, head),
     look: (range: Range) => findCarrier(client, authorization, range),
   }
-  return { used: true, signature: (await search(client, wanted)) ?? null }
+  return { used: true, signature: (await search(client, query)) ?? null }
 }
 
 /**
@@ -68,7 +68,7 @@ export async function proveEnding(
   endpoints: EvmEndpoints,
   { authorization, since }: { authorization: Authorization; since: number | null },
 ): Promise<Ending | null> {
-  const [first, second] = await endpoints.askTwice((client) =>
+  const [first, second] = await endpoints.requestTwo((client) =>
     readEnding(client, authorization, since),
   )
   return second === null ? null : first
@@ -85,12 +85,12 @@ async function readEnding(
   if (used === false) return timestamp > authorization.validBefore ? 'over' : null
   if (used === undefined) return null
   const oldest = since === null ? 0n : BigInt(since) - BEHIND
-  const wanted = {
+  const query = {
     name: `end ${nameOf(authorization)}`,
     pages: pagesOf(oldest, number),
     look: (range: Range) => findWithdrawal(client, authorization, range),
   }
-  return (await search(client, wanted)) === undefined ? null : 'taken_back'
+  return (await search(client, query)) === undefined ? null : 'taken_back'
 }
 
 /**

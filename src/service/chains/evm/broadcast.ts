@@ -1,12 +1,12 @@
 import { BaseError, bytesToHex, RpcRequestError, type Hex, type PublicClient } from 'viem'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { readTransferCall } from '#chains/evm/erc20.ts'
-import { reportsTransfer } from '#chains/evm/trial.ts'
+import { reportsTransfer } from '#chains/evm/transfer-simulation.ts'
 import { fact, toSimulationReason } from '#contract/facts.ts'
 import type { BroadcastResult, SignedSimulation } from '../chain.ts'
 import { printableText } from '../contracts.ts'
 import type { EvmEndpoints } from './client.ts'
-import { refusal, simulate } from './simulate.ts'
+import { refusal, simulateNativeTransfer } from './simulate.ts'
 
 /** Whether the sender can still use this nonce, holds amount and fee, and the recipient takes the amount. */
 export async function simulateSigned(
@@ -18,7 +18,7 @@ export async function simulateSigned(
     return { ok: false, reason: { code: 'unreadable', params: { problem: decoded.problem } } }
   const { sender, to, valueAtomic, data, gas, nonce, feeBoundAtomic } = decoded
   if (sender === null) return { ok: false, reason: fact('not_signed') }
-  const answers = await endpoints.askTwice(async (client): Promise<SignedSimulation> => {
+  const answers = await endpoints.requestTwo(async (client): Promise<SignedSimulation> => {
     const address = sender as `0x${string}`
     const [landed, pending, balance] = await Promise.all([
       client.getTransactionCount({ address }),
@@ -42,7 +42,11 @@ export async function simulateSigned(
         data,
         gas,
       })
-    const simulated = await simulate(client, { sender, recipient: to, amountAtomic: valueAtomic })
+    const simulated = await simulateNativeTransfer(client, {
+      sender,
+      recipient: to,
+      amountAtomic: valueAtomic,
+    })
     if (simulated.ok) return { ok: true }
     return simulated.short ? short : { ok: false, reason: toSimulationReason(simulated.reason) }
   })
@@ -68,7 +72,7 @@ async function callOnly(
 const KNOWN = /already known|already imported|known transaction/i
 
 export function broadcast(endpoints: EvmEndpoints, bytes: Uint8Array): Promise<BroadcastResult> {
-  return endpoints.ask(async (client): Promise<BroadcastResult> => {
+  return endpoints.request(async (client): Promise<BroadcastResult> => {
     try {
       await client.sendRawTransaction({ serializedTransaction: bytesToHex(bytes) })
       return { accepted: true }

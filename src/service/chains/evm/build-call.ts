@@ -37,7 +37,7 @@ export function buildCall(
   network: Network,
   request: CallRequest,
 ): Promise<BuiltCall> {
-  return endpoints.ask(async (client): Promise<BuiltCall> => {
+  return endpoints.request(async (client): Promise<BuiltCall> => {
     const { to, data, priorityFeeAtomic } = request
     const from = request.from as Hex
     const [code, balance, estimated] = await Promise.all([
@@ -85,7 +85,7 @@ export function buildNote(
   }: { payee: string; payer: string; text: string; priorityFeeAtomic: bigint | undefined },
 ): Promise<Ready> {
   const data = keccak256(stringToBytes(text))
-  return endpoints.ask((client) =>
+  return endpoints.request((client) =>
     write(client, network, {
       from: payee as Hex,
       to: payer as Hex,

@@ -23,8 +23,8 @@ import type { GasPrice } from '../contracts.ts'
 import { nativeShortage } from '../shortage.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readCappedPrice, readGasPrice, type CappedPrice } from './fees.ts'
-import { simulate, refusal } from './simulate.ts'
-import { tryToken, type Tried } from './try-token.ts'
+import { simulateNativeTransfer, refusal } from './simulate.ts'
+import { simulateToken, type TokenSimulation } from './simulate-token.ts'
 
 /** How long the service accepts what it built; EVM itself knows no such limit. */
 const VALID_MS = 60_000
@@ -37,7 +37,7 @@ export function build(
   network: Network,
   request: EvmBuildRequest,
 ): Promise<BuiltTransaction> {
-  return endpoints.ask(async (client): Promise<BuiltTransaction> => {
+  return endpoints.request(async (client): Promise<BuiltTransaction> => {
     const { intent, priorityFeeAtomic } = request
     const sender = intent.sender as Hex
     const [balance, code, nonce, height] = await Promise.all([
@@ -50,12 +50,12 @@ export function build(
       throw senderProblem({ code: 'sender_is_contract', params: {} })
     const refused = refuseRecipient(network, intent.recipient)
     if (refused) return refused
-    const tried = await (intent.asset.native
+    const simulation = await (intent.asset.native
       ? tryNative(client, network, { ...request, balance })
-      : tryToken(client, intent))
-    if (!tried.ok) return tried.refused
+      : simulateToken(client, intent))
+    if (!simulation.ok) return simulation.refused
 
-    const { gas } = tried
+    const { gas } = simulation
     const capped = await readCappedPrice(client, {
       gas,
       priorityFeeAtomic,
@@ -134,10 +134,10 @@ async function tryNative(
   client: PublicClient,
   network: Network,
   { intent, priorityFeeAtomic, balance }: EvmBuildRequest & { balance: bigint },
-): Promise<Tried> {
+): Promise<TokenSimulation> {
   const { amountAtomic } = intent
   // Nodes refuse to simulate what the sender cannot pay, so the plain transfer's fee stands in.
-  const short = async (availableAtomic: bigint): Promise<Tried> => {
+  const short = async (availableAtomic: bigint): Promise<TokenSimulation> => {
     const { maxFeePerGas } = await readGasPrice(client, MIN_GAS, priorityFeeAtomic)
     return {
       ok: false,
@@ -149,7 +149,7 @@ async function tryNative(
     }
   }
   if (balance < amountAtomic) return short(balance)
-  const simulated = await simulate(client, intent)
+  const simulated = await simulateNativeTransfer(client, intent)
   if (simulated.ok) return simulated
   if (simulated.short) return short(await client.getBalance({ address: intent.sender as Hex }))
   return { ok: false, refused: { ok: false, code: 'INVALID_RECIPIENT', reason: simulated.reason } }
@@ -185,16 +185,16 @@ const abi = parseAbi(['function getL1Fee(bytes transaction) view returns (uint25
 const MARGIN_PERCENT = 25n
 
 /** Clients of networks that have shown to have no such charge. */
-const without = new WeakSet<PublicClient>()
+const unsupported = new WeakSet<PublicClient>()
 
 /** What the network charges for a transaction's data beside its gas, with room for a rise, wei; 0 where there is no such charge. */
 export async function readDataFee(client: PublicClient, unsigned: Uint8Array): Promise<bigint> {
-  if (without.has(client)) return 0n
+  if (unsupported.has(client)) return 0n
   const data = encodeFunctionData({ abi, functionName: 'getL1Fee', args: [bytesToHex(unsigned)] })
   try {
     const answer = (await client.call({ to: ORACLE, data })).data
     if (answer?.length !== 66) {
-      without.add(client)
+      unsupported.add(client)
       return 0n
     }
     const fee = decodeFunctionResult({ abi, functionName: 'getL1Fee', data: answer })

@@ -44,9 +44,9 @@ export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
       observe(endpoints, network, { hash: signature, head: await head.fresh(), as }),
     observeTwice: async (signature) =>
       observe(endpoints, network, { hash: signature, head: await head.fresh(), twice: true }),
-    find: (wanted, from, to) => scan.find(wanted, from, to),
+    find: (monitored, from, to) => scan.find(monitored, from, to),
     findByMessage: async () => undefined,
-    canNeverLand: (wanted) => canNeverLand(endpoints, wanted),
+    canNeverLand: (monitored) => canNeverLand(endpoints, monitored),
     isGone: (landed) => isGone(endpoints, landed),
     simulateSigned: (bytes) => simulateSigned(endpoints, bytes),
     broadcast: (bytes) => broadcast(endpoints, bytes),
@@ -63,7 +63,7 @@ export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
 
 /** Balance and nonce of the finalized block. */
 function audit(endpoints: EvmEndpoints, wallet: string): Promise<Audit> {
-  return endpoints.ask(async (client): Promise<Audit> => {
+  return endpoints.request(async (client): Promise<Audit> => {
     const { number: blockNumber, hash } = await client.getBlock({ blockTag: 'finalized' })
     const address = wallet as Hex
     const [balanceAtomic, nonce] = await Promise.all([
@@ -90,7 +90,7 @@ function readHistory(
   wallet: string,
   { since, knownTo }: HistoryQuery,
 ): Promise<WalletHistory> {
-  return endpoints.ask(async (client): Promise<WalletHistory> => {
+  return endpoints.request(async (client): Promise<WalletHistory> => {
     const address = wallet as Hex
     const blockNumber = await client.getBlockNumber()
     if (blockNumber < (knownTo ?? 0))
@@ -112,7 +112,7 @@ function noBlock(error: unknown): null {
 
 /** Balance and nonce of one block: what was sent with a smaller nonce is in that balance, everything else is not. */
 function readFunds(endpoints: EvmEndpoints, wallet: string): Promise<SenderFunds> {
-  return endpoints.ask(async (client): Promise<SenderFunds> => {
+  return endpoints.request(async (client): Promise<SenderFunds> => {
     const address = wallet as Hex
     const blockNumber = await client.getBlockNumber()
     const [balanceAtomic, nonce] = await Promise.all([

@@ -43,7 +43,7 @@ function connect(
 
 /** Latest and finalized height; block height and height are the same here. */
 export function readHead(endpoints: EvmEndpoints): Promise<Head> {
-  return endpoints.ask(readHeadOf)
+  return endpoints.request(readHeadOf)
 }
 
 /** The node that a head was read from. */
@@ -73,7 +73,7 @@ export async function readHeadOf(client: PublicClient): Promise<Head> {
 
 /** The same, of a node whose newest block is not older than `time`. */
 export function readHeadSince(endpoints: EvmEndpoints, time: Date): Promise<Head> {
-  return endpoints.ask(async (client) => {
+  return endpoints.request(async (client) => {
     const [head, finalized] = await readTips(client)
     requireSince(timeOf(head), time)
     const [height, finalizedHeight] = [Number(head.number), Number(finalized.number)]
@@ -88,7 +88,7 @@ export function readHeadSince(endpoints: EvmEndpoints, time: Date): Promise<Head
 
 /** The times of the newest and of the newest final block, and the height of the newest one. */
 export function readClock(endpoints: EvmEndpoints): Promise<ChainClock & { height: number }> {
-  return endpoints.ask(async (client) => {
+  return endpoints.request(async (client) => {
     const [head, finalized] = await readTips(client)
     return { head: timeOf(head), finalized: timeOf(finalized), height: Number(head.number) }
   })

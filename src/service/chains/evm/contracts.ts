@@ -37,12 +37,12 @@ export function openContracts(
   const executions = new Executions(endpoints, network, newest)
   return {
     domain: remember(DOMAIN_TTL_MS, (token) =>
-      endpoints.ask((client) => readDomain(client, token as Hex)),
+      endpoints.request((client) => readDomain(client, token as Hex)),
     ),
     async read({ address, abi, functionName, args }) {
       const call = { abi: abi as Abi, functionName, args }
       const data = encodeFunctionData(call)
-      const answer = await endpoints.ask(async (client) => {
+      const answer = await endpoints.request(async (client) => {
         try {
           return await client.call({ to: address, data })
         } catch (error) {
@@ -54,12 +54,12 @@ export function openContracts(
       // Outside `ask`: if a contract returns something else, that is not the node's fault.
       return decodeFunctionResult({ ...call, data: answer.data ?? '0x' })
     },
-    holding: (asked) => endpoints.ask((client) => readHolding(client, asked)),
-    code: (address) => endpoints.ask((client) => client.getCode({ address: address as Hex })),
-    accepts: (question) => endpoints.ask((client) => acceptsSignature(client, question)),
+    holding: (query) => endpoints.request((client) => readHolding(client, query)),
+    code: (address) => endpoints.request((client) => client.getCode({ address: address as Hex })),
+    accepts: (question) => endpoints.request((client) => acceptsSignature(client, question)),
     async quote({ from, to, data }) {
       // One endpoint that would execute it is enough: the second is asked about a refusal.
-      const answers = await endpoints.askTwice(
+      const answers = await endpoints.requestTwo(
         (client) => quoteOnce(client, { from: from as Hex, to, data }),
         ({ ok }) => ok,
       )
@@ -72,10 +72,10 @@ export function openContracts(
     },
     executes: (call, holding) => executions.try(call, holding),
     couldMove: (movement) => endpoints.prove((client) => couldMove(client, movement)),
-    price: (gas) => endpoints.ask((client) => readGasPrice(client, gas)),
+    price: (gas) => endpoints.request((client) => readGasPrice(client, gas)),
     build: (call) => buildCall(endpoints, network, call),
     findUse: (authorization, since = null) =>
-      endpoints.ask((client) => findUse(client, network, { authorization, since })),
+      endpoints.request((client) => findUse(client, network, { authorization, since })),
     proveEnding: (authorization, since) => proveEnding(endpoints, { authorization, since }),
   }
 }
@@ -93,10 +93,10 @@ async function readDomain(
     orNull(client.readContract({ address, abi: domainAbi, functionName: 'version' })),
   ])
   if (name !== null && version !== null) return { name, version }
-  const told = await orNull(
+  const domain = await orNull(
     client.readContract({ address, abi: domainAbi, functionName: 'eip712Domain' }),
   )
-  return told && { name: told[1], version: told[2] }
+  return domain && { name: domain[1], version: domain[2] }
 }
 
 async function readHolding(

@@ -19,7 +19,7 @@ const MOST_FUNCTIONS = 1_000
 const WORD_LENGTH = 2 + 64
 
 type Remembered = { gas: bigint; quotedAt: number; price: Recent<GasPrice> }
-type Asked = Parameters<Contracts['executes']>
+type ExecutionParameters = Parameters<Contracts['executes']>
 
 export function padGas(estimate: bigint): bigint {
   const share = (estimate * MARGIN_PERCENT) / 100n
@@ -54,20 +54,23 @@ export class Executions {
     }
     this.#functions.delete(name)
     const price = new Recent(this.#priceTtlMs, () =>
-      this.#endpoints.ask((client) => readGasPrice(client, gas)),
+      this.#endpoints.request((client) => readGasPrice(client, gas)),
     )
     this.#functions.set(name, { gas, quotedAt: performance.now(), price })
     const oldest = this.#functions.keys().next()
     if (this.#functions.size > MOST_FUNCTIONS && !oldest.done) this.#functions.delete(oldest.value)
   }
 
-  async try(call: Asked[0], holding: Asked[1]): Promise<Execution | null> {
+  async try(
+    call: ExecutionParameters[0],
+    holding: ExecutionParameters[1],
+  ): Promise<Execution | null> {
     const known = this.#functions.get(nameOf(call))
     const now = performance.now()
     if (!known || now - known.quotedAt > GAS_TTL_MS || now < this.#pausedUntil) return null
     const [{ height }, price] = await Promise.all([this.#newest(), known.price.fresh()])
-    const answer = await this.#endpoints.ask((client) =>
-      askTogether(client, { call: { ...call, ...price, gas: known.gas }, holding, height }),
+    const answer = await this.#endpoints.request((client) =>
+      simulateTogether(client, { call: { ...call, ...price, gas: known.gas }, holding, height }),
     )
     if (answer === 'no_batch') this.#pausedUntil = performance.now() + PAUSE_MS
     if (answer === 'no_batch' || answer === 'refused') return null
@@ -82,7 +85,7 @@ function nameOf({ from, to, data }: ContractCall & { from: string }): string {
 
 type Together = {
   call: ContractCall & GasPrice & { from: string; gas: bigint }
-  holding: Asked[1]
+  holding: ExecutionParameters[1]
   height: number
 }
 
@@ -90,7 +93,7 @@ type Together = {
  * One JSON-RPC batch: the call in the block of this height and in the next one, and the holding in
  * the same block. Any refusal is an answer.
  */
-async function askTogether(
+async function simulateTogether(
   { batched }: EvmRpcClient,
   { call, holding: { token, owner, spender }, height }: Together,
 ): Promise<ContractHolding | 'refused' | 'no_batch'> {

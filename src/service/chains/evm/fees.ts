@@ -63,9 +63,9 @@ export async function readCappedPrice(
   const ceiling = capAtomic / gas
   if (baseFee + tip > ceiling)
     throw unavailable('The network asks fees above the ceiling at the moment.')
-  const wanted = baseFee * 2n + tip
+  const uncapped = baseFee * 2n + tip
   return {
-    maxFeePerGas: wanted < ceiling ? wanted : ceiling,
+    maxFeePerGas: uncapped < ceiling ? uncapped : ceiling,
     maxPriorityFeePerGas: tip,
     baseFeePerGas: baseFee,
     ceilingPerGas: ceiling,

@@ -29,12 +29,12 @@ export class BlockScan {
   }
 
   async find(
-    wanted: readonly MonitoredTransaction[],
+    monitored: readonly MonitoredTransaction[],
     from: number,
     to: number,
   ): Promise<{ found: Found[]; readTo: number }> {
     // No transaction of a payment can be in a block that was there before the payment was built.
-    const oldest = wanted.reduce(
+    const oldest = monitored.reduce(
       (least, { builtHeight }) => Math.min(least, builtHeight ?? Infinity),
       Infinity,
     )
@@ -48,7 +48,7 @@ export class BlockScan {
     const heights = Array.from({ length: end - start + 1 }, (_, index) => start + index)
     const blocks = await inParallel(heights, PARALLEL_BLOCKS, (height) => this.#read(height))
 
-    const byTerms = Map.groupBy(wanted, termsOf)
+    const byTerms = Map.groupBy(monitored, termsOf)
     const found = blocks.flatMap((block) =>
       transfersOf(block).flatMap(({ hash, transfer, height }): Found[] => {
         const fitting = (byTerms.get(termsOf(transfer)) ?? []).filter((payment) =>
@@ -70,7 +70,7 @@ export class BlockScan {
   }
 
   async #read(height: number): Promise<ScannedBlock> {
-    const block = await this.#endpoints.ask((client) =>
+    const block = await this.#endpoints.request((client) =>
       client.getBlock({ blockNumber: BigInt(height), includeTransactions: true }),
     )
     this.#hashes.set(height, block.hash)
@@ -83,7 +83,7 @@ export class BlockScan {
     while (height - first < MAX_REORG) {
       const known = this.#hashes.get(first - 1)
       if (!known) break
-      const block = await this.#endpoints.ask((client) =>
+      const block = await this.#endpoints.request((client) =>
         client.getBlock({ blockNumber: BigInt(first - 1) }),
       )
       if (block.hash === known) break

@@ -16,9 +16,9 @@ const PARALLEL_BLOCKS = 8
  */
 export async function canNeverLand(
   endpoints: EvmEndpoints,
-  wanted: Meant & Pick<MonitoredTransaction, 'sender' | 'nonce' | 'builtHeight'>,
+  monitored: Meant & Pick<MonitoredTransaction, 'sender' | 'nonce' | 'builtHeight'>,
 ): Promise<boolean> {
-  const { sender, nonce, builtHeight } = wanted
+  const { sender, nonce, builtHeight } = monitored
   if (nonce === null) return false
   return endpoints.prove(async (client) => {
     const { number } = await client.getBlock({ blockTag: 'finalized' })
@@ -30,7 +30,7 @@ export async function canNeverLand(
     }
     if ((await countAt(client, used.address, used.to)) <= nonce) return false
     const user = await findUser(client, used)
-    return user !== undefined && !isPayment(wanted, user)
+    return user !== undefined && !isPayment(monitored, user)
   })
 }
 

@@ -35,10 +35,10 @@ export async function observe(
 ): Promise<Observation> {
   const look = async (client: PublicClient, at: Head) =>
     as(await observeOnce(client, network, { hash: hash as Hex, head: at }))
-  const ask = (client: PublicClient) => look(client, head)
-  const seen = await (twice ? observeAtTwo(endpoints, ask) : endpoints.ask(ask))
+  const observeFrom = (client: PublicClient) => look(client, head)
+  const seen = await (twice ? observeAtTwo(endpoints, observeFrom) : endpoints.request(observeFrom))
   return requireQuorumFinality(seen, () =>
-    endpoints.askTwice(async (client) => look(client, await readHeadOf(client))),
+    endpoints.requestTwo(async (client) => look(client, await readHeadOf(client))),
   )
 }
 
@@ -155,7 +155,7 @@ export function isGone(
   endpoints: EvmEndpoints,
   landed: { height: number; blockHash: string | null },
 ): Promise<boolean> {
-  return endpoints.ask(async (client) => {
+  return endpoints.request(async (client) => {
     const head = await client.getBlockNumber()
     if (head < BigInt(landed.height)) return false
     const block = await client.getBlock({ blockNumber: BigInt(landed.height) })

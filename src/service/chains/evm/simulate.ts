@@ -21,7 +21,7 @@ export type EvmSimulated =
   | { ok: false; short: false; reason: RecipientReason }
 
 /** Whether the recipient takes the amount, and the gas that needs. `short`: the sender does not hold the amount, or not any more. */
-export async function simulate(
+export async function simulateNativeTransfer(
   client: PublicClient,
   transfer: { sender: string; recipient: string; amountAtomic: bigint },
 ): Promise<EvmSimulated> {

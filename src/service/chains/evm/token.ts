@@ -50,7 +50,7 @@ export function readToken(
 ): Promise<TokenInfo | undefined> {
   if (address === EVM_NATIVE || address === zeroAddress)
     return Promise.resolve(nativeToken(network))
-  return endpoints.ask(async (client): Promise<TokenInfo | undefined> => {
+  return endpoints.request(async (client): Promise<TokenInfo | undefined> => {
     const token = address as Hex
     // A call to an address without code succeeds with nothing, so code comes first.
     if ((await client.getCode({ address: token })) === undefined) return undefined

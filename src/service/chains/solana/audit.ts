@@ -40,11 +40,11 @@ export async function audit(
   network: Network,
   { wallet, since }: { wallet: string; since: number | null },
 ): Promise<Audit | undefined> {
-  const held = await endpoints.ask((connection) =>
-    readHeld(connection, new PublicKey(wallet), network.blockTimeMs),
+  const reading = await endpoints.request((connection) =>
+    readBalance(connection, new PublicKey(wallet), network.blockTimeMs),
   )
-  if (!held) return undefined
-  const { slot: height, exact, balanceAtomic } = held
+  if (!reading) return undefined
+  const { slot: height, exact, balanceAtomic } = reading
   const named =
     since === null
       ? []
@@ -101,42 +101,42 @@ async function readSigned(
   )
   if (unread.length > 0) before.set(wallet, read)
   await inParallel(unread.slice(-MAX_READ), PARALLEL_TRANSACTIONS, async (signature) => {
-    const own = await endpoints.ask((connection) => readOwn(connection, wallet, signature))
+    const own = await endpoints.request((connection) => readOwn(connection, wallet, signature))
     read.set(signature, own)
   })
   // Another comparison of the wallet may have ended meanwhile, and dropped what it did not want.
   const isRead = (signature: string) => signature === NO_SIGNATURE || read.has(signature)
   if (!signatures.every(isRead)) return undefined
   // A comparison that found something is repeated, and one that waits for a payment too: they do not read all of it again.
-  const wanted = new Set(signatures)
-  for (const signature of read.keys()) if (!wanted.has(signature)) read.delete(signature)
+  const current = new Set(signatures)
+  for (const signature of read.keys()) if (!current.has(signature)) read.delete(signature)
   if (read.size === 0) before.delete(wallet)
   return signatures.flatMap((signature) => read.get(signature) ?? [])
 }
 
-type Held = { slot: number; exact: boolean; balanceAtomic: bigint }
+type BalanceReading = { slot: number; exact: boolean; balanceAtomic: bigint }
 
 /**
  * The balance at the end of a slot. A node that answers from the slot it is still filling, as an embedded one does, is asked until that slot is over and the
  * balance still the same: what lands in the rest of a slot would stand on no snapshot of the ledger. Undefined when it does not come to rest.
  */
-async function readHeld(
+async function readBalance(
   connection: Connection,
   wallet: PublicKey,
   blockTimeMs: number,
-): Promise<Held | undefined> {
+): Promise<BalanceReading | undefined> {
   const read = async () => {
     const { context, value } = await connection.getBalanceAndContext(wallet, 'finalized')
     return { slot: context.slot, balanceAtomic: BigInt(value) }
   }
-  let held = await read()
-  if (held.slot <= (await connection.getSlot('finalized'))) return { ...held, exact: true }
+  let reading = await read()
+  if (reading.slot <= (await connection.getSlot('finalized'))) return { ...reading, exact: true }
   const deadline = performance.now() + SETTLES_WITHIN_MS
   while (performance.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, Math.ceil(blockTimeMs / 4)))
     const next = await read()
-    if (next.balanceAtomic !== held.balanceAtomic) held = next
-    else if (next.slot > held.slot) return { ...held, exact: false }
+    if (next.balanceAtomic !== reading.balanceAtomic) reading = next
+    else if (next.slot > reading.slot) return { ...reading, exact: false }
   }
   return undefined
 }
@@ -156,5 +156,5 @@ async function readOwn(connection: Connection, wallet: string, signature: string
   const [before, after] = [landed.meta.preBalances[index], landed.meta.postBalances[index]]
   if (before === undefined || after === undefined || (landed.meta.err !== null && before === after))
     return undefined
-  return { signature, spentAtomic: BigInt(before) - BigInt(after) }
+  return { signature, outflowAtomic: BigInt(before) - BigInt(after) }
 }

@@ -11,7 +11,7 @@ import { ProblemError } from '#contract/problem.ts'
 import type { BroadcastResult, ExpectedTransfer, SignedSimulation } from '../chain.ts'
 import { printableText } from '../contracts.ts'
 import { type SolanaEndpoints, run } from './client.ts'
-import { readTokenSide, refuseByTrial } from './try-token.ts'
+import { readTokenSide, refuseBySimulation } from './simulate-token.ts'
 
 /** The cluster's word for a transaction that has landed: no refusal. */
 const LANDED = 'AlreadyProcessed'
@@ -26,7 +26,7 @@ export async function simulateSigned(
   { bytes, paid }: { bytes: Uint8Array; paid: ExpectedTransfer | undefined },
 ): Promise<SignedSimulation> {
   const transaction = VersionedTransaction.deserialize(bytes)
-  const answers = await endpoints.askTwice((connection) =>
+  const answers = await endpoints.requestTwo((connection) =>
     paid
       ? refusalOfToken(connection, network, { transaction, paid })
       : refusal(connection, transaction),
@@ -70,7 +70,7 @@ async function refusalOfToken(
     if ('ok' in side) return toSimulationReason(side.reason)
     const outcome = await run(connection, transaction, [side.source, side.destination])
     if (!outcome.ok) return refusedWith(outcome.reason)
-    const refused = refuseByTrial(paid, side, outcome.accounts)
+    const refused = refuseBySimulation(paid, side, outcome.accounts)
     return refused && toSimulationReason(refused.reason)
   } catch (error) {
     if (!(error instanceof ProblemError && error.code === 'INVALID_PARAMETERS')) throw error
@@ -81,7 +81,7 @@ async function refusalOfToken(
 
 /** Without the node's own rehearsal: ours has passed, and a node that is behind must not keep the bytes from the others. */
 export function broadcast(endpoints: SolanaEndpoints, bytes: Uint8Array): Promise<BroadcastResult> {
-  return endpoints.ask(async (connection): Promise<BroadcastResult> => {
+  return endpoints.request(async (connection): Promise<BroadcastResult> => {
     try {
       await connection.sendRawTransaction(bytes, { skipPreflight: true })
       return { accepted: true }

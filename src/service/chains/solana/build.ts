@@ -7,9 +7,9 @@ import { senderProblem } from '#contract/reason-problems.ts'
 import type { BuiltTransaction } from '../chain.ts'
 import { amountOf, nativeShortage } from '../shortage.ts'
 import { canPay, refuseRecipient } from './token.ts'
-import { type SolanaEndpoints, simulate } from './client.ts'
+import { type SolanaEndpoints, simulateTransaction } from './client.ts'
 import { readUnitPrice, UNIT_LIMIT } from './fees.ts'
-import { readTokenSide, refuseByTrial, unitLimitOf, type TokenSide } from './try-token.ts'
+import { readTokenSide, refuseBySimulation, unitLimitOf, type TokenSide } from './simulate-token.ts'
 
 export type SolanaBuildRequest = {
   intent: Omit<PaymentIntent, 'maxFeeAtomic'>
@@ -26,7 +26,7 @@ export function build(
   network: Network,
   request: SolanaBuildRequest,
 ): Promise<BuiltTransaction> {
-  return endpoints.ask(async (connection): Promise<BuiltTransaction> => {
+  return endpoints.request(async (connection): Promise<BuiltTransaction> => {
     const { intent, priorityFeeAtomic } = request
     const { sender, recipient, amountAtomic } = intent
     const [accounts, rent, latest, side] = await Promise.all([
@@ -137,7 +137,7 @@ function costOf(
   }
 }
 
-type Trial = {
+type SimulatedPayment = {
   intent: Payment
   bytes: Uint8Array
   token: TokenSide | undefined
@@ -152,10 +152,14 @@ type Trial = {
 async function tryOut(
   connection: Connection,
   network: Network,
-  { intent, bytes, token, cost, rentAtomic }: Trial,
+  { intent, bytes, token, cost, rentAtomic }: SimulatedPayment,
 ): Promise<Refused | undefined> {
-  const outcome = await simulate(connection, bytes, token ? [token.source, token.destination] : [])
-  if (outcome.ok) return token && refuseByTrial(intent, token, outcome.accounts)
+  const outcome = await simulateTransaction(
+    connection,
+    bytes,
+    token ? [token.source, token.destination] : [],
+  )
+  if (outcome.ok) return token && refuseBySimulation(intent, token, outcome.accounts)
   const now = await connection.getAccountInfo(new PublicKey(intent.sender), 'confirmed')
   const short = refuseBySender(network, { from: now, ...cost, rentAtomic })
   if (short) return short

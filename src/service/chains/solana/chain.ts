@@ -60,9 +60,9 @@ export function openSolanaChain(network: Network, observer = NO_OBSERVER): Chain
     note: (note) => buildNote(endpoints, note),
     observe: (signature, as) => observe(endpoints, signature, { as }),
     observeTwice: (signature) => observe(endpoints, signature, { twice: true }),
-    find: async (wanted, _from, to) => ({ found: await search(wanted), readTo: to }),
+    find: async (monitored, _from, to) => ({ found: await search(monitored), readTo: to }),
     findByMessage: (query) => findByMessage(endpoints, query),
-    canNeverLand: (wanted) => canNeverLand(endpoints, wanted),
+    canNeverLand: (monitored) => canNeverLand(endpoints, monitored),
     isGone: (landed) => isGone(endpoints, landed),
     simulateSigned: (bytes, paid) => simulateSigned(endpoints, network, { bytes, paid }),
     broadcast: (bytes) => broadcast(endpoints, bytes),
@@ -84,7 +84,7 @@ function findByMessage(
   endpoints: SolanaEndpoints,
   { sender, builtHeight, messageHash }: Query,
 ): Promise<string | undefined> {
-  return endpoints.ask(async (connection) => {
+  return endpoints.request(async (connection) => {
     for (const { signature, err } of await signaturesOf(connection, sender, {
       from: builtHeight ?? 0,
     })) {
@@ -102,7 +102,7 @@ function findByMessage(
 
 /** Slots, and beside them block heights: a skipped slot has no block. */
 function readHead(endpoints: SolanaEndpoints): Promise<Head> {
-  return endpoints.ask(readHeadOf)
+  return endpoints.request(readHeadOf)
 }
 
 async function readHeadOf(connection: Connection): Promise<Head> {
@@ -117,7 +117,7 @@ async function readHeadOf(connection: Connection): Promise<Head> {
 
 /** The heights are read after the time: they are not below it. */
 function readHeadSince(endpoints: SolanaEndpoints, time: Date): Promise<Head> {
-  return endpoints.ask(async (connection) => {
+  return endpoints.request(async (connection) => {
     requireSince(await readTime(connection, 'confirmed'), time)
     return readHeadOf(connection)
   })
@@ -125,7 +125,7 @@ function readHeadSince(endpoints: SolanaEndpoints, time: Date): Promise<Head> {
 
 /** The times of the newest confirmed and of the newest final slot, as the cluster's own clock tells them. */
 function readClock(endpoints: SolanaEndpoints): Promise<ChainClock> {
-  return endpoints.ask(async (connection) => {
+  return endpoints.request(async (connection) => {
     const [head, finalized] = await Promise.all([
       readTime(connection, 'confirmed'),
       readTime(connection, 'finalized'),
@@ -156,7 +156,7 @@ function readFunds(
   wallet: string,
   openPayments: (since: number) => Promise<readonly OpenPayment[]>,
 ): Promise<SenderFunds> {
-  return endpoints.ask(async (connection): Promise<SenderFunds> => {
+  return endpoints.request(async (connection): Promise<SenderFunds> => {
     const since = await connection.getSlot('confirmed')
     const open = await openPayments(since)
     const slots = await readSlots(
@@ -208,7 +208,7 @@ function buildNote(
     priorityFeeAtomic,
   }: { payee: string; text: string; priorityFeeAtomic: bigint | undefined },
 ): Promise<Ready> {
-  return endpoints.ask(async (connection): Promise<Ready> => {
+  return endpoints.request(async (connection): Promise<Ready> => {
     const payer = new PublicKey(payee)
     const [price, latest] = await Promise.all([
       readUnitPrice(connection, [payee], { priorityFeeAtomic }),

@@ -9,20 +9,20 @@ export type SolanaEndpoints = RpcEndpoints<Connection>
 
 /** JSON-RPC clients of a network; none retries by itself, so that the time a caller waits is bounded here. */
 export function openEndpoints(network: Network, observer: ChainObserver): SolanaEndpoints {
-  const ask = observedFetch(network.network, observer)
+  const fetcher = observedFetch(network.network, observer)
   return new RpcEndpoints({
     name: network.name,
     urls: network.rpcUrls,
-    connect: (url) => connect(url, ask),
+    connect: (url) => connect(url, fetcher),
     identify: (connection) => identify(connection, network),
   })
 }
 
-function connect(url: string, ask: typeof fetch): Connection {
+function connect(url: string, fetcher: typeof fetch): Connection {
   return new Connection(url, {
     commitment: 'confirmed',
     disableRetryOnRateLimit: true,
-    fetch: (input, init) => ask(input, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }),
+    fetch: (input, init) => fetcher(input, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }),
   })
 }
 
@@ -41,7 +41,7 @@ type After = { owner: string; data: Uint8Array } | undefined
 export type SolanaSimulated = { ok: true; accounts: After[] } | { ok: false; reason: string }
 
 /** Whether the cluster would take the transaction now, and what is in some accounts then. Throws when the node cannot tell. */
-export async function simulate(
+export async function simulateTransaction(
   connection: Connection,
   bytes: Uint8Array,
   addresses: readonly string[] = [],

@@ -23,7 +23,7 @@ const MAX_PAGES = 5
  */
 export function openSearch(
   endpoints: SolanaEndpoints,
-): (wanted: readonly MonitoredTransaction[]) => Promise<Found[]> {
+): (monitored: readonly MonitoredTransaction[]) => Promise<Found[]> {
   const programs = new Map<string, string>()
   const sendersOf = (payments: readonly MonitoredTransaction[]) =>
     Map.groupBy(payments, ({ sender }) => sender)
@@ -32,7 +32,7 @@ export function openSearch(
   async function programOf(mint: string): Promise<string | undefined> {
     const known = programs.get(mint)
     if (known !== undefined) return known
-    const account = await endpoints.ask((connection) =>
+    const account = await endpoints.request((connection) =>
       connection.getAccountInfo(new PublicKey(mint), 'confirmed'),
     )
     const program = account?.owner.toBase58()
@@ -57,7 +57,7 @@ export function openSearch(
       PARALLEL_ACCOUNTS,
       async ([account, payments]) => {
         const from = Math.min(...payments.map(({ builtHeight }) => builtHeight ?? 0))
-        const signatures = await endpoints.ask((connection) =>
+        const signatures = await endpoints.request((connection) =>
           signaturesOf(connection, account, { from, firstPage: FIRST_PAGE }),
         )
         if (signatures.length >= FIRST_PAGE + PAGE * (MAX_PAGES - 1)) unread.push(...payments)
@@ -71,9 +71,9 @@ export function openSearch(
     return { found: found.flat(), unread }
   }
 
-  return async (wanted) => {
+  return async (monitored) => {
     const received = await Promise.all(
-      wanted.map(async (payment) => ({ payment, account: await receiverOf(payment) })),
+      monitored.map(async (payment) => ({ payment, account: await receiverOf(payment) })),
     )
     const receivers = new Map(
       [...Map.groupBy(received, ({ account }) => account)].map(([account, of]) => [
@@ -81,7 +81,7 @@ export function openSearch(
         of.map(({ payment }) => payment),
       ]),
     )
-    const senders = sendersOf(wanted)
+    const senders = sendersOf(monitored)
     if (senders.size < receivers.size) return (await search(senders)).found
     const { found, unread } = await search(receivers)
     if (unread.length === 0) return found
@@ -150,7 +150,7 @@ export async function listSignatures(
   const signatures: Named[] = []
   for (;;) {
     const last = signatures.at(-1)
-    const batch = await endpoints.ask(async (connection) => {
+    const batch = await endpoints.request(async (connection) => {
       if (from > 0 && (whole || last) && (await connection.getFirstAvailableBlock()) > from)
         throw new Error(`The node does not serve transactions since slot ${from}.`)
       // Another node may answer than for the page before: one that is behind tells of no transaction before one that it does not know.
@@ -171,17 +171,17 @@ export async function listSignatures(
  */
 export async function canNeverLand(
   endpoints: SolanaEndpoints,
-  wanted: MonitoredTransaction,
+  monitored: MonitoredTransaction,
 ): Promise<boolean> {
-  return endpoints.prove((connection) => provesAbsence(connection, wanted))
+  return endpoints.prove((connection) => provesAbsence(connection, monitored))
 }
 
 async function provesAbsence(
   connection: Connection,
-  wanted: MonitoredTransaction,
+  monitored: MonitoredTransaction,
 ): Promise<boolean> {
-  const { lastValidBlockHeight, reported, paymentId, sender, builtHeight } = wanted
-  const { signed = [], taken = [] } = wanted
+  const { lastValidBlockHeight, reported, paymentId, sender, builtHeight } = monitored
+  const { signed = [], taken = [] } = monitored
   if (lastValidBlockHeight === null) return false
   if ((await connection.getBlockHeight('finalized')) <= lastValidBlockHeight) return false
   // Height and slot of one block.
@@ -201,6 +201,7 @@ async function provesAbsence(
     await signaturesOf(connection, sender, { from: builtHeight ?? 0, knownTo })
   ).filter(({ memo, signature }) => memo?.includes(paymentId) && !taken.includes(signature))
   // Anyone can write an id into a memo and name the sender beside it.
-  for (const { signature } of named) if (await isPaidBy(connection, signature, wanted)) return false
+  for (const { signature } of named)
+    if (await isPaidBy(connection, signature, monitored)) return false
   return true
 }

@@ -27,8 +27,8 @@ export async function observe(
   }: { as?: ((seen: Observation) => Observation) | undefined; twice?: boolean },
 ): Promise<Observation> {
   const look = async (connection: Connection) => as(await observeOnce(connection, signature))
-  const seen = await (twice ? observeAtTwo(endpoints, look) : endpoints.ask(look))
-  return requireQuorumFinality(seen, () => endpoints.askTwice(look))
+  const seen = await (twice ? observeAtTwo(endpoints, look) : endpoints.request(look))
+  return requireQuorumFinality(seen, () => endpoints.requestTwo(look))
 }
 
 /** Only `getSignatureStatuses` reports finality correctly on every node. */

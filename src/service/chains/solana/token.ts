@@ -73,7 +73,7 @@ export function readToken(
   address: string,
 ): Promise<TokenInfo | undefined> {
   if (address === SOLANA_NATIVE) return Promise.resolve(nativeToken(network))
-  return endpoints.ask(async (connection): Promise<TokenInfo | undefined> => {
+  return endpoints.request(async (connection): Promise<TokenInfo | undefined> => {
     const mint = new PublicKey(address)
     const account = await connection.getAccountInfo(mint, 'confirmed')
     if (!account || !isMint(account)) return undefined

@@ -18,7 +18,7 @@ const page = (limit: number, offset: number) =>
     return Array.isArray(body.payments) ? undefined : 'expected payments'
   })
 
-type Row = { name: string; says: string; query: string; wallet?: string } & Pick<
+type Row = { name: string; requirement: string; query: string; wallet?: string } & Pick<
   Parameters<typeof single>[0],
   'expected' | 'check'
 >
@@ -26,60 +26,65 @@ type Row = { name: string; says: string; query: string; wallet?: string } & Pick
 const rows: Row[] = [
   {
     name: 'defaults',
-    says: 'Without parameters: everything, 50 from the first on',
+    requirement: 'Without parameters: everything, 50 from the first on',
     query: '',
     ...page(50, 0),
   },
   {
     name: 'solana',
-    says: 'The wallet may have a Solana address',
+    requirement: 'The wallet may have a Solana address',
     query: '',
     wallet: SOLANA_ADDRESS,
     ...page(50, 0),
   },
   {
     name: 'wallet format',
-    says: 'The wallet is an address',
+    requirement: 'The wallet is an address',
     query: '',
     wallet: 'bob',
     ...wrong('walletAddress'),
   },
   ...['sent', 'received', 'all'].map((type) => ({
     name: `type ${type}`,
-    says: `The type may be ${type}`,
+    requirement: `The type may be ${type}`,
     query: `?type=${type}`,
     ...page(50, 0),
   })),
-  { name: 'type other', says: 'Any other type is refused', query: '?type=both', ...wrong('type') },
-  { name: 'limit least', says: 'The limit may be 1', query: '?limit=1', ...page(1, 0) },
-  { name: 'limit most', says: 'The limit may be 500', query: '?limit=500', ...page(500, 0) },
+  {
+    name: 'type other',
+    requirement: 'Any other type is refused',
+    query: '?type=both',
+    ...wrong('type'),
+  },
+  { name: 'limit least', requirement: 'The limit may be 1', query: '?limit=1', ...page(1, 0) },
+  { name: 'limit most', requirement: 'The limit may be 500', query: '?limit=500', ...page(500, 0) },
   {
     name: 'limit above',
-    says: 'A limit over 500 is refused, not cut',
+    requirement: 'A limit over 500 is refused, not cut',
     query: '?limit=501',
     ...wrong('limit'),
   },
   {
     name: 'limit zero',
-    says: 'A limit of nothing is refused',
+    requirement: 'A limit of nothing is refused',
     query: '?limit=0',
     ...wrong('limit'),
   },
   {
     name: 'limit number',
-    says: 'The limit is a whole number',
+    requirement: 'The limit is a whole number',
     query: '?limit=ten',
     ...wrong('limit'),
   },
   {
     name: 'offset',
-    says: 'An offset leaves out the first ones',
+    requirement: 'An offset leaves out the first ones',
     query: '?offset=10',
     ...page(50, 10),
   },
   {
     name: 'offset negative',
-    says: 'An offset under 0 is refused',
+    requirement: 'An offset under 0 is refused',
     query: '?offset=-1',
     ...wrong('offset'),
   },
@@ -91,22 +96,22 @@ export const historyLines: ConformanceLine[] = [
     single({
       id: `2 history ${name}`,
       endpoint: HISTORY,
-      ask: { method: 'GET', path: `/payment/history/${wallet}${query}` },
+      input: { method: 'GET', path: `/payment/history/${wallet}${query}` },
       ...row,
     }),
   ),
   single({
     id: '4 status unknown',
-    says: 'The status of a payment that does not exist is not told',
+    requirement: 'The status of a payment that does not exist is not told',
     endpoint: STATUS,
-    ask: { method: 'GET', path: `/payment/status/${UNKNOWN_PAYMENT}` },
+    input: { method: 'GET', path: `/payment/status/${UNKNOWN_PAYMENT}` },
     ...refused(404, 'NOT_FOUND'),
   }),
   single({
     id: '4 status malformed',
-    says: 'A payment is named by its id',
+    requirement: 'A payment is named by its id',
     endpoint: STATUS,
-    ask: { method: 'GET', path: '/payment/status/7' },
+    input: { method: 'GET', path: '/payment/status/7' },
     ...wrong('paymentId'),
   }),
 ]

@@ -17,96 +17,102 @@ const history: ProbeRequest = { method: 'GET', path: `/payment/history/${EVM_ADD
 const HISTORY = 'GET /payment/history/:walletAddress'
 const unauthorized = refused(401, 'UNAUTHORIZED')
 
-const everyEndpoint: { endpoint: string; ask: ProbeRequest }[] = [
-  { endpoint: 'POST /payment/send', ask: { method: 'POST', path: '/payment/send', body: send } },
+const everyEndpoint: { endpoint: string; request: ProbeRequest }[] = [
+  {
+    endpoint: 'POST /payment/send',
+    request: { method: 'POST', path: '/payment/send', body: send },
+  },
   {
     endpoint: 'POST /payment/receive',
-    ask: { method: 'POST', path: '/payment/receive', body: receive },
+    request: { method: 'POST', path: '/payment/receive', body: receive },
   },
   {
     endpoint: 'GET /payment/status/:paymentId',
-    ask: { method: 'GET', path: `/payment/status/${UNKNOWN_PAYMENT}` },
+    request: { method: 'GET', path: `/payment/status/${UNKNOWN_PAYMENT}` },
   },
-  { endpoint: HISTORY, ask: history },
+  { endpoint: HISTORY, request: history },
   {
     endpoint: 'POST /transaction/send',
-    ask: { method: 'POST', path: '/transaction/send', body: send },
+    request: { method: 'POST', path: '/transaction/send', body: send },
   },
   {
     endpoint: 'POST /transaction/receive',
-    ask: { method: 'POST', path: '/transaction/receive', body: receive },
+    request: { method: 'POST', path: '/transaction/receive', body: receive },
   },
   {
     endpoint: 'GET /token/info/:mintAddress',
-    ask: { method: 'GET', path: `/token/info/${NATIVE_EVM}` },
+    request: { method: 'GET', path: `/token/info/${NATIVE_EVM}` },
   },
 ]
 
 /** Section 5: who may ask. */
 export const keyLines: ConformanceLine[] = [
-  ...everyEndpoint.map(({ endpoint, ask }) =>
+  ...everyEndpoint.map(({ endpoint, request }) =>
     single({
       id: `5 key missing: ${endpoint}`,
-      says: `${endpoint} without a key is refused`,
+      requirement: `${endpoint} without a key is refused`,
       endpoint,
-      ask: { ...ask, key: null },
+      input: { ...request, key: null },
       ...unauthorized,
     }),
   ),
   single({
     id: '5 key invalid',
-    says: 'A key that is none is refused',
+    requirement: 'A key that is none is refused',
     endpoint: HISTORY,
-    ask: { ...history, key: 'nonsense' },
+    input: { ...history, key: 'nonsense' },
     ...unauthorized,
   }),
   single({
     id: '5 bearer',
-    says: 'The key is sent in the Authorization header as a Bearer token, nothing else is taken',
+    requirement:
+      'The key is sent in the Authorization header as a Bearer token, nothing else is taken',
     endpoint: HISTORY,
-    ask: { ...history, authorization: 'Basic bm9uc2Vuc2U=' },
+    input: { ...history, authorization: 'Basic bm9uc2Vuc2U=' },
     ...unauthorized,
   }),
   single({
     id: '5 key valid',
-    says: 'An ordinary request that succeeds shows that the key is valid',
+    requirement: 'An ordinary request that succeeds shows that the key is valid',
     endpoint: HISTORY,
-    ask: history,
+    input: history,
     ...succeeded('JSON'),
   }),
   single({
     id: '5 test request',
-    says: 'The token endpoint takes a valid key: it can be used to test one',
+    requirement: 'The token endpoint takes a valid key: it can be used to test one',
     endpoint: 'GET /token/info/:mintAddress',
-    ask: { method: 'GET', path: `/token/info/${NATIVE_EVM}` },
+    input: { method: 'GET', path: `/token/info/${NATIVE_EVM}` },
     expected: '200, or 404 for a token that is not on these networks',
     check: ({ status }) => (status === 200 || status === 404 ? undefined : 'expected 200 or 404'),
   }),
   {
     id: '5 permission',
-    says: 'A valid key that lacks permission for an endpoint is refused, and told what it lacks',
+    requirement:
+      'A valid key that lacks permission for an endpoint is refused, and told what it lacks',
     endpoint: HISTORY,
     run: (probe) =>
       withKey(probe, ['token:read'], async ({ key }) => {
-        const ask = { ...history, key }
-        return checkLine(ask, await probe.ask(ask), refused(403, 'FORBIDDEN', 'scope'))
+        const request = { ...history, key }
+        return checkLine(request, await probe.send(request), refused(403, 'FORBIDDEN', 'scope'))
       }),
   },
   {
     id: '5 rotation',
-    says: 'A key is replaced by making a new one, going over to it, and deleting the old one',
+    requirement:
+      'A key is replaced by making a new one, going over to it, and deleting the old one',
     endpoint: 'DELETE /api-keys/:id',
     run: (probe) =>
       withKey(probe, ['payment:read'], (old) =>
         withKey(probe, ['payment:read'], async ({ key }) => {
           const both = [
-            await probe.ask({ ...history, key: old.key }),
-            await probe.ask({ ...history, key }),
+            await probe.send({ ...history, key: old.key }),
+            await probe.send({ ...history, key }),
           ].map((answer) => answer.status)
-          await probe.ask({ method: 'DELETE', path: `/api-keys/${old.id}` })
+          await probe.send({ method: 'DELETE', path: `/api-keys/${old.id}` })
           const after = [
-            await probe.ask({ ...history, key: old.key }),
-            await probe.ask({ ...history, key }),
+            await probe.send({ ...history, key: old.key }),
+            await probe.send({ ...history, key }),
           ].map((answer) => answer.status)
           const got = `${both.join(', ')}; after deleting the old one ${after.join(', ')}`
           const expected = '200, 200; after deleting the old one 401, 200'
@@ -127,12 +133,12 @@ async function withKey(
   scopes: string[],
   run: (made: { id: string; key: string }) => Promise<LineFinding>,
 ): Promise<LineFinding> {
-  const ask: ProbeRequest = {
+  const request: ProbeRequest = {
     method: 'POST',
     path: '/api-keys',
     body: { name: 'conformance', scopes },
   }
-  const { status, body } = await probe.ask(ask)
+  const { status, body } = await probe.send(request)
   if (status !== 200 || typeof body?.key !== 'string' || typeof body.id !== 'string') {
     return {
       request: 'POST /api-keys',
@@ -144,6 +150,6 @@ async function withKey(
   try {
     return await run({ id: body.id, key: body.key })
   } finally {
-    await probe.ask({ method: 'DELETE', path: `/api-keys/${body.id}` })
+    await probe.send({ method: 'DELETE', path: `/api-keys/${body.id}` })
   }
 }

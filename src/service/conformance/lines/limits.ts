@@ -19,9 +19,9 @@ const MINUTE_MS = 60_000
 export const limitLines: ConformanceLine[] = [
   single({
     id: '8 plan',
-    says: "The plan's requests per minute are 100 (standard) or 1,000 (premium)",
+    requirement: "The plan's requests per minute are 100 (standard) or 1,000 (premium)",
     endpoint: HISTORY,
-    ask: { method: 'GET', path: `/payment/history/${EVM_ADDRESS}` },
+    input: { method: 'GET', path: `/payment/history/${EVM_ADDRESS}` },
     expected: '200, X-RateLimit-Limit 100 or 1000',
     check: (answer) => {
       const limit = answer.headers.get('x-ratelimit-limit')
@@ -33,11 +33,11 @@ export const limitLines: ConformanceLine[] = [
   }),
   {
     id: '7 RATE_LIMIT',
-    says: 'Too many requests are refused with 429, a distinct code and the time to wait',
+    requirement: 'Too many requests are refused with 429, a distinct code and the time to wait',
     endpoint: 'GET /payment/status/:paymentId',
     async run(probe) {
-      const ask: ProbeRequest = { method: 'GET', path: `/payment/status/${UNKNOWN_PAYMENT}` }
-      const first = await probe.askOnce(ask)
+      const request: ProbeRequest = { method: 'GET', path: `/payment/status/${UNKNOWN_PAYMENT}` }
+      const first = await probe.sendOnce(request)
       const quota = Number(first.headers.get('x-ratelimit-limit') ?? PLAN_LIMITS[1])
       let refusal: ProbeResponse | undefined
       let sent = 1
@@ -45,7 +45,9 @@ export const limitLines: ConformanceLine[] = [
       // What refills meanwhile comes on top: a busy service answers no faster than that for long stretches.
       const most = () => quota * (MOST_OF_QUOTA + (performance.now() - startedAt) / MINUTE_MS)
       while (refusal === undefined && sent < most()) {
-        const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => probe.askOnce(ask)))
+        const answers = await Promise.all(
+          Array.from({ length: AT_ONCE }, () => probe.sendOnce(request)),
+        )
         sent += answers.length
         refusal = answers.find((answer) => answer.status === 429)
       }
@@ -55,7 +57,7 @@ export const limitLines: ConformanceLine[] = [
           (refusal.headers.get('retry-after') ? undefined : 'expected Retry-After'))
         : `no refusal after ${sent} requests`
       return {
-        request: `${sent} × GET ${ask.path}`,
+        request: `${sent} × GET ${request.path}`,
         expected: `${expected}, Retry-After`,
         got: wrong ?? `429 RATE_LIMIT, Retry-After ${refusal?.headers.get('retry-after')}`,
         verdict: wrong === undefined ? 'pass' : 'fail',

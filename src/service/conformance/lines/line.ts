@@ -17,7 +17,7 @@ export type LineFinding = { request: string; expected: string; got: string; verd
 /** One line of the specification, in our words, and how to check that a service keeps it. */
 export type ConformanceLine = {
   id: string
-  says: string
+  requirement: string
   /** The endpoint that promises it, as in the table of endpoints. */
   endpoint: string
   run(probe: Probe, facts: LineFacts): Promise<LineFinding>
@@ -27,7 +27,7 @@ export type ConformanceLine = {
 export type LineCheck = (answer: ProbeResponse) => string | undefined
 
 type Single = Omit<ConformanceLine, 'run'> & {
-  ask: ProbeRequest | ((facts: LineFacts) => ProbeRequest | string)
+  input: ProbeRequest | ((facts: LineFacts) => ProbeRequest | string)
   expected: string
   check: LineCheck
 }
@@ -35,14 +35,14 @@ type Single = Omit<ConformanceLine, 'run'> & {
 /**
  * A line that one request decides. A string instead of the request says what the run lacks for it.
  */
-export function single({ ask, expected, check, ...line }: Single): ConformanceLine {
+export function single({ input, expected, check, ...line }: Single): ConformanceLine {
   return {
     ...line,
     async run(probe, facts) {
-      const request = typeof ask === 'function' ? ask(facts) : ask
+      const request = typeof input === 'function' ? input(facts) : input
       if (typeof request === 'string')
         return { request: line.endpoint, expected, got: request, verdict: 'not asked' }
-      return checkLine(request, await probe.ask(request), { expected, check })
+      return checkLine(request, await probe.send(request), { expected, check })
     },
   }
 }
@@ -53,7 +53,7 @@ export function checkLine(
   { expected, check }: { expected: string; check: LineCheck },
 ): LineFinding {
   const wrong = check(answer)
-  const got = wrong === undefined ? tell(answer) : `${tell(answer)}: ${wrong}`
+  const got = wrong === undefined ? formatResponse(answer) : `${formatResponse(answer)}: ${wrong}`
   return {
     request: describe(request),
     expected,
@@ -67,7 +67,7 @@ function describe({ method, path, body, key, authorization }: ProbeRequest): str
   return `${method} ${path}${who}${body ? ` ${JSON.stringify(body)}` : ''}`
 }
 
-function tell({ status, code, details }: ProbeResponse): string {
+function formatResponse({ status, code, details }: ProbeResponse): string {
   const fields = Object.keys(details)
   return [String(status), code, fields.length > 0 ? `(${fields.join(', ')})` : undefined]
     .filter(Boolean)
@@ -150,6 +150,6 @@ export const receive = {
   expectedAmount: 0.01,
 }
 
-export function without(body: Record<string, unknown>, field: string): Record<string, unknown> {
+export function omitField(body: Record<string, unknown>, field: string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([name]) => name !== field))
 }

@@ -20,9 +20,9 @@ export const paymentLines: ConformanceLine[] = [
     '4 local transaction',
     'An unsigned transaction in base64 is answered',
     LOCAL,
-    async ({ ask, built }) =>
+    async ({ request, built }) =>
       checkLine(
-        ask,
+        request,
         built,
         succeeded('transaction in base64', ({ transaction }) =>
           isBase64(transaction) ? undefined : 'expected base64',
@@ -33,9 +33,9 @@ export const paymentLines: ConformanceLine[] = [
     '2 local lastValidBlockHeight',
     'It says up to which block height the transaction is valid',
     LOCAL,
-    async ({ ask, built }) =>
+    async ({ request, built }) =>
       checkLine(
-        ask,
+        request,
         built,
         succeeded('lastValidBlockHeight', (body) =>
           isHeight(body.lastValidBlockHeight) ? undefined : 'expected a block height',
@@ -46,9 +46,9 @@ export const paymentLines: ConformanceLine[] = [
     '2 local expiresAt',
     'It says when the transaction expires, about 60 seconds after it was built',
     LOCAL,
-    async ({ ask, built }) =>
+    async ({ request, built }) =>
       checkLine(
-        ask,
+        request,
         built,
         succeeded('expiresAt in about 60 seconds', ({ expiresAt }) => {
           const ms = Number(expiresAt) - Date.now()
@@ -62,9 +62,9 @@ export const paymentLines: ConformanceLine[] = [
     '2 local priorityFee automatic',
     'Without a priority fee the service chooses one',
     LOCAL,
-    async ({ ask, built }) =>
+    async ({ request, built }) =>
       checkLine(
-        ask,
+        request,
         built,
         succeeded('a fee that the service chose', ({ fee }) =>
           typeof fee === 'object' &&
@@ -87,7 +87,7 @@ export const paymentLines: ConformanceLine[] = [
       }
       return checkLine(
         status,
-        await probe.ask(status),
+        await probe.send(status),
         succeeded('the payment and its status', (body) =>
           body.paymentId === built.body?.paymentId && typeof body.status === 'string'
             ? undefined
@@ -109,7 +109,7 @@ export const paymentLines: ConformanceLine[] = [
         }
         return checkLine(
           history,
-          await probe.ask(history),
+          await probe.send(history),
           succeeded(`the payment as ${type}`, ({ payments }) =>
             JSON.stringify(payments)?.includes(String(built.body?.paymentId))
               ? undefined
@@ -123,8 +123,8 @@ export const paymentLines: ConformanceLine[] = [
     '4 hosted send',
     'The service builds, signs and broadcasts a payment',
     HOSTED,
-    async ({ ask, made }) =>
-      checkLine(ask, made, {
+    async ({ request, made }) =>
+      checkLine(request, made, {
         expected: '200 (or 202 while it is pending), paymentId and signature',
         check: ({ status, body }) => {
           if (status !== 200 && status !== 202) return 'expected 200 or 202'
@@ -141,7 +141,7 @@ export const paymentLines: ConformanceLine[] = [
     async ({ probe, facts, made }) => {
       const { paymentProof } = made.body ?? {}
       if (typeof paymentProof !== 'string')
-        return notAsked('POST /payment/receive', 'the hosted payment has no proof yet')
+        return notTested('POST /payment/receive', 'the hosted payment has no proof yet')
       const receive: ProbeRequest = {
         method: 'POST',
         path: '/payment/receive',
@@ -154,7 +154,7 @@ export const paymentLines: ConformanceLine[] = [
       }
       return checkLine(
         receive,
-        await probe.ask(receive),
+        await probe.send(receive),
         succeeded('verified', (body) =>
           body.verified === true ? undefined : 'expected verified: true',
         ),
@@ -168,7 +168,7 @@ export const paymentLines: ConformanceLine[] = [
     async ({ probe, facts, made }) => {
       const { paymentProof } = made.body ?? {}
       if (typeof paymentProof !== 'string')
-        return notAsked('POST /transaction/receive', 'the hosted payment has no proof yet')
+        return notTested('POST /transaction/receive', 'the hosted payment has no proof yet')
       const receive: ProbeRequest = {
         method: 'POST',
         path: '/transaction/receive',
@@ -181,7 +181,7 @@ export const paymentLines: ConformanceLine[] = [
       }
       return checkLine(
         receive,
-        await probe.ask(receive),
+        await probe.send(receive),
         succeeded(
           'transaction, lastValidBlockHeight and expiresAt',
           ({ transaction, lastValidBlockHeight, expiresAt }) =>
@@ -197,58 +197,58 @@ export const paymentLines: ConformanceLine[] = [
 const HOSTED_AMOUNT = 0.001
 const RESOURCE = 'https://conformance.example/resource'
 
-type Built = { probe: Probe; facts: LineFacts; ask: ProbeRequest; built: ProbeResponse }
+type Built = { probe: Probe; facts: LineFacts; request: ProbeRequest; built: ProbeResponse }
 
 function local(
   id: string,
-  says: string,
+  requirement: string,
   ...[endpoint, look]: [string, (built: Built) => Promise<LineFinding>]
 ): ConformanceLine {
   return {
     id,
-    says,
+    requirement,
     endpoint,
     async run(probe, facts) {
-      if (facts.wallet === undefined) return notAsked(LOCAL, 'it takes --wallet')
-      const ask: ProbeRequest = {
+      if (facts.wallet === undefined) return notTested(LOCAL, 'it takes --wallet')
+      const request: ProbeRequest = {
         method: 'POST',
         path: '/transaction/send',
         body: { walletAddress: facts.wallet, recipientAddress: facts.recipient, amount: 0.001 },
       }
-      const built = await probe.ask(ask)
+      const built = await probe.send(request)
       return built.status === 200
-        ? await look({ probe, facts, ask, built })
-        : checkLine(ask, built, succeeded('an unsigned payment'))
+        ? await look({ probe, facts, request, built })
+        : checkLine(request, built, succeeded('an unsigned payment'))
     },
   }
 }
 
-type Made = { probe: Probe; facts: LineFacts; ask: ProbeRequest; made: ProbeResponse }
+type Made = { probe: Probe; facts: LineFacts; request: ProbeRequest; made: ProbeResponse }
 
 function hosted(
   id: string,
-  says: string,
+  requirement: string,
   ...[endpoint, look]: [string, (made: Made) => Promise<LineFinding>]
 ): ConformanceLine {
   return {
     id,
-    says,
+    requirement,
     endpoint,
     async run(probe, facts) {
-      if (facts.managedWallet === undefined) return notAsked(HOSTED, 'it takes --managed-wallet')
+      if (facts.managedWallet === undefined) return notTested(HOSTED, 'it takes --managed-wallet')
       const body = {
         walletAddress: facts.managedWallet,
         recipientAddress: facts.recipient,
         amount: HOSTED_AMOUNT,
         resource: RESOURCE,
       }
-      const ask: ProbeRequest = { method: 'POST', path: '/payment/send', body }
-      return await look({ probe, facts, ask, made: await probe.ask(ask) })
+      const request: ProbeRequest = { method: 'POST', path: '/payment/send', body }
+      return await look({ probe, facts, request, made: await probe.send(request) })
     },
   }
 }
 
-function notAsked(request: string, why: string): LineFinding {
+function notTested(request: string, why: string): LineFinding {
   return { request, expected: 'an answer with money in it', got: why, verdict: 'not asked' }
 }
 

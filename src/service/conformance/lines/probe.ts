@@ -19,9 +19,9 @@ export type ProbeResponse = {
 
 export type Probe = {
   /** Sends one request; waits and repeats while the key's limit is reached. `key: null` sends none. */
-  ask(ask: ProbeRequest): Promise<ProbeResponse>
+  send(request: ProbeRequest): Promise<ProbeResponse>
   /** The same without waiting. */
-  askOnce(ask: ProbeRequest): Promise<ProbeResponse>
+  sendOnce(request: ProbeRequest): Promise<ProbeResponse>
 }
 
 /** A service that hangs is a failed line, not a hanging program. Hosted sends wait for the chain up to 15 seconds. */
@@ -32,7 +32,7 @@ const MOST_WAITS = 100
 export function createProbe(baseUrl: string, apiKey: string): Probe {
   const base = baseUrl.replace(/\/+$/, '')
 
-  async function askOnce({
+  async function sendOnce({
     method,
     path,
     body,
@@ -61,16 +61,16 @@ export function createProbe(baseUrl: string, apiKey: string): Probe {
     }
   }
 
-  async function ask(request: ProbeRequest): Promise<ProbeResponse> {
+  async function send(request: ProbeRequest): Promise<ProbeResponse> {
     for (let waits = 0; ; waits++) {
-      const answer = await askOnce(request)
+      const answer = await sendOnce(request)
       if (answer.status !== 429 || waits === MOST_WAITS) return answer
       const seconds = Number(answer.headers.get('retry-after') ?? 1)
       await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
     }
   }
 
-  return { ask, askOnce }
+  return { send, sendOnce }
 }
 
 function readObject(text: string): Record<string, unknown> | undefined {

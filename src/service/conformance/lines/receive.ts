@@ -6,7 +6,7 @@ import {
   type ConformanceLine,
   receive,
   SOLANA_ADDRESS,
-  without,
+  omitField,
 } from './line.ts'
 import type { ProbeRequest } from './probe.ts'
 
@@ -20,81 +20,86 @@ export const receiveLines: ConformanceLine[] = [
   ...differences(),
 ]
 
-type Row = Pick<ConformanceLine, 'says'> & { name: string; body: Record<string, unknown> } & Pick<
-    Parameters<typeof single>[0],
-    'expected' | 'check'
-  >
+type Row = Pick<ConformanceLine, 'requirement'> & {
+  name: string
+  body: Record<string, unknown>
+} & Pick<Parameters<typeof single>[0], 'expected' | 'check'>
 
 function lineOf(mode: Mode, { name, body, ...row }: Row): ConformanceLine {
-  const ask: ProbeRequest = { method: 'POST', path: PATHS[mode], body }
-  return single({ id: `2 ${mode} receive ${name}`, endpoint: `POST ${PATHS[mode]}`, ask, ...row })
+  const request: ProbeRequest = { method: 'POST', path: PATHS[mode], body }
+  return single({
+    id: `2 ${mode} receive ${name}`,
+    endpoint: `POST ${PATHS[mode]}`,
+    input: request,
+    ...row,
+  })
 }
 
 function commonLines(mode: Mode): ConformanceLine[] {
   const rows: Row[] = [
     {
       name: 'walletAddress required',
-      says: 'The receiving address is required',
-      body: without(receive, 'walletAddress'),
+      requirement: 'The receiving address is required',
+      body: omitField(receive, 'walletAddress'),
       ...wrong('walletAddress'),
     },
     {
       name: 'paymentProof required',
-      says: 'The proof is required',
-      body: without(receive, 'paymentProof'),
+      requirement: 'The proof is required',
+      body: omitField(receive, 'paymentProof'),
       ...wrong('paymentProof'),
     },
     {
       name: 'expectedAmount required',
-      says: 'The expected amount is required',
-      body: without(receive, 'expectedAmount'),
+      requirement: 'The expected amount is required',
+      body: omitField(receive, 'expectedAmount'),
       ...wrong('expectedAmount'),
     },
     {
       name: 'expectedAmount number',
-      says: 'The expected amount is a number',
+      requirement: 'The expected amount is a number',
       body: { ...receive, expectedAmount: '1' },
       ...wrong('expectedAmount'),
     },
     {
       name: 'resource text',
-      says: 'The resource is a URL in a text',
+      requirement: 'The resource is a URL in a text',
       body: { ...receive, resource: 42 },
       ...wrong('resource'),
     },
     {
       name: 'resource optional',
-      says: 'A resource may be named',
+      requirement: 'A resource may be named',
       body: { ...receive, resource: 'https://shop.example/a' },
       ...notRefusedFor('resource'),
     },
     {
       name: 'walletAddress solana',
-      says: 'The receiving address may have Solana format',
+      requirement: 'The receiving address may have Solana format',
       body: { ...receive, walletAddress: SOLANA_ADDRESS },
       ...notRefusedFor('walletAddress'),
     },
     {
       name: 'misspelt field',
-      says: 'A field that is not specified is refused and named',
+      requirement: 'A field that is not specified is refused and named',
       body: { ...receive, expectedAmmount: 1 },
       ...wrong('expectedAmmount'),
     },
     {
       name: 'facilitatorUrl text',
-      says: "The facilitator's address is a text",
+      requirement: "The facilitator's address is a text",
       body: { ...receive, facilitatorUrl: 42 },
       ...wrong('facilitatorUrl'),
     },
     {
       name: 'proof invalid',
-      says: 'An invalid proof has a distinct code',
+      requirement: 'An invalid proof has a distinct code',
       body: receive,
       ...refused(400, 'INVALID_PAYMENT_PROOF'),
     },
     {
       name: 'proof no base64',
-      says: 'Text that no X-PAYMENT header holds is a proof that is not valid',
+      requirement: 'Text that no X-PAYMENT header holds is a proof that is not valid',
       body: { ...receive, paymentProof: '%%%' },
       ...refused(400, 'INVALID_PAYMENT_PROOF'),
     },
@@ -106,31 +111,31 @@ function differences(): ConformanceLine[] {
   return [
     lineOf('hosted', {
       name: 'timeout',
-      says: 'Hosted: a timeout in seconds is taken',
+      requirement: 'Hosted: a timeout in seconds is taken',
       body: { ...receive, timeout: 30 },
       ...notRefusedFor('timeout'),
     }),
     lineOf('hosted', {
       name: 'timeout number',
-      says: 'Hosted: the timeout is a number',
+      requirement: 'Hosted: the timeout is a number',
       body: { ...receive, timeout: 'long' },
       ...wrong('timeout'),
     }),
     lineOf('hosted', {
       name: 'no priorityFee',
-      says: 'Hosted: there is no priority fee',
+      requirement: 'Hosted: there is no priority fee',
       body: { ...receive, priorityFee: 0.001 },
       ...wrong('priorityFee'),
     }),
     lineOf('local', {
       name: 'priorityFee',
-      says: 'Local: a priority fee is taken',
+      requirement: 'Local: a priority fee is taken',
       body: { ...receive, priorityFee: 0.001 },
       ...notRefusedFor('priorityFee'),
     }),
     lineOf('local', {
       name: 'no timeout',
-      says: 'Local: there is no timeout',
+      requirement: 'Local: there is no timeout',
       body: { ...receive, timeout: 30 },
       ...wrong('timeout'),
     }),

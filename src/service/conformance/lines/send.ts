@@ -8,7 +8,7 @@ import {
   send,
   OTHER_SOLANA_ADDRESS,
   SOLANA_ADDRESS,
-  without,
+  omitField,
 } from './line.ts'
 import type { ProbeRequest } from './probe.ts'
 
@@ -23,93 +23,98 @@ export const sendLines: ConformanceLine[] = [
   ...localLines(),
 ]
 
-type Row = Pick<ConformanceLine, 'says'> & { name: string; body: Record<string, unknown> } & Pick<
-    Parameters<typeof single>[0],
-    'expected' | 'check'
-  >
+type Row = Pick<ConformanceLine, 'requirement'> & {
+  name: string
+  body: Record<string, unknown>
+} & Pick<Parameters<typeof single>[0], 'expected' | 'check'>
 
 function lineOf(mode: Mode, { name, body, ...row }: Row): ConformanceLine {
-  const ask: ProbeRequest = { method: 'POST', path: PATHS[mode], body }
-  return single({ id: `2 ${mode} ${name}`, endpoint: `POST ${PATHS[mode]}`, ask, ...row })
+  const request: ProbeRequest = { method: 'POST', path: PATHS[mode], body }
+  return single({
+    id: `2 ${mode} ${name}`,
+    endpoint: `POST ${PATHS[mode]}`,
+    input: request,
+    ...row,
+  })
 }
 
 function commonLines(mode: Mode): ConformanceLine[] {
   const rows: Row[] = [
     {
       name: 'walletAddress required',
-      says: "The payer's address is required",
-      body: without(send, 'walletAddress'),
+      requirement: "The payer's address is required",
+      body: omitField(send, 'walletAddress'),
       ...wrong('walletAddress'),
     },
     {
       name: 'recipientAddress required',
-      says: "The recipient's address is required",
-      body: without(send, 'recipientAddress'),
+      requirement: "The recipient's address is required",
+      body: omitField(send, 'recipientAddress'),
       ...wrong('recipientAddress'),
     },
     {
       name: 'amount required',
-      says: 'The amount is required',
-      body: without(send, 'amount'),
+      requirement: 'The amount is required',
+      body: omitField(send, 'amount'),
       ...wrong('amount'),
     },
     {
       name: 'walletAddress format',
-      says: "The payer's address is one of EVM or Solana",
+      requirement: "The payer's address is one of EVM or Solana",
       body: { ...send, walletAddress: 'bob' },
       ...wrong('walletAddress'),
     },
     {
       name: 'amount number',
-      says: 'The amount is a number, not a text',
+      requirement: 'The amount is a number, not a text',
       body: { ...send, amount: '0.01' },
       ...wrong('amount'),
     },
     {
       name: 'amount positive',
-      says: 'An amount of nothing is no payment',
+      requirement: 'An amount of nothing is no payment',
       body: { ...send, amount: 0 },
       ...wrong('amount'),
     },
     {
       name: 'resource text',
-      says: 'The resource is a URL in a text',
+      requirement: 'The resource is a URL in a text',
       body: { ...send, resource: 42 },
       ...wrong('resource'),
     },
     {
       name: 'resource optional',
-      says: 'A resource may be named',
+      requirement: 'A resource may be named',
       body: { ...send, resource: 'https://shop.example/a' },
       ...notRefusedFor('resource'),
     },
     {
       name: 'metadata object',
-      says: 'Metadata is an object',
+      requirement: 'Metadata is an object',
       body: { ...send, metadata: ['x'] },
       ...wrong('metadata'),
     },
     {
       name: 'metadata free-form',
-      says: 'Metadata is free-form',
+      requirement: 'Metadata is free-form',
       body: { ...send, metadata: { description: 'tea', order: { id: 7, lines: [1, 2] } } },
       ...notRefusedFor('metadata'),
     },
     {
       name: 'no private key',
-      says: 'Private keys never reach the service: no field takes one',
+      requirement: 'Private keys never reach the service: no field takes one',
       body: { ...send, privateKey: `0x${'1'.repeat(64)}` },
       ...wrong('privateKey'),
     },
     {
       name: 'misspelt field',
-      says: 'A field that is not specified is refused and named',
+      requirement: 'A field that is not specified is refused and named',
       body: { ...send, ammount: 1 },
       ...wrong('ammount'),
     },
     {
       name: 'priorityFee number',
-      says: 'The priority fee is a number',
+      requirement: 'The priority fee is a number',
       body: { ...send, priorityFee: 'fast' },
       ...wrong('priorityFee'),
     },
@@ -121,9 +126,9 @@ function commonLines(mode: Mode): ConformanceLine[] {
 function invalidRecipient(mode: Mode): ConformanceLine {
   return single({
     id: `2 ${mode} recipient invalid`,
-    says: 'An invalid recipient has a distinct code',
+    requirement: 'An invalid recipient has a distinct code',
     endpoint: `POST ${PATHS[mode]}`,
-    ask: ({ managedWallet }) => {
+    input: ({ managedWallet }) => {
       if (mode === 'hosted' && managedWallet === undefined) return 'it takes --managed-wallet'
       return {
         method: 'POST',
@@ -143,49 +148,49 @@ function hostedLines(): ConformanceLine[] {
   const rows: Row[] = [
     {
       name: 'amount below',
-      says: 'Hosted: less than 0.001 is refused',
+      requirement: 'Hosted: less than 0.001 is refused',
       body: { ...send, amount: 0.000999 },
       ...wrong('amount'),
     },
     {
       name: 'amount least',
-      says: 'Hosted: 0.001 is allowed',
+      requirement: 'Hosted: 0.001 is allowed',
       body: { ...send, amount: 0.001 },
       ...notRefusedFor('amount'),
     },
     {
       name: 'amount most',
-      says: 'Hosted: 100 is allowed',
+      requirement: 'Hosted: 100 is allowed',
       body: { ...send, amount: 100 },
       ...notRefusedFor('amount'),
     },
     {
       name: 'amount above',
-      says: 'Hosted: more than 100 is refused',
+      requirement: 'Hosted: more than 100 is refused',
       body: { ...send, amount: 100.000001 },
       ...wrong('amount'),
     },
     {
       name: 'priorityFee below',
-      says: 'Hosted: a fee under 0.00001 is refused',
+      requirement: 'Hosted: a fee under 0.00001 is refused',
       body: { ...send, priorityFee: 0.000009 },
       ...wrong('priorityFee'),
     },
     {
       name: 'priorityFee least',
-      says: 'Hosted: a fee of 0.00001 is allowed',
+      requirement: 'Hosted: a fee of 0.00001 is allowed',
       body: { ...send, priorityFee: 0.00001 },
       ...notRefusedFor('priorityFee'),
     },
     {
       name: 'priorityFee most',
-      says: 'Hosted: a fee of 0.01 is allowed',
+      requirement: 'Hosted: a fee of 0.01 is allowed',
       body: { ...send, priorityFee: 0.01 },
       ...notRefusedFor('priorityFee'),
     },
     {
       name: 'priorityFee above',
-      says: 'Hosted: a fee over 0.01 is refused',
+      requirement: 'Hosted: a fee over 0.01 is refused',
       body: { ...send, priorityFee: 0.010001 },
       ...wrong('priorityFee'),
     },
@@ -197,31 +202,31 @@ function localLines(): ConformanceLine[] {
   const rows: Row[] = [
     {
       name: 'amount small',
-      says: 'Local: no least amount is stated',
+      requirement: 'Local: no least amount is stated',
       body: { ...send, amount: 0.0000001 },
       ...notRefusedFor('amount'),
     },
     {
       name: 'amount large',
-      says: 'Local: no largest amount is stated',
+      requirement: 'Local: no largest amount is stated',
       body: { ...send, amount: 101 },
       ...notRefusedFor('amount'),
     },
     {
       name: 'walletAddress evm',
-      says: 'Addresses in EVM format are taken',
+      requirement: 'Addresses in EVM format are taken',
       body: send,
       ...notRefusedFor('walletAddress'),
     },
     {
       name: 'walletAddress solana',
-      says: 'Addresses in Solana format are taken',
+      requirement: 'Addresses in Solana format are taken',
       body: { ...send, walletAddress: SOLANA_ADDRESS, recipientAddress: OTHER_SOLANA_ADDRESS },
       ...notRefusedFor('walletAddress'),
     },
     {
       name: 'families',
-      says: 'Payer and recipient are on the same chain',
+      requirement: 'Payer and recipient are on the same chain',
       body: { ...send, recipientAddress: SOLANA_ADDRESS },
       ...refused(400, 'INVALID_RECIPIENT'),
     },
@@ -230,9 +235,9 @@ function localLines(): ConformanceLine[] {
     ...rows.map((row) => lineOf('local', row)),
     single({
       id: '7 local INSUFFICIENT_BALANCE',
-      says: 'Too little balance for amount and fees has a distinct code',
+      requirement: 'Too little balance for amount and fees has a distinct code',
       endpoint: 'POST /transaction/send',
-      ask: (facts: LineFacts) =>
+      input: (facts: LineFacts) =>
         facts.wallet === undefined
           ? 'it takes --wallet'
           : {

@@ -134,7 +134,7 @@ export type ListPart = {
  * index that is already in list order, so a page of each costs a page's work however many payments
  * there are. An `or` over them would be read whole and sorted.
  */
-export function branchesOf(filters: Filters, wanted: ListPart): SQL[] {
+export function branchesOf(filters: Filters, part: ListPart): SQL[] {
   const own = and(eq(payment.accountId, filters.accountId), narrowed(filters))
   if (filters.text !== undefined) {
     const rest = and(seen(filters), or(...statusesOf(filters)))
@@ -142,7 +142,7 @@ export function branchesOf(filters: Filters, wanted: ListPart): SQL[] {
     const words = wordsOf(filters.accountId, filters.text)
     return [
       ...(words
-        ? [havingWords(words, { ...wanted, where: and(own, rest), time: timeOf(filters) })]
+        ? [matchingWords(words, { ...part, where: and(own, rest), time: timeOf(filters) })]
         : []),
       ...drivers,
     ].flatMap((driver) => and(own, driver, rest) ?? [])
@@ -168,7 +168,7 @@ const MOST_RARE = 20_000
  * Common words are found among the newest payments, and all where these are few; rare ones by their
  * index, whose rows have no order. Left to choose, Postgres reads a million payments for a word that none of them has.
  */
-function havingWords(
+function matchingWords(
   { indexed, within }: Words,
   { rows, from, counted, where, time }: ListPart & { where: SQL | undefined; time: SQL },
 ): SQL {
@@ -183,8 +183,8 @@ function havingWords(
   if (counted)
     return sql`${payment.id} = any(coalesce((${common}), array(select id from ${payment} where ${and(mine, indexed)} limit ${rows})))`
   const rare = sql`select coalesce(array_agg(id), '{}') from (select id from ${payment} where ${and(mine, indexed)} limit ${MOST_RARE + 1}) as rare having count(*) <= ${MOST_RARE}`
-  const formerly = sql`select id from (select id, ${written} as written from ${payment} where ${mine} order by ${time} desc, ${payment.id} desc) as older where ${found} limit ${rows}`
-  return sql`${payment.id} = any(coalesce((${common}), (${rare}), array(${formerly})))`
+  const earlierMatches = sql`select id from (select id, ${written} as written from ${payment} where ${mine} order by ${time} desc, ${payment.id} desc) as older where ${found} limit ${rows}`
+  return sql`${payment.id} = any(coalesce((${common}), (${rare}), array(${earlierMatches})))`
 }
 
 /** One wallet, one side: the indexes of sender and recipient are in list order. */

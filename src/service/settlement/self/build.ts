@@ -57,14 +57,14 @@ export async function buildSettlement(
   const report = new VerificationReport()
   const deadline = new Deadline(WITHIN_MS)
   const payment = readProof(body.paymentProof, report)
-  const examined = await verifyProof({ payment, terms, report })
+  const verifiedProof = await verifyProof({ payment, terms, report })
   const facilitator = chooseFacilitator(context, body, terms)
   const fingerprint = fingerprintOf(terms, facilitator?.href ?? null)
   const job: Job = {
     accountId: actor.accountId,
     claimant,
     terms,
-    examined,
+    verifiedProof,
     report,
     deadline,
     fingerprint,
@@ -98,11 +98,11 @@ async function prepareUnlessLanded(
   try {
     return await prepare(context, job, priorityFeeAtomic)
   } catch (error) {
-    const { accountId, terms, examined, fingerprint } = job
+    const { accountId, terms, verifiedProof, fingerprint } = job
     const question = {
       accountId,
       network: terms.network.network,
-      key: examined.key ?? '',
+      key: verifiedProof.key ?? '',
       fingerprint,
     }
     const settled =
@@ -120,10 +120,10 @@ async function prepareUnlessLanded(
  */
 async function isSettled(
   context: Context,
-  { accountId, claimant, terms, examined, fingerprint }: Job,
+  { accountId, claimant, terms, verifiedProof, fingerprint }: Job,
 ): Promise<boolean> {
   const { network } = terms.network
-  const { key, bytes, authorization, signature } = examined
+  const { key, bytes, authorization, signature } = verifiedProof
   if (!bytes && !authorization) return true
   if (key === null) return false
   await monitorQuestion(context, { accountId, network, key, fingerprint })

@@ -46,19 +46,19 @@ export async function order(
 /** The order of this account that the payer's transaction pays: it is followed as what it is. */
 async function findOwn(
   context: Context,
-  { accountId, terms, examined }: Job,
+  { accountId, terms, verifiedProof }: Job,
 ): Promise<PaymentRecord | undefined> {
-  const { payer, signature } = examined
-  if (payer === null || examined.authorization) return undefined
+  const { payer, signature } = verifiedProof
+  if (payer === null || verifiedProof.authorization) return undefined
   const { network } = terms.network
-  const transfer = transferOf({ terms, examined })
+  const transfer = transferOf({ terms, verifiedProof })
   const row = await findAdoptable(context.db, {
     accountId,
     network,
     transfer,
     signature: signature ?? '',
     height: null,
-    resource: resourceOf({ terms, examined }),
+    resource: resourceOf({ terms, verifiedProof }),
   })
   return row?.mode === 'local' && (row.status === 'created' || row.status === 'pending')
     ? row
@@ -75,8 +75,8 @@ async function findOrdered(
   return row?.status === 'expired' ? undefined : row
 }
 
-function questionOf({ accountId, terms, examined, fingerprint }: Job): SettlementQuestion {
-  return { accountId, network: terms.network.network, key: keyOf(examined), fingerprint }
+function questionOf({ accountId, terms, verifiedProof, fingerprint }: Job): SettlementQuestion {
+  return { accountId, network: terms.network.network, key: keyOf(verifiedProof), fingerprint }
 }
 
 /** Undefined when the same question was asked at the same moment. */
@@ -85,9 +85,9 @@ async function insert(
   job: Job,
   prepared: Prepared,
 ): Promise<PaymentRecord | undefined> {
-  const { accountId, terms, examined, report } = job
+  const { accountId, terms, verifiedProof, report } = job
   const { network, asset, payTo, amountAtomic, resource } = terms
-  const { signature, memo, payer, nonce } = examined
+  const { signature, memo, payer, nonce } = verifiedProof
   const at = context.now()
   const paymentId = createPaymentId()
   const write = context.db.transaction(async (tx) => {
@@ -103,7 +103,7 @@ async function insert(
       amount: amountAtomic,
       sender: payer ?? '',
       recipient: payTo,
-      resource: resource ?? storable(examined.resource),
+      resource: resource ?? storable(verifiedProof.resource),
       nonce: nonce ?? null,
       builtHeight: prepared.builtHeight,
       expiresAt:
@@ -125,7 +125,7 @@ async function insert(
       checks,
       createdAt: at,
     })
-    if (!inserted) throw new AskedBefore()
+    if (!inserted) throw new DuplicateOrderError()
     for (const kind of ['payment', 'verification'] as const)
       await recordEvent(tx, {
         kind,
@@ -139,18 +139,18 @@ async function insert(
     return row
   })
   return write.catch((error: unknown) => {
-    if (error instanceof AskedBefore) return undefined
+    if (error instanceof DuplicateOrderError) return undefined
     throw error
   })
 }
 
 /** Rolls back the payment that was written for a question of the same moment. */
-class AskedBefore extends Error {}
+class DuplicateOrderError extends Error {}
 
 /** An authorization may have no expiry; a date has a maximum. */
 const MAX_TIME = Date.UTC(9999, 0)
 
-function keyOf({ key }: Job['examined']): string {
+function keyOf({ key }: Job['verifiedProof']): string {
   if (key === null) throw new TypeError('Only what was signed for others is ordered.')
   return key
 }

@@ -51,13 +51,13 @@ export async function prepare(
   priorityFeeAtomic: bigint | undefined,
 ): Promise<Prepared> {
   const chain = chainOf(context, job.terms.network.network)
-  const { authorization, bytes } = job.examined
+  const { authorization, bytes } = job.verifiedProof
   if (authorization) return prepareCall(context, job, { chain, authorization, priorityFeeAtomic })
   if (!bytes) throw new TypeError('A payment that the payer has made already is not prepared.')
   return prepareSigned(context, job, { chain, bytes })
 }
 
-type Carrying = {
+type AuthorizationCall = {
   chain: Chain
   authorization: Authorization
   priorityFeeAtomic: bigint | undefined
@@ -67,7 +67,7 @@ type Carrying = {
 async function prepareCall(
   context: Context,
   job: Job,
-  { chain, authorization, priorityFeeAtomic }: Carrying,
+  { chain, authorization, priorityFeeAtomic }: AuthorizationCall,
 ): Promise<Prepared> {
   const { terms, report, deadline } = job
   const verified = await orUndecided(
@@ -125,12 +125,12 @@ async function prepareSigned(
   job: Job,
   { chain, bytes }: { chain: Chain; bytes: Uint8Array },
 ): Promise<Prepared> {
-  const { terms, examined, deadline } = job
+  const { terms, verifiedProof, deadline } = job
   const evm = familyOf(terms.network.network) === 'evm'
-  await validateMemo(context, job, examined.memo)
+  await validateMemo(context, job, verifiedProof.memo)
   await orUndecided(deadline.within(simulateSigned(job, chain, bytes)))
   const head = await orUndecided(deadline.within(chain.head()))
-  const signer = examined.feePayer ?? null
+  const signer = verifiedProof.feePayer ?? null
   const fee = signer === null ? null : await feeOfFeePayer(chain, { bytes, feePayer: signer })
   return {
     settlement: signer === null ? 'broadcast_only' : 'required',

@@ -12,7 +12,7 @@ import type { Prepared } from './prepare.ts'
 /** How long a built transaction is offered, in milliseconds. */
 const VALID_MS = 60_000
 
-type Told = {
+type ReplyFacts = {
   payment: PaymentRecord
   prepared: Prepared
   checks: readonly ProofCheck[]
@@ -21,7 +21,7 @@ type Told = {
 
 export function reply(
   context: Context,
-  { payment, prepared, checks, alreadyProcessed }: Told,
+  { payment, prepared, checks, alreadyProcessed }: ReplyFacts,
 ): EndpointReply<'transactionReceive'> {
   const {
     bytes,
@@ -36,7 +36,7 @@ export function reply(
   } = prepared
   const { network } = chainOf(context, payment.network)
   const { decimals } = nativeAsset(network)
-  const spell = (atomic: bigint) => new LosslessNumber(formatAmount(atomic, decimals))
+  const formatLossless = (atomic: bigint) => new LosslessNumber(formatAmount(atomic, decimals))
   return {
     success: true,
     verified: true,
@@ -53,9 +53,9 @@ export function reply(
     signature: payment.signature ?? payment.reportedSignature,
     ...describeMoney(payment),
     fee: fee && {
-      amount: spell(fee.feeAtomic),
+      amount: formatLossless(fee.feeAtomic),
       amountAtomic: fee.feeAtomic.toString(),
-      priorityFee: spell(fee.priorityFeeAtomic),
+      priorityFee: formatLossless(fee.priorityFeeAtomic),
     },
     estimatedConfirmation: estimateConfirmation(network),
     decoded,

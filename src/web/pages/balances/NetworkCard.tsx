@@ -67,7 +67,11 @@ export function NetworkCard({
   })
   const [alertFor, setAlertFor] = useState<BalanceWallet>()
   const figure = (wallet: string, asset: Asset) =>
-    figureOf(data?.held, data?.pending, { network: network.network, wallet, asset: asset.address })
+    figureOf(data?.balances, data?.pending, {
+      network: network.network,
+      wallet,
+      asset: asset.address,
+    })
   const alertOf = (wallet: string) => alerts.find((alert) => alert.wallet === wallet)
   return (
     <Card
@@ -149,8 +153,8 @@ function WalletItem({ network, wallet, alert, limits, figure, loading, onAlert }
   const { t } = useLingui()
   const native = nativeAsset(network)
   const stop = wallet.stopped.find((each) => each.network === network.network)
-  const held = figure(native)?.held
-  const isLow = alert && held !== undefined && held < BigInt(alert.thresholdAtomic)
+  const balance = figure(native)?.balance
+  const isLow = alert && balance !== undefined && balance < BigInt(alert.thresholdAtomic)
   const at = { wallet: wallet.wallet, network: network.network }
   return (
     <li className="px-5 py-4">
@@ -266,7 +270,7 @@ function FigureFact({
         </dd>
       </>
     )
-  const { held, pending, available } = figure
+  const { balance, pending, available } = figure
   return (
     <>
       <dt className="text-xs text-muted">
@@ -274,7 +278,7 @@ function FigureFact({
       </dt>
       <dd>
         <Amount
-          atomic={pending === undefined ? held : available}
+          atomic={pending === undefined ? balance : available}
           decimals={decimals}
           size="md"
           symbol={symbol}
@@ -282,7 +286,7 @@ function FigureFact({
         {pending !== undefined && pending > 0n && (
           <span className="block text-xs text-muted">
             <Trans>
-              <Amount atomic={held} decimals={decimals} symbol={symbol} /> less{' '}
+              <Amount atomic={balance} decimals={decimals} symbol={symbol} /> less{' '}
               <Amount atomic={pending} decimals={decimals} symbol={symbol} /> pending
             </Trans>
           </span>

@@ -31,7 +31,7 @@ test.each([
 ] as const)('a payment that is %s and %s takes %s of the balance', (status, mode, out) => {
   const pending = pendingOutflows([row({ status, mode })])
   expect(figureOf(held(9n), pending, AT)).toEqual({
-    held: 9n,
+    balance: 9n,
     pending: out,
     available: 9n - out,
   })
@@ -59,7 +59,7 @@ test('open payments are added up exactly, per network, wallet and asset', () => 
 
 test('what is available is never below zero', () => {
   expect(figureOf(held(3n), pendingOutflows([row({})]), AT)).toEqual({
-    held: 3n,
+    balance: 3n,
     pending: 5n,
     available: 0n,
   })
@@ -71,14 +71,14 @@ test('a balance that is not known is no figure, and a total with it is none', ()
   expect(figureOf(held(undefined), new Map(), AT)).toBeUndefined()
   expect(figureOf([], new Map(), AT)).toBeUndefined()
   expect(totalOf([known, undefined])).toBeUndefined()
-  expect(totalOf([known, known])).toEqual({ held: 2n, pending: 0n, available: 2n })
+  expect(totalOf([known, known])).toEqual({ balance: 2n, pending: 0n, available: 2n })
 })
 
 test('where open payments are not known, the total does not claim to know them', () => {
   const blind = figureOf(held(1n), undefined, AT)
-  expect(blind).toMatchObject({ held: 1n, pending: undefined })
+  expect(blind).toMatchObject({ balance: 1n, pending: undefined })
   expect(totalOf([blind, figureOf(held(1n), new Map(), AT)])).toMatchObject({
-    held: 2n,
+    balance: 2n,
     pending: undefined,
   })
 })

@@ -41,7 +41,7 @@ export function pendingOn(network: string, pending: Pending | undefined): string
 }
 
 export type Figure = {
-  held: bigint
+  balance: bigint
   /** Undefined where the open payments could not be read. */
   pending: bigint | undefined
   /** Never below zero: a payment may land between the two readings. */
@@ -50,24 +50,26 @@ export type Figure = {
 
 /** Undefined where the balance is not known: that is never zero. */
 export function figureOf(
-  held: readonly WalletBalance[] | undefined,
+  balances: readonly WalletBalance[] | undefined,
   pending: Pending | undefined,
   at: { network: string; wallet: string; asset: string },
 ): Figure | undefined {
-  const own = held?.find(({ wallet, asset }) => wallet === at.wallet && asset === at.asset)?.atomic
+  const own = balances?.find(
+    ({ wallet, asset }) => wallet === at.wallet && asset === at.asset,
+  )?.atomic
   if (own === undefined) return undefined
   const out = pending && (pending.get(keyOf(at)) ?? 0n)
   const rest = own - (out ?? 0n)
-  return { held: own, pending: out, available: rest < 0n ? 0n : rest }
+  return { balance: own, pending: out, available: rest < 0n ? 0n : rest }
 }
 
 /** The sum over wallets; undefined as soon as one of them is not known. */
 export function totalOf(figures: readonly (Figure | undefined)[]): Figure | undefined {
-  let total: Figure = { held: 0n, pending: 0n, available: 0n }
+  let total: Figure = { balance: 0n, pending: 0n, available: 0n }
   for (const figure of figures) {
     if (!figure) return undefined
     total = {
-      held: total.held + figure.held,
+      balance: total.balance + figure.balance,
       pending:
         total.pending === undefined || figure.pending === undefined
           ? undefined

@@ -32,19 +32,19 @@ type View =
       previous?: WalletPaymentIntent
       network?: string
       notice?: string
-      heldUntil?: number | undefined
+      blockedUntil?: number | undefined
     }
   /** Another tab has it. A form with its values here would invite to pay twice. */
   | { name: 'held' }
   | { name: 'payment'; run: PaymentRun }
 
 export type CheckoutProps = {
-  asked: CheckoutPrefill
+  prefill: CheckoutPrefill
   link?: OpenLink
   /** Prepares at once what is asked for, where it is complete. */
   begin?: boolean
   /** The payment that the address names. */
-  wanted: string | undefined
+  paymentId: string | undefined
   /** The page's own address, with a payment or without; `network` is that of the payment before. */
   addressOf: (at: { payment?: string; network?: string }) => string
   /** On top, and no form then: why no new payment can be made here. */
@@ -62,10 +62,10 @@ export type CheckoutProps = {
  * and going back never sends anything again.
  */
 export function Checkout({
-  asked,
+  prefill,
   link,
   begin = false,
-  wanted,
+  paymentId,
   addressOf,
   closed,
   onRenew,
@@ -82,14 +82,14 @@ export function Checkout({
     return () => gone.abort()
 
     async function open() {
-      const next = await openView(wanted)
+      const next = await openView(paymentId)
       if (gone.signal.aborted) return
-      setView((view) => (isOf(view, wanted) ? view : next))
-      if (next.name !== 'held' || !wanted) return
+      setView((view) => (isOf(view, paymentId) ? view : next))
+      if (next.name !== 'held' || !paymentId) return
       const { untilLetGo } = await import('../../payment-flow/tab-runs.ts')
-      if (await untilLetGo(wanted, gone.signal)) await open()
+      if (await untilLetGo(paymentId, gone.signal)) await open()
     }
-  }, [wanted])
+  }, [paymentId])
 
   useEffect(() => {
     // What fails here is fetched again, and fails visibly, when it is needed.
@@ -113,8 +113,8 @@ export function Checkout({
       // A reference names one order: paying again is another one.
       const previous =
         'after' in from ? undefined : 'again' in from ? { ...order, reference: undefined } : order
-      const heldUntil = 'change' in from ? from.heldUntil : undefined
-      setView({ name: 'details', network: order.network, previous, heldUntil })
+      const blockedUntil = 'change' in from ? from.blockedUntil : undefined
+      setView({ name: 'details', network: order.network, previous, blockedUntil })
       navigate(addressOf('after' in from ? { network: order.network } : {}), { replace: true })
       if ('change' in from && from.renew) onRenew?.()
     },
@@ -122,7 +122,7 @@ export function Checkout({
   )
 
   if (view.name === 'opening') return <PageSkeleton />
-  if (view.name === 'held') return <Held onOther={() => navigate(addressOf({}))} />
+  if (view.name === 'held') return <OpenElsewhere onOther={() => navigate(addressOf({}))} />
   if (view.name === 'payment')
     return (
       <Suspense fallback={<PageSkeleton />}>
@@ -148,11 +148,13 @@ export function Checkout({
       {children}
       {!closed && (
         <Details
-          begin={begin && wanted === undefined && view.network === undefined && !view.notice}
-          heldUntil={view.heldUntil}
-          asked={link?.choice ? asked : { ...asked, network: view.network ?? asked.network }}
+          begin={begin && paymentId === undefined && view.network === undefined && !view.notice}
+          blockedUntil={view.blockedUntil}
+          prefill={
+            link?.choice ? prefill : { ...prefill, network: view.network ?? prefill.network }
+          }
           // Another way to pay a link is another form.
-          key={link?.choice && `${asked.network} ${asked.asset} ${asked.amount}`}
+          key={link?.choice && `${prefill.network} ${prefill.asset} ${prefill.amount}`}
           link={link}
           onStart={start}
           onType={setTyped}
@@ -165,12 +167,12 @@ export function Checkout({
 }
 
 /** What is shown already: this payment, or a form that keeps what it is told. */
-function isOf(view: View, wanted: string | undefined): boolean {
-  if (wanted === undefined) return view.name === 'details'
-  return view.name === 'payment' && view.run.state().order.id === wanted
+function isOf(view: View, paymentId: string | undefined): boolean {
+  if (paymentId === undefined) return view.name === 'details'
+  return view.name === 'payment' && view.run.state().order.id === paymentId
 }
 
-function Held({ onOther }: { onOther: () => void }) {
+function OpenElsewhere({ onOther }: { onOther: () => void }) {
   return (
     <Banner
       action={
@@ -186,11 +188,11 @@ function Held({ onOther }: { onOther: () => void }) {
   )
 }
 
-async function openView(wanted: string | undefined): Promise<View> {
+async function openView(paymentId: string | undefined): Promise<View> {
   try {
-    if (wanted === undefined) return { name: 'details' }
+    if (paymentId === undefined) return { name: 'details' }
     const { resumeRun, unfinishedPayments } = await loadRuns()
-    const run = await resumeRun(wanted)
+    const run = await resumeRun(paymentId)
     if (run === 'held') return { name: 'held' }
     if (run) return { name: 'payment', run }
     const [open] = await unfinishedPayments()

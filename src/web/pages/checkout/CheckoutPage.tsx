@@ -23,7 +23,7 @@ const HostedCheckout = lazy(() =>
 export function CheckoutPage() {
   const { t } = useLingui()
   const search = useSearch('checkout')
-  const { payment, from, ...asked } = search
+  const { payment, from, ...prefill } = search
   const addressOf = useCallback(
     (at: { payment?: string; network?: string }) =>
       pathTo('checkout', {
@@ -40,7 +40,7 @@ export function CheckoutPage() {
     return (
       <PayShell>
         <MerchantHeader name={title} testnet={networks.every(({ testnet }) => testnet)} />
-        <Checkout addressOf={addressOf} asked={asked} wanted={payment} />
+        <Checkout addressOf={addressOf} prefill={prefill} paymentId={payment} />
       </PayShell>
     )
   return (
@@ -53,10 +53,10 @@ export function CheckoutPage() {
       </div>
       {source === 'managed' && wallets.length > 0 ? (
         <Suspense fallback={<PageSkeleton />}>
-          <HostedCheckout from={{ wallet: from, network: asked.network }} wallets={wallets} />
+          <HostedCheckout from={{ wallet: from, network: prefill.network }} wallets={wallets} />
         </Suspense>
       ) : (
-        <Checkout addressOf={addressOf} asked={asked} wanted={payment} />
+        <Checkout addressOf={addressOf} prefill={prefill} paymentId={payment} />
       )}
     </div>
   )

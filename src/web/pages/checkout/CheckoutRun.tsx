@@ -19,7 +19,7 @@ export type StartOver =
       /** Its quote is over. */
       renew: boolean
       /** Until when what was prepared can still be signed, in Unix milliseconds. */
-      heldUntil?: number | undefined
+      blockedUntil?: number | undefined
     }
   | { again: WalletPaymentIntent }
   | { after: WalletPaymentIntent }
@@ -35,7 +35,7 @@ export type CheckoutRunProps = {
 /** One payment from its first request to its receipt: shows what the machine says, and lets the person do what it allows. */
 export function CheckoutRun({ run, item, onStartOver, onStart }: CheckoutRunProps) {
   const state = useRunState(run)
-  const stage = stageOf(state)
+  const currentStep = stepOf(state)
   const container = useStepFocus(screenOf(state))
 
   // What was sent is told by its own screen, which knows more than the state.
@@ -46,7 +46,7 @@ export function CheckoutRun({ run, item, onStartOver, onStart }: CheckoutRunProp
 
   return (
     <div ref={container}>
-      {!state.order.link && <Steps current={stage} />}
+      {!state.order.link && <Steps current={currentStep} />}
       {!('sent' in state) && (state.order.item ? <ItemSummary item={state.order.item} /> : item)}
       <RunSteps
         onLeave={() =>
@@ -54,7 +54,7 @@ export function CheckoutRun({ run, item, onStartOver, onStart }: CheckoutRunProp
             change: state.order,
             renew: needsPrice(state),
             // On EVM it is released.
-            heldUntil:
+            blockedUntil:
               'built' in state && familyOf(state.order.network) === 'solana'
                 ? state.built.deadlineAt
                 : undefined,
@@ -70,7 +70,7 @@ export function CheckoutRun({ run, item, onStartOver, onStart }: CheckoutRunProp
   )
 }
 
-function stageOf(state: PaymentState): StepName {
+function stepOf(state: PaymentState): StepName {
   switch (state.step) {
     case 'draft':
     case 'cancelled':

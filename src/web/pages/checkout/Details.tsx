@@ -11,13 +11,13 @@ import { capKey, findBreach } from '../../local-data/caps.ts'
 import {
   customFeeAtomic,
   readAmount,
-  readRecipient,
+  cleanRecipient,
   type CheckoutFields,
   formatWithSymbol,
 } from '../../payment-flow/form/fields.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 import {
-  intentOf,
+  checkoutIntentOf,
   reusableValues,
   startValues,
   type CheckoutPrefill,
@@ -63,10 +63,10 @@ export type DetailsProps = {
   /** A payment that is changed: its inputs are kept. */
   previous: WalletPaymentIntent | undefined
   /** Until when what was prepared before can still be signed, in Unix milliseconds. It counts against what can be refunded. */
-  heldUntil: number | undefined
+  blockedUntil: number | undefined
   /** Prepares at once what is asked for, where it is complete. */
   begin: boolean
-  asked: CheckoutPrefill
+  prefill: CheckoutPrefill
   /** What it sets is shown above, and no field here. */
   link: OpenLink | undefined
   onStart: (order: WalletPaymentIntent) => Promise<void>
@@ -78,9 +78,9 @@ export type DetailsProps = {
 /** Step 1: who gets how much, on which network. Nothing is asked of a wallet or a network but balances and recent fees. */
 export function Details({
   previous,
-  heldUntil = 0,
+  blockedUntil = 0,
   begin,
-  asked,
+  prefill,
   link,
   onStart,
   typed,
@@ -90,7 +90,7 @@ export function Details({
   const { networks, sellerWallets } = useConfig()
   const form = useForm<CheckoutFields>({
     defaultValues: {
-      ...startValues(previous, asked, { networks, sellerWallets }),
+      ...startValues(previous, prefill, { networks, sellerWallets }),
       ...(typed && link && reusableValues(typed, link)),
     },
   })
@@ -106,7 +106,7 @@ export function Details({
   const asset = network.assets.find((each) => each.address === assetAddress) ?? nativeAsset(network)
   const account = accounts.find((each) => each.family === familyOf(network.network))
   const ownLink = account !== undefined && account.address === link?.terms.recipient
-  const { refund } = asked
+  const { refund } = prefill
   const otherPayer =
     refund !== undefined && account !== undefined && account.address !== refund.recipient
   const ready = account !== undefined && !ownLink && !otherPayer
@@ -116,12 +116,12 @@ export function Details({
       return openConnectDialog(network && familyOf(network.network))
     setUnstored(false)
     try {
-      const order = intentOf(fields, {
+      const order = checkoutIntentOf(fields, {
         network,
         asset,
         account,
         link,
-        refundOf: asked.refund?.paymentId ?? previous?.refundOf,
+        refundOf: prefill.refund?.paymentId ?? previous?.refundOf,
         priorityFeeAtomic: await priorityFeeOf(fields, network, asset),
       })
       const breach = await breachOf(order)
@@ -138,12 +138,12 @@ export function Details({
     try {
       const family = familyOf(network.network)
       const account = { family, address: sender, walletId: '', walletName: '' }
-      return intentOf(form.getValues(), {
+      return checkoutIntentOf(form.getValues(), {
         network,
         asset,
         account,
         link,
-        refundOf: asked.refund?.paymentId ?? previous?.refundOf,
+        refundOf: prefill.refund?.paymentId ?? previous?.refundOf,
         priorityFeeAtomic: undefined,
       })
     } catch {
@@ -169,19 +169,19 @@ export function Details({
           {ownLink && <OwnLink />}
           <PaymentFields
             account={account}
-            named={asked.to !== undefined}
+            named={prefill.to !== undefined}
             refund={refund}
             asset={asset}
             form={form}
             link={link}
             network={network}
           />
-          {otherPayer && <OtherPayer wanted={refund.recipient} />}
+          {otherPayer && <OtherPayer expected={refund.recipient} />}
           {ready ? (
             <ReviewButton
               begin={begin}
               busy={form.formState.isSubmitting}
-              heldUntil={heldUntil}
+              blockedUntil={blockedUntil}
               onBegin={() => void form.handleSubmit(submit)()}
               refund={refund !== undefined}
             />
@@ -220,11 +220,11 @@ function OwnLink() {
   )
 }
 
-function OtherPayer({ wanted }: { wanted: string }) {
+function OtherPayer({ expected }: { expected: string }) {
   const { t } = useLingui()
   return (
     <Banner role="note" title={t`Connect the receiving wallet`} tone="warn">
-      <Address copy full value={wanted} />
+      <Address copy full value={expected} />
     </Banner>
   )
 }
@@ -241,15 +241,15 @@ type ReviewButtonProps = {
   begin: boolean
   onBegin: () => void
   busy: boolean
-  heldUntil: number
+  blockedUntil: number
   refund: boolean
 }
 
 /** What was prepared before and left can still be signed for a while, and is part of what a payment may return. */
-function ReviewButton({ begin, onBegin, busy, heldUntil, refund }: ReviewButtonProps) {
+function ReviewButton({ begin, onBegin, busy, blockedUntil, refund }: ReviewButtonProps) {
   useBegin(begin, onBegin)
   useNow()
-  const wait = refund && heldUntil > serverNow()
+  const wait = refund && blockedUntil > serverNow()
   return (
     <>
       <Button busy={busy} disabled={wait} size="lg" type="submit" variant="primary" wide>
@@ -258,7 +258,7 @@ function ReviewButton({ begin, onBegin, busy, heldUntil, refund }: ReviewButtonP
       {wait && (
         <p className="text-center text-sm text-muted" role="status">
           <Trans>
-            Your earlier refund expires at <Time at={heldUntil} look="seconds" />.
+            Your earlier refund expires at <Time at={blockedUntil} look="seconds" />.
           </Trans>
         </p>
       )}
@@ -286,7 +286,7 @@ function pageOf(
   const entered = {
     network,
     asset: asset.address,
-    to: readRecipient(recipient),
+    to: cleanRecipient(recipient),
     amount: read.ok ? formatAmount(read.atomic, asset.decimals) : '',
   }
   const path = link

@@ -53,7 +53,7 @@ export function PayLinkPage() {
     [text],
   )
   const link = data && 'link' in data ? data.link : undefined
-  const asked = useMemo(() => (link ? prefillFromLink(link) : {}), [link])
+  const prefill = useMemo(() => (link ? prefillFromLink(link) : {}), [link])
   const testnet = link ? link.network.testnet : config.networks.every((each) => each.testnet)
   const short = data?.kind === 'short' ? data : undefined
 
@@ -73,9 +73,9 @@ export function PayLinkPage() {
       {data?.kind === 'refused' && payment !== undefined && (
         <Checkout
           addressOf={addressOf}
-          asked={asked}
+          prefill={prefill}
           closed={<Refused problem={data.problem} />}
-          wanted={payment}
+          paymentId={payment}
         />
       )}
       {short && (
@@ -88,17 +88,17 @@ export function PayLinkPage() {
           renderRefused={(problem) => <Refused problem={problem} />}
           short={short.short}
           renderTerms={(each) => <LinkTermsCard link={each} />}
-          wanted={payment}
+          paymentId={payment}
         />
       )}
       {link && (
         <Checkout
           addressOf={addressOf}
-          asked={asked}
+          prefill={prefill}
           closed={data?.kind === 'closed' && <Refused problem={data.problem} />}
           item={<LinkItem link={link} />}
           link={link}
-          wanted={payment}
+          paymentId={payment}
         >
           <LinkTermsCard link={link} />
         </Checkout>

@@ -13,10 +13,10 @@ import {
   checkAmount,
   checkEmail,
   checkPriorityFee,
-  checkRecipient,
+  validateRecipient,
   customFeeAtomic,
   paysOnly,
-  readRecipient,
+  cleanRecipient,
   type CheckoutFields,
 } from '../../payment-flow/form/fields.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
@@ -69,7 +69,7 @@ export function PaymentFields({
     control,
     name: ['recipient', 'amount', 'fee', 'priorityFee'],
   })
-  const { held, balances, loading, unreadable } = useFunds(network, account?.address, asset)
+  const { balanceOf, balances, loading, unreadable } = useFunds(network, account?.address, asset)
   const reserve = reserveOf(network, asset, customFeeAtomic({ fee, priorityFee }, network))
   const { errors } = formState
   useSuggestedRecipient(form, account?.address, named || link !== undefined)
@@ -110,7 +110,7 @@ export function PaymentFields({
       )}
       {!link && !refund && (
         <NetworkFields
-          held={held}
+          balanceOf={balanceOf}
           network={network}
           networks={networks}
           onNetwork={changeNetwork}
@@ -125,9 +125,9 @@ export function PaymentFields({
           onSuggest={(address) => setValue('recipient', address, { shouldValidate: true })}
           register={register('recipient', {
             validate: (text) => {
-              const fits = checkRecipient(text, network, account?.address)
+              const fits = validateRecipient(text, network, account?.address)
               if (fits !== true || !sellerOnly) return fits
-              const read = parseAddress(readRecipient(text))
+              const read = parseAddress(cleanRecipient(text))
               return (read.ok && sellerWallets.includes(read.address)) || paysOnly(title)
             },
           })}
@@ -188,10 +188,10 @@ function mostOf(
   refund: RefundedPayment | undefined,
 ): bigint | undefined {
   if (!balances) return refund && refundableOf(refund)
-  const held = balances.asset > reserve ? balances.asset - reserve : 0n
-  if (!refund) return held
+  const spendable = balances.asset > reserve ? balances.asset - reserve : 0n
+  if (!refund) return spendable
   const left = refundableOf(refund)
-  return held < left ? held : left
+  return spendable < left ? spendable : left
 }
 
 /** What a customer rarely needs, folded. */
@@ -245,13 +245,13 @@ export type NetworkFieldsProps = {
   networks: readonly Network[]
   network: Network
   /** The payer's balance of an asset, once it is known. */
-  held: (asset: string) => bigint | undefined
+  balanceOf: (asset: string) => bigint | undefined
   register: UseFormRegister<CheckoutFields>
   onNetwork: () => void
 }
 
 /** The currency and the network. Shown only if there is a choice. */
-function NetworkFields({ networks, network, held, register, onNetwork }: NetworkFieldsProps) {
+function NetworkFields({ networks, network, balanceOf, register, onNetwork }: NetworkFieldsProps) {
   const { t } = useLingui()
   if (networks.length < 2 && network.assets.length < 2) return null
   return (
@@ -260,7 +260,7 @@ function NetworkFields({ networks, network, held, register, onNetwork }: Network
         {/* The options are those of the network: another network starts a new choice. */}
         <Select key={network.network} {...register('asset')}>
           {network.assets.map((each) => {
-            const atomic = held(each.address)
+            const atomic = balanceOf(each.address)
             return (
               <option key={each.address} value={each.address}>
                 {atomic === undefined

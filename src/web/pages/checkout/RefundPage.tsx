@@ -67,7 +67,7 @@ export function RefundPage() {
 
 function Refund({ payment }: { payment: PaymentStatusBody }) {
   const { t } = useLingui()
-  const { amount, reason, from, payment: wanted } = useSearch('refund')
+  const { amount, reason, from, payment: refundPaymentId } = useSearch('refund')
   const { paymentId } = payment
   const managed = useRefundWallets(payment)
   const [chosen, setChosen] = useState<PayingWallet>()
@@ -89,10 +89,10 @@ function Refund({ payment }: { payment: PaymentStatusBody }) {
   const closed =
     payment.refundOf !== null || !isPaid(payment.status)
       ? t`This payment cannot be refunded.`
-      : !open && wanted === undefined
+      : !open && refundPaymentId === undefined
         ? t`Nothing left to refund.`
         : undefined
-  const asked = {
+  const prefill = {
     network: payment.network,
     asset: payment.asset,
     to: payment.sender,
@@ -108,7 +108,7 @@ function Refund({ payment }: { payment: PaymentStatusBody }) {
           action={
             managed.length > 0 &&
             closed === undefined &&
-            wanted === undefined && <PayFrom onChange={setChosen} value={source} />
+            refundPaymentId === undefined && <PayFrom onChange={setChosen} value={source} />
           }
           title={<Trans>Refund</Trans>}
         />
@@ -127,17 +127,17 @@ function Refund({ payment }: { payment: PaymentStatusBody }) {
             begin={begin}
             onSigned={forget}
             from={{ wallet: payer, network: payment.network }}
-            refund={{ payment, amount: asked.amount, reason }}
+            refund={{ payment, amount: prefill.amount, reason }}
             wallets={managed}
           />
         </>
       ) : (
         <Checkout
           addressOf={addressOf}
-          asked={asked}
+          prefill={prefill}
           begin={begin}
           item={<Original payment={payment} />}
-          wanted={wanted}
+          paymentId={refundPaymentId}
         />
       )}
     </>

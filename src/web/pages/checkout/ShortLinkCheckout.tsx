@@ -29,7 +29,7 @@ import { useNow } from '../../ui/use-now.ts'
 import { useAccounts } from '../../wallet/state/accounts.ts'
 import { Checkout, type CheckoutProps } from './Checkout.tsx'
 
-export type ShortLinkCheckoutProps = Pick<CheckoutProps, 'addressOf' | 'wanted'> & {
+export type ShortLinkCheckoutProps = Pick<CheckoutProps, 'addressOf' | 'paymentId'> & {
   short: ShortLink
   problem: LinkProblem | undefined
   /** Opens the link again: its options get new quotes. */
@@ -57,7 +57,7 @@ export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLin
   const ranked = useRanked(links)
   useNow()
   const current = ranked.find(({ link }) => keyOf(link) === chosen) ?? ranked[0]
-  const asked = useMemo(() => (current ? prefillFromLink(current.link) : {}), [current])
+  const prefill = useMemo(() => (current ? prefillFromLink(current.link) : {}), [current])
   if (!current) return null
   const { link } = current
   const { expiresAt } = short.opened
@@ -70,7 +70,7 @@ export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLin
   return (
     <Checkout
       addressOf={rest.addressOf}
-      asked={asked}
+      prefill={prefill}
       closed={
         problem
           ? rest.renderRefused(problem)
@@ -79,7 +79,7 @@ export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLin
       onRenew={renew}
       item={rest.renderItem(link)}
       link={link}
-      wanted={rest.wanted}
+      paymentId={rest.paymentId}
     >
       {former && former.quotedAt !== short.opened.quotedAt && !expired && (
         <Refreshed former={{ ...short, opened: former }} link={link} pieces={pieces} />
@@ -161,7 +161,7 @@ function amountOf({ terms, asset }: OpenLink): string {
 
 const keyOf = ({ network, asset }: OpenLink): string => `${network.network} ${asset.address}`
 
-type Ranked = { link: OpenLink; held: bigint | undefined; rank: number }
+type Ranked = { link: OpenLink; balance: bigint | undefined; rank: number }
 
 /** The options as their merchant ordered them, those first that a connected wallet can pay now. */
 function useRanked(links: readonly OpenLink[]): Ranked[] {
@@ -178,17 +178,17 @@ function useRanked(links: readonly OpenLink[]): Ranked[] {
   return links
     .map((link) => {
       const { data } = balances[networks.indexOf(link.network)] ?? {}
-      const held = data?.find(({ asset }) => asset.address === link.asset.address)?.atomic
-      return { link, held, rank: rankOf(link, held) }
+      const balance = data?.find(({ asset }) => asset.address === link.asset.address)?.atomic
+      return { link, balance, rank: rankOf(link, balance) }
     })
     .sort((one, other) => one.rank - other.rank)
 }
 
 /** 0: can be paid now; 1: not known yet; 2: the wallet holds too little. */
-function rankOf({ terms }: OpenLink, held: bigint | undefined): number {
-  if (held === undefined) return 1
+function rankOf({ terms }: OpenLink, balance: bigint | undefined): number {
+  if (balance === undefined) return 1
   const needed = terms.amountAtomic === null ? 1n : BigInt(terms.amountAtomic)
-  return held >= needed ? 0 : 2
+  return balance >= needed ? 0 : 2
 }
 
 function Options({
@@ -201,15 +201,15 @@ function Options({
   onChoose: (key: string) => void
 }) {
   const { t } = useLingui()
-  const { held, link } = current
+  const { balance, link } = current
   return (
     <Field
       className="flex-1"
       hint={
-        held !== undefined && (
+        balance !== undefined && (
           <>
             {t`Balance`}{' '}
-            <Amount atomic={held} decimals={link.asset.decimals} symbol={link.asset.symbol} />
+            <Amount atomic={balance} decimals={link.asset.decimals} symbol={link.asset.symbol} />
           </>
         )
       }

@@ -20,7 +20,7 @@ import { WrappedInput } from '../../ui/WrappedInput.tsx'
 import { QrCode } from '../../ui/QrCode.tsx'
 import { StatusPill } from '../../ui/StatusPill.tsx'
 import { useAccounts } from '../../wallet/state/accounts.ts'
-import { readRecipient, formatWithSymbol } from '../../payment-flow/form/fields.ts'
+import { cleanRecipient, formatWithSymbol } from '../../payment-flow/form/fields.ts'
 import { paymentService } from '../../payment-flow/form/payment-service.ts'
 
 const LOOK_EVERY_MS = 3_000
@@ -55,7 +55,7 @@ export function WalletCode({
   if (made) return <ShownCode made={made} />
 
   async function make() {
-    const parsed = parseAddress(readRecipient(sender))
+    const parsed = parseAddress(cleanRecipient(sender))
     if (!parsed.ok || parsed.family !== family)
       return setProblem(t`Use an address on this network.`)
     const order = orderFrom(parsed.address)

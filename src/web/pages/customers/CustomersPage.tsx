@@ -96,10 +96,10 @@ function Customers() {
 function SearchBox({ text, onSearch }: { text: string; onSearch: (text: string) => void }) {
   const { t } = useLingui()
   const [typed, setTyped] = useState(text)
-  const wanted = typed.trim()
+  const query = typed.trim()
   useEffect(() => {
-    if (wanted === text) return
-    const timer = setTimeout(() => onSearch(wanted), PAUSE_MS)
+    if (query === text) return
+    const timer = setTimeout(() => onSearch(query), PAUSE_MS)
     return () => clearTimeout(timer)
   })
   return (
@@ -107,7 +107,7 @@ function SearchBox({ text, onSearch }: { text: string; onSearch: (text: string) 
       className="min-w-56 flex-1"
       onSubmit={(event) => {
         event.preventDefault()
-        onSearch(wanted)
+        onSearch(query)
       }}
     >
       <Input

@@ -68,11 +68,11 @@ export function CreateKeyDialog({
   const approving = useApproval(make)
   const ready = name.trim() !== '' && scopes.length > 0 && signer !== undefined
 
-  function ask(event: FormEvent) {
+  function submit(event: FormEvent) {
     event.preventDefault()
     if (!ready || approving.busy) return
     const expiresAt = days === 0 ? undefined : serverNow() + days * DAY_MS
-    const wanted = {
+    const requested = {
       kind: 'create' as const,
       terms: {
         name: name.trim(),
@@ -81,8 +81,8 @@ export function CreateKeyDialog({
         ...(expiresAt !== undefined && { expiresAt }),
       },
     }
-    setOperation(wanted)
-    void approving.ask(wanted, signer)
+    setOperation(requested)
+    void approving.requestApproval(requested, signer)
   }
 
   async function make(approval: string) {
@@ -107,7 +107,7 @@ export function CreateKeyDialog({
       title={<Trans>Create API key</Trans>}
     >
       {approving.approval && <ApproveStep approval={approving.approval} approving={approving} />}
-      <form className="grid gap-4" hidden={approving.approval !== undefined} onSubmit={ask}>
+      <form className="grid gap-4" hidden={approving.approval !== undefined} onSubmit={submit}>
         <Field hint={<Trans>For example: Shop server</Trans>} label={<Trans>Name</Trans>}>
           <Input maxLength={100} onChange={(event) => setName(event.target.value)} value={name} />
         </Field>

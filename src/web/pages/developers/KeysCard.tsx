@@ -220,9 +220,9 @@ function RotateKeyDialog({
   const signer = useSigner()
   const approving = useApproval(rotate)
 
-  function ask(event: FormEvent) {
+  function submit(event: FormEvent) {
     event.preventDefault()
-    if (signer && !approving.busy) void approving.ask(rotationOf(keyRow, grace), signer)
+    if (signer && !approving.busy) void approving.requestApproval(rotationOf(keyRow, grace), signer)
   }
 
   async function rotate(approval: string) {
@@ -248,7 +248,7 @@ function RotateKeyDialog({
       title={<Trans>Rotate “{name}”</Trans>}
     >
       {approving.approval && <ApproveStep approval={approving.approval} approving={approving} />}
-      <form className="grid gap-4" hidden={approving.approval !== undefined} onSubmit={ask}>
+      <form className="grid gap-4" hidden={approving.approval !== undefined} onSubmit={submit}>
         <Field
           hint={<Trans>Update your servers in this time.</Trans>}
           label={<Trans>Old key valid for</Trans>}

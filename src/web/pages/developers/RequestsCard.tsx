@@ -48,9 +48,9 @@ export function RequestsCard() {
   const { t } = useLingui()
   const [keyId, setKeyId] = useState('')
   const [errorsOnly, setErrorsOnly] = useState(false)
-  const [wanted, setWanted] = useState('')
+  const [typedId, setTypedId] = useState('')
   const hint = useId()
-  const requestId = wanted.trim()
+  const requestId = typedId.trim()
   const isId = REQUEST_ID.test(requestId)
   const query = useInfiniteQuery(
     requestsQuery({
@@ -86,9 +86,9 @@ export function RequestsCard() {
           aria-label={t`Request ID`}
           className="max-w-72"
           mono
-          onChange={(event) => setWanted(event.target.value)}
+          onChange={(event) => setTypedId(event.target.value)}
           placeholder={t`Request ID`}
-          value={wanted}
+          value={typedId}
         />
         <Checkbox
           checked={errorsOnly}

@@ -29,7 +29,7 @@ export function UsageCard() {
     placeholderData: keepPreviousData,
   })
   const { data: keys = [] } = useQuery(apiKeysQuery)
-  const asked = [
+  const endpointNames = [
     ...new Set([
       ...(data?.usage ?? []).map(({ endpoint }) => endpoint),
       ...(search.endpoint ? [search.endpoint] : []),
@@ -69,7 +69,7 @@ export function UsageCard() {
           value={search.endpoint ?? ''}
         >
           <option value="">{t`All endpoints`}</option>
-          {asked.map((each) => (
+          {endpointNames.map((each) => (
             <option key={each} value={each}>
               {nameEndpoint(each)}
             </option>

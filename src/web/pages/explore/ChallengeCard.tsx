@@ -28,7 +28,7 @@ export type ChallengeCardProps = {
   direct: boolean
   busy: boolean
   onPay: (
-    offer: PaymentOption,
+    paymentOption: PaymentOption,
     payer: Parameters<PaymentOptionCardProps['onPay']>[1] & { version: Version },
   ) => void
 }
@@ -88,7 +88,7 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
             <PaymentOptionCard
               {...optionProps}
               first={index === 0}
-              key={offers.indexOf(option.offer)}
+              key={offers.indexOf(option.paymentOption)}
               option={option}
             />
           ))}
@@ -112,7 +112,7 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
                 <PaymentOptionCard
                   {...optionProps}
                   first={false}
-                  key={offers.indexOf(option.offer)}
+                  key={offers.indexOf(option.paymentOption)}
                   option={option}
                 />
               ))}

@@ -37,8 +37,8 @@ export function ExplorePage() {
   const { t } = useLingui()
   const { fields, setFields, view, busy, send, begin, pay, startOver } = useExplorer()
   const [servedId, setServedId] = useState<string>()
-  const visitId = view.name === 'visit' ? view.visit.id : undefined
-  const onServed = useCallback(() => setServedId(visitId), [visitId])
+  const purchaseId = view.name === 'visit' ? view.purchase.id : undefined
+  const onServed = useCallback(() => setServedId(purchaseId), [purchaseId])
   const byRelay = (request: ResourceRequest) => {
     setFields({ ...fields, via: 'relay' })
     void send({ ...request, via: 'relay' })
@@ -63,13 +63,13 @@ export function ExplorePage() {
         />
       </div>
       {view.name !== 'visit' && <PurchaseNotice />}
-      {view.name === 'visit' || (view.name === 'answer' && view.asked.kind === 'answered') ? (
+      {view.name === 'visit' || (view.name === 'answer' && view.result.kind === 'answered') ? (
         <RequestLine onChange={startOver} request={view.request} />
       ) : (
         <RequestForm
           busy={busy}
           fields={fields}
-          onAsk={(request) => void send(request)}
+          onSend={(request) => void send(request)}
           onChange={setFields}
         />
       )}
@@ -92,17 +92,20 @@ export function ExplorePage() {
         {view.name === 'visit' && (
           <Suspense fallback={<PageSkeleton />}>
             <PurchaseFlow
-              first={view.visit}
-              key={view.visit.id}
+              first={view.purchase}
+              key={view.purchase.id}
               onLeave={() => void send(view.request)}
               onOther={({ sender, walletName }) =>
                 void begin(
                   view.request,
-                  repeatedChoice(view.visit, { address: sender, walletName }),
+                  repeatedChoice(view.purchase, { address: sender, walletName }),
                 )
               }
-              onPayAnew={(offer) =>
-                void begin(view.request, repeatedChoice(view.visit, payerOf(view.run), offer))
+              onPayAnew={(paymentOption) =>
+                void begin(
+                  view.request,
+                  repeatedChoice(view.purchase, payerOf(view.run), paymentOption),
+                )
               }
               onServed={onServed}
               run={view.run}
@@ -116,9 +119,9 @@ export function ExplorePage() {
 
 function stepOf(view: ExplorerView, servedId: string | undefined): string {
   if (view.name === 'visit')
-    return isServed(view.visit) || view.visit.id === servedId ? 'answer' : 'pay'
-  if (view.name !== 'answer' || view.asked.kind !== 'answered') return 'ask'
-  return view.asked.answer.status === 402 ? 'terms' : 'answer'
+    return isServed(view.purchase) || view.purchase.id === servedId ? 'answer' : 'pay'
+  if (view.name !== 'answer' || view.result.kind !== 'answered') return 'ask'
+  return view.result.answer.status === 402 ? 'terms' : 'answer'
 }
 
 function payerOf(run: PaymentRun): { address: string; walletName: string } {
@@ -142,7 +145,7 @@ function RequestLine({ request, onChange }: { request: ResourceRequest; onChange
 }
 
 type ResponseViewProps = {
-  view: { request: ResourceRequest; asked: ResourceResult; at: number }
+  view: { request: ResourceRequest; result: ResourceResult; at: number }
   busy: boolean
   onPay: (choice: PaymentChoice) => void
   onRetry: () => void
@@ -151,12 +154,12 @@ type ResponseViewProps = {
 
 /** What came of a request without a payment. */
 function ResponseView({ view, busy, onPay, onRetry, onRelay }: ResponseViewProps) {
-  const { asked, request, at } = view
-  if (asked.kind === 'unanswered')
+  const { result, request, at } = view
+  if (result.kind === 'unanswered')
     return (
-      <UnansweredCard onRelay={onRelay} onRetry={onRetry} request={request} unanswered={asked} />
+      <UnansweredCard onRelay={onRelay} onRetry={onRetry} request={request} unanswered={result} />
     )
-  const { answer } = asked
+  const { answer } = result
   if (answer.status !== 402)
     return (
       <ResponseCard
@@ -175,9 +178,9 @@ function ResponseView({ view, busy, onPay, onRetry, onRelay }: ResponseViewProps
       challenge={read}
       direct={request.via === 'direct'}
       key={at}
-      onPay={(offer, { account, way, version }) =>
+      onPay={(paymentOption, { account, way, version }) =>
         onPay({
-          offer,
+          paymentOption,
           version,
           way,
           payer: { address: account.address, walletName: account.walletName },

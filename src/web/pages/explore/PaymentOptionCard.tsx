@@ -20,7 +20,7 @@ import {
 
 export type PaymentOptionCardProps = {
   option: PayableOption
-  onPay: (offer: PaymentOption, payer: { account: ConnectedAccount; way: Way }) => void
+  onPay: (paymentOption: PaymentOption, payer: { account: ConnectedAccount; way: Way }) => void
   busy: boolean
   /** The way on, if the reader has no other wish. */
   first: boolean
@@ -28,8 +28,8 @@ export type PaymentOptionCardProps = {
 
 /** One way to pay: what it costs, what of it the reader has, and what they would be asked to do; or why it cannot be paid here. */
 export function PaymentOptionCard({ option, onPay, busy, first }: PaymentOptionCardProps) {
-  const { offer, usable, account, balance } = option
-  const { terms } = offer
+  const { paymentOption, usable, account, balance } = option
+  const { terms } = paymentOption
   const { t } = useLingui()
   // Who presses pay and connects on the way continues to the review, unless the balance says no.
   const continues = useRef(false)
@@ -39,7 +39,7 @@ export function PaymentOptionCard({ option, onPay, busy, first }: PaymentOptionC
   useEffect(() => {
     if (!continues.current || !account || balance === undefined) return
     continues.current = false
-    if (usable.ok) onPay(offer, { account, way: usable.way })
+    if (usable.ok) onPay(paymentOption, { account, way: usable.way })
   })
   const { network, asset } = usable
   const family = network && familyOf(network.network)
@@ -91,7 +91,7 @@ export function PaymentOptionCard({ option, onPay, busy, first }: PaymentOptionC
             icon={<Icon name="pay" />}
             onClick={() => {
               continues.current = false
-              onPay(offer, { account, way: usable.way })
+              onPay(paymentOption, { account, way: usable.way })
             }}
             variant={look}
           >
@@ -149,7 +149,7 @@ function Holding({
 
 /** A way to pay, for the wallets that are connected. */
 type PayableOption = {
-  offer: PaymentOption
+  paymentOption: PaymentOption
   /** Whether a wallet in a browser could pay it at all. */
   supported: boolean
   usable: Usable
@@ -168,24 +168,24 @@ export function usePayable(offers: readonly PaymentOption[]): {
 } {
   const { networks } = useConfig()
   const accounts = useAccounts()
-  const options = offers.map((offer) => {
-    const byTerms = validateTerms(offer.terms, networks)
+  const options = offers.map((paymentOption) => {
+    const byTerms = validateTerms(paymentOption.terms, networks)
     const family = byTerms.network && familyOf(byTerms.network.network)
     const account = accounts.find((each) => each.family === family)
-    return { offer, byTerms, account }
+    return { paymentOption, byTerms, account }
   })
   const queries = useQueries({
     queries: options.map(({ byTerms, account }) =>
       balancesQuery(byTerms.ok ? byTerms.network : undefined, account?.address),
     ),
   })
-  const read = options.map(({ offer, byTerms, account }, index): PayableOption => {
-    const balanceOf = (wanted: Asset) =>
-      queries[index]?.data?.find(({ asset }) => asset.address === wanted.address)?.atomic
+  const read = options.map(({ paymentOption, byTerms, account }, index): PayableOption => {
+    const balanceOf = (currency: Asset) =>
+      queries[index]?.data?.find(({ asset }) => asset.address === currency.address)?.atomic
     const payer = account && { address: account.address, balance: balanceOf }
-    const usable = validateForPayer(offer.terms, byTerms, payer)
+    const usable = validateForPayer(paymentOption.terms, byTerms, payer)
     const balance = byTerms.asset && balanceOf(byTerms.asset)
-    return { offer, supported: byTerms.ok, usable, account, balance }
+    return { paymentOption, supported: byTerms.ok, usable, account, balance }
   })
   return {
     payable: read.filter(({ supported }) => supported).toSorted((a, b) => rankOf(a) - rankOf(b)),

@@ -25,37 +25,40 @@ export function PurchaseNotice() {
       current = false
     }
   }, [])
-  return open.map(({ visit, terms }) => (
+  return open.map(({ purchase, terms }) => (
     <Banner
       action={
         <Link
           className={buttonClass({ size: 'sm' })}
-          to={pathTo('explore', { search: { visit: visit.id } })}
+          to={pathTo('explore', { search: { visit: purchase.id } })}
         >
           <Trans>Go on</Trans>
         </Link>
       }
       className="mb-4"
-      key={visit.id}
+      key={purchase.id}
       role="note"
       title={<Trans>Paid, not delivered</Trans>}
       tone="warn"
     >
-      <Bought terms={terms} visit={visit} />
+      <Bought terms={terms} purchase={purchase} />
     </Banner>
   ))
 }
 
-type Unfinished = { visit: Purchase; terms: ReturnType<typeof termsOf> }
+type Unfinished = { purchase: Purchase; terms: ReturnType<typeof termsOf> }
 
 /** What was bought, and for how much. */
-function Bought({ visit, terms: { network, asset, amountAtomic } }: Unfinished) {
+function Bought({ purchase, terms: { network, asset, amountAtomic } }: Unfinished) {
   const { networks } = useConfig()
   const known = networks.find((each) => each.network === network)
   const currency = known && findAsset(known, asset)
   return (
     <>
-      <UntrustedText className="break-all" text={visit.resource.description || visit.request.url} />
+      <UntrustedText
+        className="break-all"
+        text={purchase.resource.description || purchase.request.url}
+      />
       {currency && (
         <>
           {' · '}
@@ -72,7 +75,9 @@ function Bought({ visit, terms: { network, asset, amountAtomic } }: Unfinished) 
 }
 
 async function findUnfinished(): Promise<Unfinished[]> {
-  const visits = (await listPurchases()).filter((visit) => !isServed(visit)).slice(0, 5)
+  const visits = (await listPurchases()).filter((purchase) => !isServed(purchase)).slice(0, 5)
   const paid = await Promise.all(visits.map(({ id }) => mayHavePaid(id)))
-  return visits.filter((_, index) => paid[index]).map((visit) => ({ visit, terms: termsOf(visit) }))
+  return visits
+    .filter((_, index) => paid[index])
+    .map((purchase) => ({ purchase, terms: termsOf(purchase) }))
 }

@@ -21,12 +21,12 @@ import { Disclosure } from '../../ui/Disclosure.tsx'
 export type RequestFormProps = {
   fields: RequestFields
   onChange: (fields: RequestFields) => void
-  onAsk: (request: ResourceRequest) => void
+  onSend: (request: ResourceRequest) => void
   busy: boolean
 }
 
 /** Where the way begins: what to ask, and how to get there. */
-export function RequestForm({ fields, onChange, onAsk, busy }: RequestFormProps) {
+export function RequestForm({ fields, onChange, onSend, busy }: RequestFormProps) {
   const { examples } = useConfig()
   const [problems, setProblems] = useState<Partial<Record<'url' | 'headers' | 'body', string>>>({})
   const set = (change: Partial<RequestFields>) => onChange({ ...fields, ...change })
@@ -36,16 +36,16 @@ export function RequestForm({ fields, onChange, onAsk, busy }: RequestFormProps)
     send(fields)
   }
 
-  function send(asked: RequestFields) {
-    const read = readRequest(asked)
+  function send(toSend: RequestFields) {
+    const read = readRequest(toSend)
     setProblems(read.ok ? {} : read.problems)
-    if (read.ok) onAsk(read.request)
+    if (read.ok) onSend(read.request)
   }
 
   function tryExample(url: string) {
-    const asked: RequestFields = { ...fields, method: 'GET', url, headers: '', body: '' }
-    onChange(asked)
-    send(asked)
+    const example: RequestFields = { ...fields, method: 'GET', url, headers: '', body: '' }
+    onChange(example)
+    send(example)
   }
 
   return (

@@ -10,7 +10,7 @@ import { pathTo } from '../../router/paths.ts'
 import { useSearch } from '../../router/use-route.tsx'
 import { announce } from '../../ui/announce.tsx'
 import { type Purchase, readPurchase, writePurchase } from './pay/purchase.ts'
-import { beginRun, intentOf, resumeRun, termsOf, type Payer } from './pay/runs.ts'
+import { beginRun, purchaseIntentOf, resumeRun, termsOf, type Payer } from './pay/runs.ts'
 import {
   isChallenge,
   readChallenge,
@@ -26,8 +26,14 @@ import type { Way } from './request/usable.ts'
 export type ExplorerView =
   | { name: 'idle'; notice?: string }
   | { name: 'opening' }
-  | { name: 'answer'; request: ResourceRequest; asked: ResourceResult; at: number; notice?: string }
-  | { name: 'visit'; visit: Purchase; run: PaymentRun; request: ResourceRequest }
+  | {
+      name: 'answer'
+      request: ResourceRequest
+      result: ResourceResult
+      at: number
+      notice?: string
+    }
+  | { name: 'visit'; purchase: Purchase; run: PaymentRun; request: ResourceRequest }
 
 /** The request in the form, what came of it, and the payment it led to. */
 export function useExplorer() {
@@ -45,59 +51,59 @@ export function useExplorer() {
   )
   const [busy, setBusy] = useState(false)
   const turn = useRef(0)
-  const wanted = search.visit
+  const purchaseId = search.visit
 
   useEffect(() => {
-    if (!wanted) return
+    if (!purchaseId) return
     const gone = new AbortController()
-    void open(wanted)
+    void open(purchaseId)
     return () => gone.abort()
 
     async function open(id: string) {
       const opened = await openPurchase(id)
       if (gone.signal.aborted) return
       if (opened.ok) {
-        const { visit, run } = opened
-        const { request } = visit
+        const { purchase, run } = opened
+        const { request } = purchase
         setFields((old) =>
           old.url ? old : { ...old, method: request.method, url: request.url, via: request.via },
         )
         return setView((old) =>
-          old.name === 'visit' && old.visit.id === id
+          old.name === 'visit' && old.purchase.id === id
             ? old
-            : { name: 'visit', visit, run, request },
+            : { name: 'visit', purchase, run, request },
         )
       }
-      const held = opened.reason === 'held'
+      const openElsewhere = opened.reason === 'held'
       setView({
         name: 'idle',
-        notice: held
+        notice: openElsewhere
           ? t`Open in another tab. Continue there, or close it.`
           : t`This browser lacks the request.`,
       })
-      if (held && (await untilLetGo(id, gone.signal))) await open(id)
+      if (openElsewhere && (await untilLetGo(id, gone.signal))) await open(id)
     }
-  }, [wanted, t])
+  }, [purchaseId, t])
 
   const send = useCallback(
     async (request: ResourceRequest) => {
       const mine = ++turn.current
       setBusy(true)
       navigate(pathTo('explore', { search: { url: request.url } }), { replace: true })
-      const asked = await sendRequest(request)
+      const result = await sendRequest(request)
       if (turn.current !== mine) return
       setBusy(false)
-      setView({ name: 'answer', request, asked, at: Date.now() })
-      const status = asked.kind === 'answered' ? asked.answer.status : null
+      setView({ name: 'answer', request, result, at: Date.now() })
+      const status = result.kind === 'answered' ? result.answer.status : null
       announce(status === null ? t`No answer.` : t`The server answered ${status}.`)
     },
     [t],
   )
 
   const begin = useCallback(async (request: ResourceRequest, choice: PaymentChoice) => {
-    const { visit, run } = await startPurchase(request, choice)
-    setView({ name: 'visit', visit, run, request })
-    navigate(pathTo('explore', { search: { url: request.url, visit: visit.id } }), {
+    const { purchase, run } = await startPurchase(request, choice)
+    setView({ name: 'visit', purchase, run, request })
+    navigate(pathTo('explore', { search: { url: request.url, visit: purchase.id } }), {
       replace: true,
     })
     // A permit is built once Permit2 may take what it says.
@@ -109,16 +115,16 @@ export function useExplorer() {
     setBusy(true)
     try {
       if (Date.now() - from.at < FRESH_MS) return await begin(from.request, choice)
-      const asked = await sendRequest(from.request)
+      const result = await sendRequest(from.request)
       const fresh =
-        asked.kind === 'answered' && asked.answer.status === 402
-          ? readChallenge(asked.answer)
+        result.kind === 'answered' && result.answer.status === 402
+          ? readChallenge(result.answer)
           : undefined
       const same = fresh && isChallenge(fresh) ? findSame(fresh, choice) : undefined
-      if (same && !hasRisen(choice.offer, same))
-        return await begin(from.request, { ...choice, offer: same })
+      if (same && !hasRisen(choice.paymentOption, same))
+        return await begin(from.request, { ...choice, paymentOption: same })
       const notice = same ? t`Review the new price.` : t`Review the new terms.`
-      setView({ name: 'answer', request: from.request, asked, at: Date.now(), notice })
+      setView({ name: 'answer', request: from.request, result, at: Date.now(), notice })
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error)
       setView({ ...from, notice: t`The payment could not start: ${detail}` })
@@ -142,10 +148,10 @@ const FRESH_MS = 30_000
 /** The same way to pay among the terms of now. */
 function findSame(
   challenge: PaymentChallenge,
-  { offer, version }: Pick<PaymentChoice, 'offer' | 'version'>,
+  { paymentOption, version }: Pick<PaymentChoice, 'paymentOption' | 'version'>,
 ): PaymentOption | undefined {
   return challenge.offers.find(
-    (each) => version in each.entries && isSameWay(each.terms, offer.terms),
+    (each) => version in each.entries && isSameWay(each.terms, paymentOption.terms),
   )
 }
 
@@ -154,54 +160,59 @@ function hasRisen(before: PaymentOption, now: PaymentOption): boolean {
 }
 
 /** What a reader chose to pay, in which version, and from where. */
-export type PaymentChoice = { offer: PaymentOption; version: Version; way: Way; payer: Payer }
+export type PaymentChoice = {
+  paymentOption: PaymentOption
+  version: Version
+  way: Way
+  payer: Payer
+}
 
-export type Opened = { visit: Purchase; run: PaymentRun }
+export type Opened = { purchase: Purchase; run: PaymentRun }
 
 /** A new paid request: remembered before its payment is begun. */
 async function startPurchase(
   request: ResourceRequest,
-  { offer, version, way, payer }: PaymentChoice,
+  { paymentOption, version, way, payer }: PaymentChoice,
 ): Promise<Opened> {
   const { networks } = await queryClient.ensureQueryData(configQuery)
-  const network = networks.find((each) => each.network === offer.terms.network)
-  if (!network) throw new Error(`${offer.terms.network} is not configured.`)
+  const network = networks.find((each) => each.network === paymentOption.terms.network)
+  if (!network) throw new Error(`${paymentOption.terms.network} is not configured.`)
   const now = Date.now()
-  const visit = await writePurchase({
+  const purchase = await writePurchase({
     id: crypto.randomUUID(),
     revision: 0,
     createdAt: now,
     updatedAt: now,
     request,
     version,
-    entry: stringifyJson(offer.entries[version]),
-    resource: offer.terms.resource,
+    entry: stringifyJson(paymentOption.entries[version]),
+    resource: paymentOption.terms.resource,
     way,
     header: null,
     deliveries: [],
   })
-  return { visit, run: await beginRun(visit, intentOf(visit, network, payer)) }
+  return { purchase, run: await beginRun(purchase, purchaseIntentOf(purchase, network, payer)) }
 }
 
 /** A request of this browser, with its payment as it stands. */
 async function openPurchase(
   id: string,
 ): Promise<({ ok: true } & Opened) | { ok: false; reason: 'held' | 'unknown' }> {
-  const visit = await readPurchase(id).catch(() => undefined)
-  const run = visit && (await resumeRun(visit))
+  const purchase = await readPurchase(id).catch(() => undefined)
+  const run = purchase && (await resumeRun(purchase))
   if (run === 'held') return { ok: false, reason: 'held' }
-  return visit && run ? { ok: true, visit, run } : { ok: false, reason: 'unknown' }
+  return purchase && run ? { ok: true, purchase, run } : { ok: false, reason: 'unknown' }
 }
 
 /** The same way to pay once more, from another account or by terms that were named later. */
 export function repeatedChoice(
-  visit: Purchase,
+  purchase: Purchase,
   payer: Payer,
-  offer: PaymentOption = offerOf(visit),
+  paymentOption: PaymentOption = paymentOptionOf(purchase),
 ): PaymentChoice {
-  return { offer, version: visit.version, way: visit.way, payer }
+  return { paymentOption, version: purchase.version, way: purchase.way, payer }
 }
 
-function offerOf(visit: Purchase): PaymentOption {
-  return { terms: termsOf(visit), entries: { [visit.version]: parseJson(visit.entry) } }
+function paymentOptionOf(purchase: Purchase): PaymentOption {
+  return { terms: termsOf(purchase), entries: { [purchase.version]: parseJson(purchase.entry) } }
 }

@@ -58,8 +58,8 @@ export function FileDialog({ file, sealed, onClose }: Props) {
     }
   }
 
-  const check = (wanted: FileSourceInput) =>
-    run('check', async () => setChecked(await callProxy('fileCheck', { body: { source: wanted } })))
+  const check = (input: FileSourceInput) =>
+    run('check', async () => setChecked(await callProxy('fileCheck', { body: { source: input } })))
 
   function save(event: FormEvent) {
     event.preventDefault()

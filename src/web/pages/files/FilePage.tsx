@@ -75,7 +75,7 @@ function File({ code, file, paying }: { code: string; file: OpenedFile; paying: 
             <Trans>Waiting for the payment.</Trans>
           </p>
         ) : (
-          <Offer file={file} />
+          <PaymentOptions file={file} />
         )}
       </div>
     </Card>
@@ -126,7 +126,7 @@ function Download({ code }: { code: string }) {
   )
 }
 
-function Offer({ file: { prices, withdrawn } }: { file: OpenedFile }) {
+function PaymentOptions({ file: { prices, withdrawn } }: { file: OpenedFile }) {
   const { t } = useLingui()
   const session = useSession()
   const signedIn = session.kind === 'known' && session.viewer !== null

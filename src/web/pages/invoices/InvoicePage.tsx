@@ -41,13 +41,13 @@ export function InvoicePage() {
         <Icon name="arrowLeft" /> <Trans>Invoices</Trans>
       </Link>
       <SignedIn invitation={<Trans>Sign in to see this page</Trans>} skeleton={<PageSkeleton />}>
-        {() => <InvoiceSheet />}
+        {() => <InvoiceDocument />}
       </SignedIn>
     </div>
   )
 }
 
-function InvoiceSheet() {
+function InvoiceDocument() {
   const { invoiceId } = useParams('invoice')
   const { data, error, refetch, isFetching } = useQuery(invoiceQuery(invoiceId))
   if (!data)

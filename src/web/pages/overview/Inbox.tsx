@@ -56,10 +56,13 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
   })
   const { data: unmatched } = useQuery({ ...unmatchedQuery, enabled: viewer.wallets === 'all' })
   const { data: undelivered } = useQuery({ ...undeliveredQuery, enabled: viewer.wallets === 'all' })
-  const { data: asked } = useQuery({ ...refundRequestsQuery, enabled: viewer.wallets === 'all' })
+  const { data: refundRequests } = useQuery({
+    ...refundRequestsQuery,
+    enabled: viewer.wallets === 'all',
+  })
   const failed = useFailures(viewer)
   const low = useLowBalances(viewer)
-  const requests = asked?.total ?? 0
+  const requests = refundRequests?.total ?? 0
   const untold = undelivered?.total ?? 0
   const unassigned = unmatched?.transfers.filter(({ assigned }) => assigned === null).length ?? 0
   const [back, open] = [rolledBack?.total ?? 0, late?.total ?? 0]
@@ -132,7 +135,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
           </InboxItem>
         )}
         <FailureItems {...failed} />
-        {asked && <RefundRequestItems {...asked} />}
+        {refundRequests && <RefundRequestItems {...refundRequests} />}
         {open > 0 && (
           <InboxItem
             action={<Open search={{ status: 'pending' }} />}

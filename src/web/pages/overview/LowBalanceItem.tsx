@@ -9,7 +9,7 @@ import type { LowBalance } from './low-balances.ts'
 
 /** A managed wallet below its threshold, and where to send money. */
 export function LowBalanceItem({
-  low: { network, wallet, name, heldAtomic, thresholdAtomic },
+  low: { network, wallet, name, balanceAtomic, thresholdAtomic },
 }: {
   low: LowBalance
 }) {
@@ -34,7 +34,7 @@ export function LowBalanceItem({
       tone="warn"
     >
       <Trans>
-        <Amount atomic={heldAtomic} decimals={decimals} symbol={symbol} /> of at least{' '}
+        <Amount atomic={balanceAtomic} decimals={decimals} symbol={symbol} /> of at least{' '}
         <Amount atomic={thresholdAtomic} decimals={decimals} symbol={symbol} />
       </Trans>
     </InboxItem>

@@ -10,7 +10,7 @@ export type LowBalance = {
   network: Network
   wallet: string
   name: string
-  heldAtomic: bigint
+  balanceAtomic: bigint
   thresholdAtomic: bigint
 }
 
@@ -27,7 +27,7 @@ export async function readLow(
       const own = alerts.filter((alert) => alert.network === network.network)
       if (own.length === 0) return []
       const wallets = own.map(({ wallet }) => wallet).toSorted()
-      const { held } = await queryClient.fetchQuery({
+      const { balances } = await queryClient.fetchQuery({
         queryKey: ['lowBalances', network.network, wallets],
         queryFn: () => readBalances(network, wallets, [nativeAsset(network)]),
         staleTime: FRESH_MS,
@@ -35,10 +35,10 @@ export async function readLow(
         retry: false,
       })
       return own.flatMap(({ wallet, name, thresholdAtomic }) => {
-        const atomic = held.find((each) => each.wallet === wallet)?.atomic
+        const atomic = balances.find((each) => each.wallet === wallet)?.atomic
         const threshold = BigInt(thresholdAtomic)
         if (atomic === undefined || atomic >= threshold) return []
-        return [{ network, wallet, name, heldAtomic: atomic, thresholdAtomic: threshold }]
+        return [{ network, wallet, name, balanceAtomic: atomic, thresholdAtomic: threshold }]
       })
     }),
   )

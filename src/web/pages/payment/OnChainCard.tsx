@@ -47,10 +47,13 @@ export function OnChainCard({
     >
       <div className="px-5 pb-4">
         {data ? (
-          <Verdict truth={data} />
+          <Verdict verification={data} />
         ) : error ? (
           <Verdict
-            truth={{ kind: 'unavailable', body: t`Unreadable answer from your RPC endpoint.` }}
+            verification={{
+              kind: 'unavailable',
+              body: t`Unreadable answer from your RPC endpoint.`,
+            }}
           />
         ) : (
           <Skeleton className="h-12" />
@@ -66,8 +69,8 @@ export function OnChainCard({
   )
 }
 
-function Verdict({ truth }: { truth: OnChainVerification }) {
-  switch (truth.kind) {
+function Verdict({ verification }: { verification: OnChainVerification }) {
+  switch (verification.kind) {
     case 'matches':
       return (
         <Banner icon="checkDouble" tone="good">
@@ -83,15 +86,15 @@ function Verdict({ truth }: { truth: OnChainVerification }) {
     case 'contradicted':
       return (
         <Banner role="alert" title={<Trans>Not confirmed on chain</Trans>} tone="bad">
-          {truth.body}
+          {verification.body}
         </Banner>
       )
     case 'nothing':
-      return <Banner tone="neutral">{truth.body}</Banner>
+      return <Banner tone="neutral">{verification.body}</Banner>
     case 'unavailable':
       return (
         <Banner title={<Trans>Not available</Trans>} tone="warn">
-          {truth.body} <Trans>Not compared.</Trans>
+          {verification.body} <Trans>Not compared.</Trans>
         </Banner>
       )
   }

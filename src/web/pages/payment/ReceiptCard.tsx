@@ -25,10 +25,10 @@ export function ReceiptCard({
   network: Network
 }) {
   const { t } = useLingui()
-  const { data: truth } = useOnChainVerification(payment, network)
+  const { data: verification } = useOnChainVerification(payment, network)
   const [busy, setBusy] = useState(false)
   const receipt = receiptOf(payment)
-  const proven = truth?.kind === 'matches' && receipt !== undefined
+  const proven = verification?.kind === 'matches' && receipt !== undefined
 
   async function download() {
     if (!receipt) return

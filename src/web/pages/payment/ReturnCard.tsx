@@ -63,7 +63,7 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
     queryFn: ({ signal }) => readReturned(payment, { all: viewer?.wallets === 'all', signal }),
     enabled: mine && isPaid(payment.status),
   })
-  const { data: asked } = useQuery({
+  const { data: refundRequests } = useQuery({
     ...requestsOfPaymentQuery(payment.paymentId),
     enabled: mine && isPaid(payment.status),
   })
@@ -73,9 +73,9 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
   const money = { decimals: payment.decimals, symbol: payment.symbol }
   return (
     <Card subtitle={<Trans>A separate payment to the payer.</Trans>} title={<Trans>Refund</Trans>}>
-      {asked && asked.requests.length > 0 && (
+      {refundRequests && refundRequests.requests.length > 0 && (
         <ul className="mb-4 space-y-4 border-b border-line pb-4">
-          {asked.requests.map((request) => (
+          {refundRequests.requests.map((request) => (
             <li key={request.requestId}>
               <Request request={request} />
             </li>

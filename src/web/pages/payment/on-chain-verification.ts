@@ -86,14 +86,14 @@ async function compare(
         soon: true,
         body: t`Failed on your RPC endpoint. Nothing was paid.`,
       }
-    const spell = (atomic: bigint | string) =>
+    const formatAtomic = (atomic: bigint | string) =>
       `${formatAmount(BigInt(atomic), native.decimals)} ${native.symbol}`
     const handedIn = payment.mode === 'received'
-    const judged = handedIn ? (landed.moved === undefined ? EFFECT : NETWORK) : undefined
+    const comparedFields = handedIn ? (landed.moved === undefined ? EFFECT : NETWORK) : undefined
     const rows = landed.match.rows
       .filter(({ field }) =>
-        judged
-          ? judged.has(field)
+        comparedFields
+          ? comparedFields.has(field)
           : field !== 'fee' && field !== 'expiry' && field !== 'instructions',
       )
       .map(({ field, expected, got, ok }) => ({
@@ -117,7 +117,9 @@ async function compare(
         ok: effect.ok,
       })
     if (payment.fee)
-      rows.push(row(t`Network fee`, spell(payment.fee.amountAtomic), spell(landed.feeAtomic)))
+      rows.push(
+        row(t`Network fee`, formatAtomic(payment.fee.amountAtomic), formatAtomic(landed.feeAtomic)),
+      )
     // An unconfirmed transaction may still move to another block.
     if (payment.blockHeight !== null && !isOpen(status))
       rows.push(
@@ -150,12 +152,12 @@ function movedRows(
 ): VerificationRow[] {
   const found = moves.filter(({ from, to }) => from === sender || to === recipient)
   const list = (values: readonly string[]) => [...new Set(values)].join(', ') || t`nobody`
-  const spell = (atomic: bigint) => `${formatAmount(atomic, asset.decimals)} ${asset.symbol}`
+  const formatAtomic = (atomic: bigint) => `${formatAmount(atomic, asset.decimals)} ${asset.symbol}`
   const total = found.reduce((sum, move) => sum + move.amountAtomic, 0n)
   return [
     { name: t`From`, record: sender, chain: list(found.map(({ from }) => from)), ok },
     { name: t`To`, record: recipient, chain: list(found.map(({ to }) => to)), ok },
-    { name: t`Amount`, record: spell(amountAtomic), chain: spell(total), ok },
+    { name: t`Amount`, record: formatAtomic(amountAtomic), chain: formatAtomic(total), ok },
   ]
 }
 

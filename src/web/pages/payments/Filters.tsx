@@ -40,7 +40,7 @@ export function Filters({ filter }: { filter: PaymentFilter }) {
   const now = useNow()
   // A phone shows what is set as chips, and what can be set on demand.
   const [open, setOpen] = useState(false)
-  const keptFocus = usePersistentFocus()
+  const persistentFocus = usePersistentFocus()
   const change = (next: Partial<Record<keyof PaymentFilter, string | undefined>>) =>
     navigate(pathTo('payments', { search: readSearch('payments', { ...filter, ...next }) }), {
       replace: true,
@@ -53,7 +53,7 @@ export function Filters({ filter }: { filter: PaymentFilter }) {
   })
   const symbols = [...new Set(networks.flatMap(({ assets }) => assets.map(({ symbol }) => symbol)))]
   return (
-    <search className="mb-4 block" {...keptFocus}>
+    <search className="mb-4 block" {...persistentFocus}>
       <div className="flex flex-wrap items-center gap-2">
         <Segmented
           className="max-sm:flex max-sm:basis-full"
@@ -128,16 +128,16 @@ function Chips({
   onChange,
 }: {
   chips: readonly FilterChip[]
-  onChange: (without: FilterChip['without']) => void
+  onChange: (without: FilterChip['cleared']) => void
 }) {
   const { t } = useLingui()
   return (
     <ul aria-label={t`Active filters`} className="mt-3 flex flex-wrap items-center gap-2">
-      {chips.map(({ id, text, without }) => (
+      {chips.map(({ id, text, cleared }) => (
         <li key={id}>
           <button
             className="touch-target inline-flex h-8 max-w-76 items-center gap-1.5 rounded-full border border-line bg-surface ps-3 pe-2 text-sm text-ink hover:bg-hover"
-            onClick={() => onChange(without)}
+            onClick={() => onChange(cleared)}
             title={t`Remove filter`}
             type="button"
           >
@@ -180,20 +180,20 @@ function SearchBox({ text, onSearch }: { text: string; onSearch: (text: string) 
   const { t } = useLingui()
   const member = hasRole(useRole(), 'viewer')
   const [typed, setTyped] = useState(text)
-  const asked = useRef(text)
+  const lastQuery = useRef(text)
   const problem = useId()
 
   // The address changed without us: Back, or "Clear filters".
   useEffect(() => {
-    if (text === asked.current) return
-    asked.current = text
+    if (text === lastQuery.current) return
+    lastQuery.current = text
     setTyped(text)
   }, [text])
 
   useEffect(() => {
-    const wanted = typed.trim()
-    if (wanted === asked.current) return
-    const timer = setTimeout(() => search(wanted), PAUSE_MS)
+    const query = typed.trim()
+    if (query === lastQuery.current) return
+    const timer = setTimeout(() => search(query), PAUSE_MS)
     return () => clearTimeout(timer)
   })
 
@@ -202,10 +202,10 @@ function SearchBox({ text, onSearch }: { text: string; onSearch: (text: string) 
   const example = parsed.ok ? undefined : examples[parsed.problem.expected]
 
   /** What cannot be read is not asked: the list stays as it is. */
-  function search(wanted: string) {
-    if (!parseSearch(wanted).ok) return
-    asked.current = wanted
-    onSearch(wanted)
+  function search(query: string) {
+    if (!parseSearch(query).ok) return
+    lastQuery.current = query
+    onSearch(query)
   }
 
   return (
@@ -213,9 +213,9 @@ function SearchBox({ text, onSearch }: { text: string; onSearch: (text: string) 
       className="min-w-56 flex-1 max-sm:basis-full"
       onSubmit={(event) => {
         event.preventDefault()
-        const wanted = typed.trim()
-        if (isPaymentId(wanted)) navigate(pathTo('payment', { params: { paymentId: wanted } }))
-        else search(wanted)
+        const query = typed.trim()
+        if (isPaymentId(query)) navigate(pathTo('payment', { params: { paymentId: query } }))
+        else search(query)
       }}
     >
       <Input

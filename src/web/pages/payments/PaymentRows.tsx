@@ -193,19 +193,19 @@ function RowsInSight({ rowAt, notes, names, total, selection, picking, onNear }:
 
 /** Focuses a row: now, or as soon as it is drawn. */
 function useFocusRow(list: RefObject<HTMLElement | null>): (index: number) => void {
-  const wanted = useRef<number>(undefined)
+  const focusIndex = useRef<number>(undefined)
   const tryNow = useCallback(() => {
     const link =
-      wanted.current !== undefined &&
-      list.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] a`)
+      focusIndex.current !== undefined &&
+      list.current?.querySelector<HTMLElement>(`[data-index="${focusIndex.current}"] a`)
     if (!link) return
     link.focus({ preventScroll: true })
-    wanted.current = undefined
+    focusIndex.current = undefined
   }, [list])
   useLayoutEffect(tryNow)
   return useCallback(
     (index) => {
-      wanted.current = index
+      focusIndex.current = index
       tryNow()
     },
     [tryNow],

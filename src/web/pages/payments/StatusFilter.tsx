@@ -20,12 +20,12 @@ export function StatusFilter({ statuses, incomplete, onChange }: StatusFilterPro
   const { t } = useLingui()
   const [only] = statuses
   // The address follows a moment later; a tick stands at once.
-  const asked = incomplete ? INCOMPLETE : statuses
-  const [ticked, setTicked] = useState(asked)
-  const [told, setTold] = useState(asked.toString())
-  if (told !== asked.toString()) {
-    setTold(asked.toString())
-    setTicked(asked)
+  const selected = incomplete ? INCOMPLETE : statuses
+  const [ticked, setTicked] = useState(selected)
+  const [lastSelected, setLastSelected] = useState(selected.toString())
+  if (lastSelected !== selected.toString()) {
+    setLastSelected(selected.toString())
+    setTicked(selected)
   }
   const change = (next: readonly ListedStatus[] | typeof INCOMPLETE) => {
     setTicked(next)

@@ -85,7 +85,7 @@ export function Views({ filter }: { filter: PaymentFilter }) {
   const { t } = useLingui()
   const views = useSavedViews()
   const [naming, setNaming] = useState(false)
-  const keptFocus = usePersistentFocus()
+  const persistentFocus = usePersistentFocus()
   const here = views.find((view) => isSameFilter(view.filter, filter))
 
   function remove(view: SavedView) {
@@ -97,7 +97,7 @@ export function Views({ filter }: { filter: PaymentFilter }) {
   return (
     <div
       className="mb-4 flex items-center gap-1 overflow-x-auto border-b border-line"
-      {...keptFocus}
+      {...persistentFocus}
     >
       <nav aria-label={t`Views`}>
         <ul className="flex">

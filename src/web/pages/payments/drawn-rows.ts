@@ -18,13 +18,13 @@ const AT_ONCE = 3
  */
 export function nextDrawn(drawn: RowRange, sight: RowRange, count: number): RowRange {
   const far = { from: Math.max(0, sight.from - BEYOND), to: Math.min(count - 1, sight.to + BEYOND) }
-  const kept = { from: Math.max(drawn.from, far.from), to: Math.min(drawn.to, far.to) }
+  const overlap = { from: Math.max(drawn.from, far.from), to: Math.min(drawn.to, far.to) }
   const down = drawn.from <= drawn.to && drawn.to < far.from
   const start = down ? sight.to + 1 : sight.from
-  const { from, to } = kept.from <= kept.to ? kept : { from: start, to: start - 1 }
+  const { from, to } = overlap.from <= overlap.to ? overlap : { from: start, to: start - 1 }
   let left = AT_ONCE
-  const some = (wanted: number) => {
-    const taken = Math.max(0, Math.min(left, wanted))
+  const some = (most: number) => {
+    const taken = Math.max(0, Math.min(left, most))
     left -= taken
     return taken
   }

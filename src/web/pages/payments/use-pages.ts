@@ -17,7 +17,7 @@ import { queryClient } from '../../api/query-client.ts'
  * Pages further than this from those in view are dropped, so that a list of any length uses the
  * same memory.
  */
-const KEPT_AROUND = 8
+const PAGES_AROUND = 8
 /** Dragging the scrollbar passes many pages; only those where it rests are read. */
 const REST_MS = 90
 
@@ -102,7 +102,7 @@ export function usePages(
       queryKey: ['paymentList', viewer, query, 'page'],
       predicate: ({ queryKey }) => {
         const index = Number(queryKey[4])
-        return index > 0 && (index < first - KEPT_AROUND || index > last + KEPT_AROUND)
+        return index > 0 && (index < first - PAGES_AROUND || index > last + PAGES_AROUND)
       },
     })
   }, [near, viewer, query])

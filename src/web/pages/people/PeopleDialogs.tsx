@@ -87,15 +87,15 @@ function RoleDialog({ operation, run, ...props }: RoleDialogProps) {
   const approving = useApproval((approval) => run(approval).finally(refreshPeople))
   const ready = signer !== undefined && !unchanged
 
-  function ask(event: FormEvent) {
+  function submit(event: FormEvent) {
     event.preventDefault()
-    if (ready && !approving.busy) void approving.ask(operation, signer)
+    if (ready && !approving.busy) void approving.requestApproval(operation, signer)
   }
 
   return (
     <Dialog onClose={onClose} open title={title}>
       {approving.approval && <ApproveStep approval={approving.approval} approving={approving} />}
-      <form className="grid gap-4" hidden={approving.approval !== undefined} onSubmit={ask}>
+      <form className="grid gap-4" hidden={approving.approval !== undefined} onSubmit={submit}>
         {subject}
         <div>
           <p aria-hidden className="mb-1.5 text-sm font-medium">

@@ -201,10 +201,10 @@ function EntryDialog({ entry, onClose }: { entry: Entry | undefined; onClose: ()
   const [name, setName] = useState(entry?.name ?? '')
   const [address, setAddress] = useState(entry?.address ?? '')
   const [only, setOnly] = useState<readonly string[]>(entry?.networks ?? [])
-  const [asked, setAsked] = useState(false)
+  const [submitted, setSubmitted] = useState(false)
 
   const read = readEntry({ name, address, networks: only })
-  const problem = asked && !read.ok ? read.problem : undefined
+  const problem = submitted && !read.ok ? read.problem : undefined
   const known =
     read.ok && read.entry.address !== entry?.address ? findEntry(read.entry.address) : undefined
   const twin = read.ok
@@ -218,7 +218,7 @@ function EntryDialog({ entry, onClose }: { entry: Entry | undefined; onClose: ()
     : []
 
   function save() {
-    setAsked(true)
+    setSubmitted(true)
     if (!read.ok || known) return
     if (entry && entry.address !== read.entry.address) removeEntry(entry.address)
     saveEntry(read.entry)

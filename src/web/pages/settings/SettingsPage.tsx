@@ -271,9 +271,9 @@ export type CapFieldProps = {
 export function CapField({ asset, capKey, of, label }: CapFieldProps) {
   const { t } = useLingui()
   const cap = useCaps()[capKey]
-  const kept = cap?.[of]
+  const saved = cap?.[of]
   const shown =
-    kept === undefined ? '' : formatAmountText(BigInt(kept), asset.decimals, { exact: true }).text
+    saved === undefined ? '' : formatAmountText(BigInt(saved), asset.decimals, { exact: true }).text
   /** What is being typed; nothing while the field shows what is kept. */
   const [typed, setTyped] = useState<string>()
   const [problem, setProblem] = useState<string>()

@@ -33,15 +33,15 @@ export type CheckListProps = { checks: readonly Check[] }
 
 /** What does not hold or is not known, in view; what holds, folded where it is much. */
 export function CheckList({ checks }: CheckListProps) {
-  const [userError, held] = [
+  const [userError, passed] = [
     checks.filter(({ state }) => state !== 'ok'),
     checks.filter(({ state }) => state === 'ok'),
   ]
   return (
     <div className="space-y-3">
       {userError.length > 0 && <Rows caption={<Trans>Problems</Trans>} checks={userError} />}
-      {held.length > 0 && (
-        <details className="group" open={held.length <= FEW}>
+      {passed.length > 0 && (
+        <details className="group" open={passed.length <= FEW}>
           <summary className="flex cursor-pointer items-center gap-2 rounded-sm py-1.5 text-sm font-medium">
             <Icon
               className="shrink-0 text-muted transition-transform group-open:rotate-90"
@@ -49,12 +49,12 @@ export function CheckList({ checks }: CheckListProps) {
               size={14}
             />
             <span className="flex flex-wrap gap-x-3">
-              <Plural one="# check holds" other="# checks hold" value={held.length} />
-              <Sources checks={held} />
+              <Plural one="# check holds" other="# checks hold" value={passed.length} />
+              <Sources checks={passed} />
             </span>
           </summary>
           <div className="mt-2">
-            <Rows caption={<Trans>What holds</Trans>} checks={held} />
+            <Rows caption={<Trans>What holds</Trans>} checks={passed} />
           </div>
         </details>
       )}

@@ -42,7 +42,7 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
     startFields(facts, networks, [...(session?.wallets ?? []), ...sellerWallets]),
   )
   const [problems, setProblems] = useState<ExpectedProblems>({})
-  const { busy, asked, result, mispaid, userError, run, forget } = useProofCheck()
+  const { busy, expected, result, mispaid, userError, run, forget } = useProofCheck()
   // A settlement in progress stays in view until it is left, no matter what the next check says:
   // its outcome is shown there.
   const [settling, setSettling] = useState(false)
@@ -60,7 +60,7 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
       timeoutS: Number(fields.timeout),
     }
     const how: How =
-      kind === 'accept' ? { kind, accepting } : { kind, askService: isMine(expected.wallet) }
+      kind === 'accept' ? { kind, accepting } : { kind, withService: isMine(expected.wallet) }
     const known = { ...facts, transaction: facts.transaction ?? landed ?? null }
     void run({ header: found.header, payment: found.payment, facts: known, expected }, how)
   }
@@ -108,19 +108,19 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
           network={networks.find(({ network }) => network === fields.network)}
           result={result}
         >
-          {mispaid && asked && (
+          {mispaid && expected && (
             <SendBack
-              decimals={asked.asset.decimals}
+              decimals={expected.asset.decimals}
               mispaid={mispaid}
-              reminded={isMine(asked.wallet)}
+              reminded={isMine(expected.wallet)}
             />
           )}
         </ResultCard>
       )}
-      {asked &&
-        (settling || (settles(asked.wallet) && result && verdictOf(result) !== 'invalid')) && (
+      {expected &&
+        (settling || (settles(expected.wallet) && result && verdictOf(result) !== 'invalid')) && (
           <SettleCard
-            expected={asked}
+            expected={expected}
             facts={facts}
             header={found.header}
             key={found.header}
@@ -236,12 +236,12 @@ function ProofCard({ facts }: { facts: ProofFacts }) {
 }
 
 /** How a proof is checked: as far as it uses nothing up, with the service where it may be asked; or to the end. */
-type How = { kind: 'check'; askService: boolean } | { kind: 'accept'; accepting: Accepting }
+type How = { kind: 'check'; withService: boolean } | { kind: 'accept'; accepting: Accepting }
 
 /** What was asked of a proof last, and what came of it. */
 type ProofCheckState = {
   busy: How['kind'] | null
-  asked: Expected | undefined
+  expected: Expected | undefined
   result: ProofResult | undefined
   /** It came, in another amount than was asked for. */
   mispaid: Mispaid | undefined
@@ -253,18 +253,18 @@ type ProofCheckState = {
 
 function useProofCheck(): ProofCheckState {
   const [busy, setBusy] = useState<How['kind'] | null>(null)
-  const [asked, setAsked] = useState<Expected>()
+  const [expected, setExpected] = useState<Expected>()
   const [found, setFound] = useState<{ result: ProofResult; mispaid: Mispaid | undefined }>()
   const [userError, setUserError] = useState<string>()
 
   async function run(question: ProofQuestion, how: How) {
     setBusy(how.kind)
-    setAsked(question.expected)
+    setExpected(question.expected)
     setUserError(undefined)
     try {
       const result =
         how.kind === 'check'
-          ? await checkOnly(question, how.askService)
+          ? await checkOnly(question, how.withService)
           : await checkAndAccept(question, how.accepting)
       const mispaid = mispaidOf(
         { ...result, payer: question.facts.payer },
@@ -282,7 +282,7 @@ function useProofCheck(): ProofCheckState {
 
   return {
     busy,
-    asked,
+    expected,
     result: found?.result,
     mispaid: found?.mispaid,
     userError,
@@ -303,11 +303,13 @@ export function mispaidOf(
   { network, asset, wallet, amountAtomic }: Expected,
   now: number,
 ): Mispaid | undefined {
-  const told = new Map(
+  const checksByName = new Map(
     checks.filter(({ source }) => source === 'chain').map((check) => [check.name, check]),
   )
-  const amount = told.get('amount')
-  const came = ['transaction', 'recipient', 'asset'].every((name) => told.get(name)?.state === 'ok')
+  const amount = checksByName.get('amount')
+  const came = ['transaction', 'recipient', 'asset'].every(
+    (name) => checksByName.get(name)?.state === 'ok',
+  )
   if (!came || amount?.state !== 'bad' || amount.got.code !== 'amount' || !payer || !transaction)
     return undefined
   const { symbol, decimals, amountAtomic: cameAtomic } = amount.got.params

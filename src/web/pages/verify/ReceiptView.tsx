@@ -32,7 +32,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
   const bad = checks.some(({ state }) => state === 'bad')
   const open = checks.some(({ state }) => state === 'open')
 
-  async function ask() {
+  async function requestReceipt() {
     if (!network || !asset) return
     setBusy(true)
     const expected = {
@@ -125,7 +125,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
             busy={busy}
             className="mt-4"
             icon={<Icon name="shield" />}
-            onClick={() => void ask()}
+            onClick={() => void requestReceipt()}
             variant="primary"
           >
             <Trans>Ask my node</Trans>

@@ -107,7 +107,7 @@ export async function findTransaction(
     memo: 'memo_mismatch',
     instructions: 'unexpected_instruction',
   } as const
-  const judged = new Set<string>([
+  const comparedFields = new Set<string>([
     'recipient',
     'amount',
     'asset',
@@ -135,7 +135,7 @@ export async function findTransaction(
   }
   const rows = landed.moved
     ? movedRows(landed.moved.moves, { asset, wallet, amountAtomic, payer })
-    : landed.match.rows.filter(({ field }) => judged.has(field))
+    : landed.match.rows.filter(({ field }) => comparedFields.has(field))
   const checks = [
     outcome,
     ...rows.map(({ field, ok, expected, got }): Check => ({
@@ -162,7 +162,7 @@ function blocksFact(count: number): CheckFact {
 }
 
 type Row = { field: string; ok: boolean; expected: AnyCheckFact; got: AnyCheckFact }
-type Wanted = Pick<Expected, 'asset' | 'wallet' | 'amountAtomic'> & Pick<Known, 'payer'>
+type TransferTerms = Pick<Expected, 'asset' | 'wallet' | 'amountAtomic'> & Pick<Known, 'payer'>
 
 /**
  * Tokens may arrive in any account's transaction: a facilitator's, for example. What the token
@@ -170,7 +170,7 @@ type Wanted = Pick<Expected, 'asset' | 'wallet' | 'amountAtomic'> & Pick<Known, 
  */
 function movedRows(
   moves: readonly TokenMove[],
-  { asset, wallet, amountAtomic, payer }: Wanted,
+  { asset, wallet, amountAtomic, payer }: TransferTerms,
 ): Row[] {
   const touching = moves.filter(({ from, to }) => from === wallet || to === wallet)
   const came = touching.filter(({ to }) => to === wallet)
@@ -275,7 +275,7 @@ async function lookForMessage(
       ],
     }
   if (reading.kind === 'superseded' && !reading.finalized) {
-    const spent: Check = {
+    const usedCheck: Check = {
       name: 'fresh',
       source: 'chain',
       state: 'open',
@@ -284,7 +284,7 @@ async function lookForMessage(
     }
     return {
       ...NOTHING,
-      checks: [spent],
+      checks: [usedCheck],
       undecided: t`Executed or cancelled. Check the transaction.`,
     }
   }

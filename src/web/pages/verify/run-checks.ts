@@ -52,7 +52,7 @@ async function readWithContract(question: ProofQuestion): Promise<Check[]> {
 /** Checks and uses nothing up: the reader's own node, and the service if it may be asked. */
 export async function checkOnly(
   question: ProofQuestion,
-  askService: boolean,
+  withService: boolean,
 ): Promise<ProofResult> {
   const { facts, payment, expected } = question
   // If the proof names the payee as fee payer, no facilitator can judge it: only the payee can
@@ -61,7 +61,7 @@ export async function checkOnly(
   const [local, chain, service] = await Promise.all([
     readWithContract(question),
     readOnChain(facts, expected),
-    askService && !own ? checkWithService(payment, expected) : undefined,
+    withService && !own ? checkWithService(payment, expected) : undefined,
   ])
   const { checks, used } = joined({ local, chain, service: service?.checks ?? [] })
   return {
@@ -70,7 +70,7 @@ export async function checkOnly(
     transaction: chain.transaction,
     paymentId: null,
     already: used,
-    signIn: service?.signIn ?? (!askService && !own),
+    signIn: service?.signIn ?? (!withService && !own),
   }
 }
 
@@ -134,7 +134,7 @@ export function joined({ local, chain, service }: CheckSources): {
   checks: Check[]
   used: boolean
 } {
-  const spent = wasCarriedOut(chain) || isSpent(chain)
+  const used = wasCarriedOut(chain) || isUsed(chain)
   const isOver = ({ name, state }: Check) =>
     wasCarriedOut(chain) && state === 'bad' && ONCE.has(name)
   const news = service.filter(({ name, state }) => state === 'bad' || !READ_HERE.has(name))
@@ -142,7 +142,7 @@ export function joined({ local, chain, service }: CheckSources): {
     checks: [
       ...local.filter(
         (check) =>
-          !(spent && check.state === 'bad' && check.name === 'window') &&
+          !(used && check.state === 'bad' && check.name === 'window') &&
           !(wasCarriedOut(chain) && isOutdated(check)),
       ),
       ...chain.checks,
@@ -170,7 +170,7 @@ function wasCarriedOut({ checks }: CheckSources['chain']): boolean {
 }
 
 /** It cannot be executed any more, and the reader's node does not show what used it. */
-function isSpent({ checks }: CheckSources['chain']): boolean {
+function isUsed({ checks }: CheckSources['chain']): boolean {
   return checks.some(({ name, state }) => name === 'fresh' && state === 'open')
 }
 

@@ -12,7 +12,7 @@ import { Banner } from '../../ui/Banner.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { WrappedInput } from '../../ui/WrappedInput.tsx'
-import { paysOnly, payYourself, readRecipient } from './fields.ts'
+import { paysOnly, payYourself, cleanRecipient } from './fields.ts'
 import { sellersOn } from './start-values.ts'
 
 export type RecipientFieldProps = {
@@ -48,7 +48,7 @@ export function RecipientField({
   const book = useAddressBook().filter(
     (entry) => isForNetwork(entry, network.network) && entry.address !== own,
   )
-  const parsed = parseAddress(readRecipient(value))
+  const parsed = parseAddress(cleanRecipient(value))
   const address = parsed.ok ? parsed.address : undefined
   const lookAlike = useLookAlike(address, network.network)
   const name = book.find((entry) => entry.address === address)?.name

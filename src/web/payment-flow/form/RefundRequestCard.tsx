@@ -57,7 +57,7 @@ export function RefundRequestCard({
   heading: Heading,
 }: RefundRequestCardProps) {
   const [asking, setAsking] = useState(false)
-  const ask = next !== null && !asking && (
+  const requestButton = next !== null && !asking && (
     <Button onClick={() => setAsking(true)} size="sm">
       {requests.length === 0 ? (
         <Trans>Ask for a refund</Trans>
@@ -72,14 +72,14 @@ export function RefundRequestCard({
         <ul className="mb-3 space-y-3">
           {requests.map((request) => (
             <li key={request.requestId}>
-              <Asked request={request} />
+              <RequestRow request={request} />
             </li>
           ))}
         </ul>
       )}
-      {ask}
+      {requestButton}
       {next !== null && asking && (
-        <AskForm next={next} onClose={() => setAsking(false)} payment={payment} />
+        <RequestForm next={next} onClose={() => setAsking(false)} payment={payment} />
       )}
     </>
   )
@@ -90,7 +90,7 @@ export function RefundRequestCard({
       </Card>
     )
   // Few who have just paid want it back: a button is enough.
-  if (requests.length === 0 && !asking) return <div className="no-print mt-4">{ask}</div>
+  if (requests.length === 0 && !asking) return <div className="no-print mt-4">{requestButton}</div>
   return (
     <section className="no-print mt-6 rounded-lg border border-edge p-4 text-start">
       <Heading className="mb-3 text-base font-semibold">
@@ -109,7 +109,7 @@ const TONES: Readonly<Record<RefundRequest['state'], Tone>> = {
 }
 
 /** One request, in the words of its payer, and the answer in the merchant's. */
-function Asked({ request }: { request: RefundRequest }) {
+function RequestRow({ request }: { request: RefundRequest }) {
   const { amountAtomic, decimals, symbol, state, declined, reason } = request
   return (
     <>
@@ -151,14 +151,14 @@ function stateWord(state: RefundRequest['state']): string {
   }
 }
 
-type AskFormProps = {
+type RequestFormProps = {
   payment: PaymentStatusBody
   next: NonNullable<Requests['next']>
   onClose: () => void
 }
 
 /** What the wallet signs is built here, from what the form shows. Of the service's answer it has the number, the deployment, and what is left at most. */
-function AskForm({ payment, next, onClose }: AskFormProps) {
+function RequestForm({ payment, next, onClose }: RequestFormProps) {
   const { t } = useLingui()
   const { network: id, sender: payer, paymentId, asset, symbol, decimals } = payment
   const network = useNetwork(id)
@@ -173,7 +173,7 @@ function AskForm({ payment, next, onClose }: AskFormProps) {
   const fits = parsed.ok && parsed.atomic > 0n && parsed.atomic <= most
   const maximum = `${formatAmount(most, decimals)} ${symbol}`
 
-  async function ask(signer: ConnectedAccount, amountAtomic: bigint) {
+  async function sendRequest(signer: ConnectedAccount, amountAtomic: bigint) {
     const { number, deployment } = next
     const written = reason.trim()
     const terms = { paymentId, number, network: id, deployment, payer, asset, symbol, decimals }
@@ -219,7 +219,7 @@ function AskForm({ payment, next, onClose }: AskFormProps) {
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    if (account?.address === payer && fits) void ask(account, parsed.atomic)
+    if (account?.address === payer && fits) void sendRequest(account, parsed.atomic)
   }
 
   const paid = shortAddress(payer)

@@ -3,7 +3,7 @@ import { NATIVE_ETH, NATIVE_SOL, type Network } from '#contract/network.ts'
 import {
   checkAmount,
   checkPriorityFee,
-  checkRecipient,
+  validateRecipient,
   checkResource,
   customFeeAtomic,
   readAmount,
@@ -57,14 +57,14 @@ test('an amount above the balance names the shortfall to the last unit', () => {
 
 test('a recipient must fit the network, carry its checksum, and be someone else', () => {
   const key = 'So11111111111111111111111111111111111111112'
-  expect(checkRecipient(`\u200b${key} `, solana, undefined)).toBe(true)
-  expect(checkRecipient(key, evm, undefined)).toContain('Ethereum address')
-  expect(checkRecipient(key, solana, key)).toContain('your paying wallet')
-  expect(checkRecipient('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', evm, undefined)).toBe(true)
-  expect(checkRecipient('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD', evm, undefined)).toContain(
+  expect(validateRecipient(`\u200b${key} `, solana, undefined)).toBe(true)
+  expect(validateRecipient(key, evm, undefined)).toContain('Ethereum address')
+  expect(validateRecipient(key, solana, key)).toContain('your paying wallet')
+  expect(validateRecipient('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', evm, undefined)).toBe(true)
+  expect(validateRecipient('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD', evm, undefined)).toContain(
     'checksum',
   )
-  expect(checkRecipient('hello', evm, undefined)).toContain('whole address')
+  expect(validateRecipient('hello', evm, undefined)).toContain('whole address')
 })
 
 test('a resource is a whole web address, a fee of one’s own has a limit', () => {

@@ -61,22 +61,22 @@ export function localDecimal(plain: string): string {
 }
 
 /** Addresses copied from chats may contain invisible characters. */
-export function readRecipient(text: string): string {
+export function cleanRecipient(text: string): string {
   return text.replace(/[\s\u200b-\u200f\u202a-\u202e\u2060\ufeff]/g, '')
 }
 
-export function checkRecipient(
+export function validateRecipient(
   text: string,
   network: Network,
   sender: string | undefined,
 ): string | true {
-  const parsed = parseAddress(readRecipient(text))
+  const parsed = parseAddress(cleanRecipient(text))
   if (!parsed.ok)
     return parsed.problem === 'bad_checksum'
       ? t`Wrong checksum. Copy it again.`
       : t`Paste the whole address.`
-  const wanted = familyOf(network.network)
-  if (parsed.family !== wanted) return wrongFamily(wanted)
+  const expected = familyOf(network.network)
+  if (parsed.family !== expected) return wrongFamily(expected)
   return parsed.address === sender ? payYourself() : true
 }
 
@@ -194,6 +194,6 @@ function describeProblem(
   }
 }
 
-function wrongFamily(wanted: Family): string {
-  return wanted === 'evm' ? t`Enter an Ethereum address.` : t`Enter a Solana address.`
+function wrongFamily(expected: Family): string {
+  return expected === 'evm' ? t`Enter an Ethereum address.` : t`Enter a Solana address.`
 }

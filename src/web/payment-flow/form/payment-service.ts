@@ -17,7 +17,7 @@ import { linkProblem, linkReason } from './open-link.ts'
 /** The service behind the proxy, as a payment uses it. */
 export const paymentService: PaymentService = {
   build: async (order, key) => {
-    const reply = await requestWithRetry(() => ask(order, key))
+    const reply = await requestWithRetry(() => requestPayment(order, key))
     const { paymentId, lastValidBlockHeight, expiresAt, transaction, evidence } = reply
     const bytes = Uint8Array.from(atob(transaction), (char) => char.charCodeAt(0))
     return { paymentId, lastValidBlockHeight, expiresAt, bytes, evidence }
@@ -42,7 +42,7 @@ export const paymentService: PaymentService = {
 }
 
 /** A link's terms are not sent again: the proxy takes them from the link. */
-async function ask(
+async function requestPayment(
   order: WalletPaymentIntent,
   idempotencyKey: string,
 ): ReturnType<typeof call<'transactionSend'>> {

@@ -50,9 +50,10 @@ export async function withSigned(
 
 async function signedBytes(network: Network, transaction: string): Promise<Receipt['signed']> {
   const { readSignedEvm, readSignedSolana } = await import('./signed-transaction.ts')
-  const ask = (method: string, params: readonly unknown[]) => callNetwork(network, method, params)
+  const callEndpoint = (method: string, params: readonly unknown[]) =>
+    callNetwork(network, method, params)
   if (familyOf(network.network) === 'evm')
-    return readSignedEvm(await ask('eth_getTransactionByHash', [transaction]), transaction)
+    return readSignedEvm(await callEndpoint('eth_getTransactionByHash', [transaction]), transaction)
   const options = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }
-  return readSignedSolana(await ask('getTransaction', [transaction, options]), transaction)
+  return readSignedSolana(await callEndpoint('getTransaction', [transaction, options]), transaction)
 }

@@ -67,7 +67,7 @@ export async function outflowsSince(
   { network, asset }: WalletPaymentIntent,
   since: number,
 ): Promise<bigint> {
-  const spent = (await journal.list()).filter(
+  const outgoing = (await journal.list()).filter(
     ({ state }) =>
       state.order.network === network &&
       state.order.asset.address === asset.address &&
@@ -75,7 +75,7 @@ export async function outflowsSince(
       mayHaveLeft(state) &&
       !(state.step === 'failed' && state.reason !== 'other'),
   )
-  return spent.reduce((sum, { state }) => sum + state.order.amountAtomic, 0n)
+  return outgoing.reduce((sum, { state }) => sum + state.order.amountAtomic, 0n)
 }
 
 /** Addresses that were paid from here on a network, by our own RPC's word. */

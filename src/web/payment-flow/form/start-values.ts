@@ -13,7 +13,7 @@ import {
   feeCapOf,
   localDecimal,
   readAmount,
-  readRecipient,
+  cleanRecipient,
   writeAmount,
   type CheckoutFields,
 } from './fields.ts'
@@ -67,12 +67,12 @@ export function prefillFromLink({ terms, asset }: OpenLink): CheckoutPrefill {
  */
 export function startValues(
   previous: WalletPaymentIntent | undefined,
-  asked: CheckoutPrefill,
+  prefill: CheckoutPrefill,
   { networks, sellerWallets }: Pick<PublicConfig, 'networks' | 'sellerWallets'>,
 ): CheckoutFields {
   if (previous) return fieldsOf(previous, networks)
-  const to = asked.to === undefined ? undefined : parseAddress(readRecipient(asked.to))
-  const named = networks.find((each) => each.network === asked.network)
+  const to = prefill.to === undefined ? undefined : parseAddress(cleanRecipient(prefill.to))
+  const named = networks.find((each) => each.network === prefill.network)
   const fitting = to?.ok ? networks.find((each) => familyOf(each.network) === to.family) : undefined
   // Defaults to a network of a wallet used before.
   const usual = networks.find((each) => rememberedWallet(familyOf(each.network)) !== undefined)
@@ -80,12 +80,12 @@ export function startValues(
   const sellers = network ? sellersOn(network, sellerWallets) : []
   return {
     network: network?.network ?? '',
-    asset: (network && (findAsset(network, asked.asset) ?? nativeAsset(network)).address) ?? '',
-    recipient: asked.to ?? (sellers.length === 1 ? (sellers[0] ?? '') : ''),
-    amount: localDecimal(asked.amount ?? ''),
-    resource: asked.resource ?? '',
-    description: asked.description ?? '',
-    reference: asked.reference ?? '',
+    asset: (network && (findAsset(network, prefill.asset) ?? nativeAsset(network)).address) ?? '',
+    recipient: prefill.to ?? (sellers.length === 1 ? (sellers[0] ?? '') : ''),
+    amount: localDecimal(prefill.amount ?? ''),
+    resource: prefill.resource ?? '',
+    description: prefill.description ?? '',
+    reference: prefill.reference ?? '',
     email: '',
     fee: 'auto',
     priorityFee: '',
@@ -177,12 +177,12 @@ export type CheckoutForm = {
  * The order of validated fields. Its id is created here, before the first request. A link's terms
  * are taken from the link.
  */
-export function intentOf(
+export function checkoutIntentOf(
   fields: CheckoutFields,
   { network, asset, account, priorityFeeAtomic, link, refundOf }: CheckoutForm,
 ): WalletPaymentIntent {
   const [recipient, amount] = [
-    parseAddress(readRecipient(fields.recipient)),
+    parseAddress(cleanRecipient(fields.recipient)),
     readAmount(fields.amount, asset),
   ]
   const set = link?.terms.amountAtomic ?? null

@@ -13,7 +13,9 @@ import { Disclosure } from '../../ui/Disclosure.tsx'
 type FeeStep = Step & { kind: 'fee_limit' | 'fee_price' }
 type Operation = Step & { kind: Exclude<Step['kind'], FeeStep['kind']> }
 
-const WORDS: Readonly<Record<Operation['kind'], { title: MessageDescriptor; icon: IconName }>> = {
+const OPERATION_TITLES: Readonly<
+  Record<Operation['kind'], { title: MessageDescriptor; icon: IconName }>
+> = {
   transfer: { title: msg`Send`, icon: 'arrowOut' },
   token_transfer: { title: msg`Token transfer`, icon: 'arrowOut' },
   account_opened: {
@@ -71,7 +73,11 @@ export function Instructions({ steps, bytes, fee }: InstructionsProps) {
       </h3>
       <ol className="mt-3 space-y-3">
         {operations.map(({ kind, facts }, index) => (
-          <Item icon={WORDS[kind].icon} key={`${kind} ${index}`} title={t(WORDS[kind].title)}>
+          <Item
+            icon={OPERATION_TITLES[kind].icon}
+            key={`${kind} ${index}`}
+            title={t(OPERATION_TITLES[kind].title)}
+          >
             <FactList facts={facts} />
           </Item>
         ))}

@@ -151,7 +151,7 @@ function WalletStep({ state, onChange }: WalletStepProps) {
 /** The wallet's answer was lost, and the wallet keeps the nonce: asking once more cannot pay twice. */
 export function RepeatRequest({ run, walletName }: { run: PaymentRun; walletName: string }) {
   const [asking, setAsking] = useState<'open' | 'refused'>()
-  async function ask() {
+  async function repeatRequest() {
     setAsking('open')
     setAsking((await run.repeatRequest()) ? undefined : 'refused')
   }
@@ -160,7 +160,7 @@ export function RepeatRequest({ run, walletName }: { run: PaymentRun; walletName
       <Button
         busy={asking === 'open'}
         icon={<Icon name="refresh" />}
-        onClick={() => void ask()}
+        onClick={() => void repeatRequest()}
         variant="primary"
       >
         <Trans>Try again with the same nonce</Trans>

@@ -3,7 +3,7 @@ import { nativeAsset, type Asset, type Network, familyOf } from '#contract/netwo
 import { loadWalletAdapter } from '../../wallet/load-adapter.ts'
 
 export type PayerFunds = {
-  held: (asset: string) => bigint | undefined
+  balanceOf: (asset: string) => bigint | undefined
   /** Of what is to be paid, and of the currency the fee is paid in. */
   balances: { asset: bigint; native: bigint } | undefined
   loading: boolean
@@ -17,11 +17,12 @@ export function useFunds(
   asset: Asset | undefined,
 ): PayerFunds {
   const { data, isLoading, isError } = useQuery(balancesQuery(network, address))
-  const held = (wanted: string) => data?.find((each) => each.asset.address === wanted)?.atomic
-  const own = asset && held(asset.address)
-  const native = network && held(nativeAsset(network).address)
+  const balanceOf = (address: string) =>
+    data?.find((each) => each.asset.address === address)?.atomic
+  const own = asset && balanceOf(asset.address)
+  const native = network && balanceOf(nativeAsset(network).address)
   return {
-    held,
+    balanceOf,
     balances: own === undefined || native === undefined ? undefined : { asset: own, native },
     loading: isLoading,
     unreadable: isError,

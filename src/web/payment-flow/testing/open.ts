@@ -7,7 +7,10 @@ let count = 0
 export const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** A chain, a wallet and a service controlled by the test, and a browser with its own journal. */
-export function open(family: 'evm' | 'solana'): { outside: TestDependencies; browser: TabBrowser } {
-  const outside = new TestDependencies(family)
-  return { outside, browser: new TabBrowser(outside, `test-${count++}`, turn) }
+export function open(family: 'evm' | 'solana'): {
+  dependencies: TestDependencies
+  browser: TabBrowser
+} {
+  const dependencies = new TestDependencies(family)
+  return { dependencies, browser: new TabBrowser(dependencies, `test-${count++}`, turn) }
 }

@@ -6,7 +6,7 @@ import type { TestDependencies } from './test-dependencies.ts'
 
 /** A browser with tabs over one journal: real IndexedDB calls, real Web Locks, and a way to know when all is still. */
 export class TabBrowser {
-  readonly outside: TestDependencies
+  readonly dependencies: TestDependencies
   readonly journal: Journal
   readonly #locks: Locks
   #busy = 0
@@ -14,8 +14,8 @@ export class TabBrowser {
   readonly #turn: () => Promise<void>
 
   /** `turn`: lets everything that is due run once. */
-  constructor(outside: TestDependencies, name: string, turn: () => Promise<void>) {
-    this.outside = outside
+  constructor(dependencies: TestDependencies, name: string, turn: () => Promise<void>) {
+    this.dependencies = dependencies
     this.#turn = turn
     this.journal = this.#counted(openJournal(name))
     // All tests of a file share one process and its locks; two browsers do not.
@@ -24,7 +24,7 @@ export class TabBrowser {
   }
 
   begin(id?: string): PaymentRun {
-    return new PaymentRun(this.#ports(), this.outside.order(id))
+    return new PaymentRun(this.#ports(), this.dependencies.order(id))
   }
 
   /** What a freshly loaded page does. */
@@ -32,9 +32,9 @@ export class TabBrowser {
     const entry = await this.journal.read(id)
     if (!entry) return undefined
     const run = new PaymentRun(this.#ports(), entry.state.order, entry)
-    const held = await run.takeUp()
+    const locked = await run.takeUp()
     await this.still()
-    return held ? run : undefined
+    return locked ? run : undefined
   }
 
   /** A review with its simulation done. */
@@ -56,13 +56,13 @@ export class TabBrowser {
   /** Lets blocks pass in small steps, so that everything that waits for time gets its turn. */
   async pass(blocks: number): Promise<void> {
     for (let left = blocks; left > 0; left -= 5) {
-      this.outside.pass(Math.min(5, left))
+      this.dependencies.pass(Math.min(5, left))
       await this.still()
     }
   }
 
   #ports() {
-    const { service, wallet, chain, reader, clock } = this.outside
+    const { service, wallet, chain, reader, clock } = this.dependencies
     return { service, wallet, chain, reader, clock, journal: this.journal, locks: this.#locks }
   }
 

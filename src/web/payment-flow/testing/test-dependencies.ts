@@ -55,8 +55,8 @@ export class TestDependencies {
   /** Every order returns this payment. */
   refundOf: string | undefined
   /** Open wallet requests; the promise may be gone with its tab. */
-  readonly asked: { plan: Plan; keeps: boolean; answer: (answer: WalletResponse) => void }[] = []
-  readonly #sleepers = new Set<{ until: number; wake: () => void }>()
+  readonly requests: { plan: Plan; keeps: boolean; answer: (answer: WalletResponse) => void }[] = []
+  readonly #sleepers = new Set<{ until: number; resume: () => void }>()
 
   constructor(family: Family) {
     this.family = family
@@ -91,7 +91,7 @@ export class TestDependencies {
   pass(blocks: number): void {
     this.height += blocks
     this.now += blocks * BLOCK_MS
-    for (const sleeper of this.#sleepers) if (sleeper.until <= this.now) sleeper.wake()
+    for (const sleeper of this.#sleepers) if (sleeper.until <= this.now) sleeper.resume()
   }
 
   /** Puts pending transactions that are still valid into a block. */
@@ -136,7 +136,7 @@ export class TestDependencies {
 
   /** The person approves the oldest open wallet request, regardless of which tab made it. */
   approve(): void {
-    const request = this.asked.shift()
+    const request = this.requests.shift()
     if (!request) return
     const { plan, keeps, answer } = request
     if (this.family === 'solana') return answer({ kind: 'signed', bytes: encode(plan) })
@@ -148,7 +148,7 @@ export class TestDependencies {
   }
 
   reject(): void {
-    this.asked.shift()?.answer({
+    this.requests.shift()?.answer({
       kind: 'refused',
       userError: { code: 'REJECTED', title: 'You cancelled.', body: 'Nothing was sent.' },
     })
@@ -159,13 +159,13 @@ export class TestDependencies {
    * payer is told to reject the request, which nothing here can do for them.
    */
   lose(): void {
-    const [request] = this.asked
+    const [request] = this.requests
     if (request?.keeps || this.chosenNonce === undefined) request?.answer({ kind: 'lost' })
   }
 
   /** A wallet that knows of another transaction of the account, which waits where no node shows it. */
   chooseNonce(): void {
-    if (this.family === 'solana' || this.asked.length > 0) return
+    if (this.family === 'solana' || this.requests.length > 0) return
     this.keepsNonce = false
     this.chosenNonce = this.nonce + 1
   }
@@ -176,13 +176,13 @@ export class TestDependencies {
       new Promise((resolve) => {
         const sleeper = {
           until: this.now + ms,
-          wake: () => {
+          resume: () => {
             this.#sleepers.delete(sleeper)
             resolve()
           },
         }
         this.#sleepers.add(sleeper)
-        signal.addEventListener('abort', sleeper.wake)
+        signal.addEventListener('abort', sleeper.resume)
       }),
   }
 
@@ -214,7 +214,7 @@ export class TestDependencies {
     pay: (_order, built) => {
       this.walletRequests++
       return new Promise((answer) =>
-        this.asked.push({ plan: decode(built.bytes), keeps: this.keepsNonce, answer }),
+        this.requests.push({ plan: decode(built.bytes), keeps: this.keepsNonce, answer }),
       )
     },
   }
@@ -271,8 +271,8 @@ export class TestDependencies {
       return this.#landed(mine, mine.landedAt)
     if (familyOf(order.network) === 'solana')
       return { kind: 'absent', at, finalizedHeight: this.finalizedHeight }
-    const held = mine !== undefined && mine.nonce >= this.nonce && !this.forgets
-    if (held && sent.signature !== null)
+    const isPending = mine !== undefined && mine.nonce >= this.nonce && !this.forgets
+    if (isPending && sent.signature !== null)
       return { kind: 'pending', at, signature: mine.signature, nonce: mine.nonce }
     const nonce = sent.nonce ?? plan.nonce
     const taken = [...this.transactions.values()].find(
@@ -286,7 +286,7 @@ export class TestDependencies {
         finalized: (taken.landedAt ?? Infinity) <= this.finalizedHeight,
         ...(sent.signature !== null && sent.nonce === undefined && { guessed: true }),
       }
-    return held
+    return isPending
       ? { kind: 'pending', at, signature: mine.signature, nonce: mine.nonce }
       : { kind: 'absent', at, finalizedHeight: this.finalizedHeight }
   }

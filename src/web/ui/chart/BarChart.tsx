@@ -336,11 +336,11 @@ export function barHeight(value: bigint, max: bigint, room: number): number {
   return value === 0n ? 0 : Math.max(2, shareOf(value, max) * room)
 }
 
-/** Which labels of `count` places are written, so that about `wanted` of them stand: always the first and the last. */
-export function labelPositions(count: number, wanted: number): number[] {
-  if (count <= wanted) return Array.from({ length: count }, (_, index) => index)
-  const step = (count - 1) / (wanted - 1)
-  return Array.from({ length: wanted }, (_, index) => Math.round(index * step))
+/** Which labels of `count` places are written, so that about `target` of them stand: always the first and the last. */
+export function labelPositions(count: number, target: number): number[] {
+  if (count <= target) return Array.from({ length: count }, (_, index) => index)
+  const step = (count - 1) / (target - 1)
+  return Array.from({ length: target }, (_, index) => Math.round(index * step))
 }
 
 type Axis = {
@@ -351,11 +351,11 @@ type Axis = {
   bottom: bigint
 }
 
-/** A scale with round gridlines, about `wanted` of them, that reaches what is above and what is below zero. */
-export function axisOf(above: bigint, below: bigint, wanted = 4): Axis {
+/** A scale with round gridlines, about `target` of them, that reaches what is above and what is below zero. */
+export function axisOf(above: bigint, below: bigint, target = 4): Axis {
   const total = above + below
   if (total === 0n) return { step: 1n, top: 1n, bottom: 0n }
-  const least = ceil(total, BigInt(wanted))
+  const least = ceil(total, BigInt(target))
   const power = 10n ** BigInt(least.toString().length - 1)
   const step =
     [1n, 2n, 5n].map((digit) => digit * power).find((each) => each >= least) ?? 10n * power

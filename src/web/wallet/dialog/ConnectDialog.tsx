@@ -137,7 +137,7 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
     [data, family],
   )
   const wallets = useFoundWallets().filter(({ ids }) => offered.some((each) => ids[each]))
-  const { stage, ask, scan, cancel, choose } = useConnect()
+  const { step, requestAccounts, scan, cancel, choose } = useConnect()
 
   // The wallet code comes while the reader looks at the list.
   useEffect(() => {
@@ -147,25 +147,25 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
   const remote = data?.walletConnect && offered.includes('evm') ? REMOTE : undefined
   return (
     <Dialog
-      description={descriptionOf(stage)}
+      description={descriptionOf(step)}
       onClose={closeConnectDialog}
       open
       size="sm"
-      title={titleOf(stage, family)}
+      title={titleOf(step, family)}
     >
-      {stage.name === 'choose' && stage.userError && (
+      {step.name === 'choose' && step.userError && (
         <Banner className="mb-3" role="alert" tone="warn">
-          {stage.userError}
+          {step.userError}
         </Banner>
       )}
-      {stage.name === 'accounts' && (
+      {step.name === 'accounts' && (
         <AccountList
-          addresses={stage.addresses}
-          onChoose={(address) => void choose(stage, address)}
+          addresses={step.addresses}
+          onChoose={(address) => void choose(step, address)}
         />
       )}
-      {stage.name === 'scanning' && <ScanToConnect onCancel={cancel} uri={stage.uri} />}
-      {(stage.name === 'choose' || stage.name === 'asking') && (
+      {step.name === 'scanning' && <ScanToConnect onCancel={cancel} uri={step.uri} />}
+      {(step.name === 'choose' || step.name === 'asking') && (
         <>
           {wallets.length === 0 && <NoWallets families={offered} />}
           <ul className="space-y-2">
@@ -173,12 +173,12 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
               <li key={Object.values(wallet.ids).join()}>
                 <WalletRow
                   busy={
-                    stage.name === 'asking' && stage.wallet.name === wallet.name
-                      ? stage.family
+                    step.name === 'asking' && step.wallet.name === wallet.name
+                      ? step.family
                       : undefined
                   }
                   families={offered}
-                  onConnect={(chosen) => ask(wallet, chosen)}
+                  onConnect={(chosen) => requestAccounts(wallet, chosen)}
                   wallet={wallet}
                 />
               </li>
@@ -187,7 +187,7 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
           <ElsewhereRow onScan={remote && (() => scan(remote))} open={wallets.length === 0} />
         </>
       )}
-      {stage.name === 'asking' && <Asking wallet={stage.wallet} />}
+      {step.name === 'asking' && <Asking wallet={step.wallet} />}
     </Dialog>
   )
 }
@@ -200,15 +200,15 @@ function Asking({ wallet: { name } }: { wallet: FoundWallet }) {
   )
 }
 
-function descriptionOf(stage: ConnectStep): string {
-  if (stage.name !== 'accounts') return t`Only your address is shared.`
-  const { name } = stage.wallet
+function descriptionOf(step: ConnectStep): string {
+  if (step.name !== 'accounts') return t`Only your address is shared.`
+  const { name } = step.wallet
   return t`${name} offers several accounts.`
 }
 
-function titleOf(stage: ConnectStep, family: Family | undefined): string {
-  if (stage.name === 'accounts') return t`Which account?`
-  if (stage.name === 'scanning') return t`Wallet on another device`
+function titleOf(step: ConnectStep, family: Family | undefined): string {
+  if (step.name === 'accounts') return t`Which account?`
+  if (step.name === 'scanning') return t`Wallet on another device`
   if (!family) return t`Connect a wallet`
   return family === 'evm' ? t`Connect an Ethereum wallet` : t`Connect a Solana wallet`
 }

@@ -16,7 +16,7 @@ export type ConnectStep =
 
 /** Connecting, step by step. Leaving the dialog gives up on a wallet that was shown a code: it cannot come in later. */
 export function useConnect() {
-  const [stage, setStage] = useState<ConnectStep>({ name: 'choose' })
+  const [step, setStep] = useState<ConnectStep>({ name: 'choose' })
   const giveUp = useRef<AbortController>(undefined)
   useEffect(() => () => giveUp.current?.abort(), [])
 
@@ -27,33 +27,33 @@ export function useConnect() {
     announce(t`Waiting for ${name}.`)
     try {
       const addresses = await (await loadWalletAdapter(family)).connect(id, elsewhere)
-      if (addresses.length > 1) return setStage({ name: 'accounts', wallet, family, addresses })
+      if (addresses.length > 1) return setStep({ name: 'accounts', wallet, family, addresses })
       announce(t`${name} is connected.`)
       closeConnectDialog()
     } catch (error) {
       if (elsewhere?.signal.aborted) return
       const { message } = walletProblem(error, name)
-      setStage({ name: 'choose', userError: message.replace(' Nothing was sent.', '') })
+      setStep({ name: 'choose', userError: message.replace(' Nothing was sent.', '') })
     }
   }
 
   return {
-    stage,
-    ask(wallet: FoundWallet, family: Family) {
-      setStage({ name: 'asking', wallet, family })
+    step,
+    requestAccounts(wallet: FoundWallet, family: Family) {
+      setStep({ name: 'asking', wallet, family })
       void connect(wallet, family)
     },
     scan(wallet: FoundWallet) {
       const controller = new AbortController()
       giveUp.current = controller
-      setStage({ name: 'scanning', wallet })
+      setStep({ name: 'scanning', wallet })
       const onUri = (uri: string) =>
-        setStage((now) => (now.name === 'scanning' ? { ...now, uri } : now))
+        setStep((now) => (now.name === 'scanning' ? { ...now, uri } : now))
       void connect(wallet, 'evm', { onUri, signal: controller.signal })
     },
     cancel() {
       giveUp.current?.abort()
-      setStage({ name: 'choose' })
+      setStep({ name: 'choose' })
     },
     async choose({ family, wallet }: Extract<ConnectStep, { name: 'accounts' }>, address: string) {
       ;(await loadWalletAdapter(family)).choose(address)

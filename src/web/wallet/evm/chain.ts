@@ -18,7 +18,7 @@ import type {
   Sent,
 } from '../../payment-intent/intent.ts'
 import type { PaymentChain } from '../../payment-intent/ports.ts'
-import { firstDifference, intentOf } from '../state/intent.ts'
+import { firstDifference, toPaymentIntent } from '../state/intent.ts'
 import { readingOf } from './operations.ts'
 import { simulate } from './simulate.ts'
 
@@ -88,12 +88,12 @@ async function read(look: Look, sent: Sent): Promise<Reading> {
   const known = hash && (await readLanded(look, hash, head))
   if (known) return known
   // Wallets may choose another nonce than the one that was built: as long as a node holds it, its own nonce decides.
-  const held = hash
+  const pending = hash
     ? await absentIs(client.getTransaction({ hash }), TransactionNotFoundError)
     : undefined
   const taken = await findMine(
     look,
-    held ? { ...sent, nonce: held.nonce } : sent,
+    pending ? { ...sent, nonce: pending.nonce } : sent,
     head.finalizedHeight,
   )
   // A wallet may speed a payment up: another hash, the same meaning. Only a different meaning is a replacement.
@@ -101,15 +101,15 @@ async function read(look: Look, sent: Sent): Promise<Reading> {
   if (other) return other
   const finalized = taken.until !== undefined && taken.until <= head.finalizedHeight
   // A node may hold a transaction for a while after another one has its nonce.
-  if (held && hash && !finalized)
-    return { kind: 'pending', at: serverNow(), signature: hash, nonce: held.nonce }
-  if (taken.other && taken.says !== 'nothing')
+  if (pending && hash && !finalized)
+    return { kind: 'pending', at: serverNow(), signature: hash, nonce: pending.nonce }
+  if (taken.other && taken.certainty !== 'nothing')
     return {
       kind: 'superseded',
       at: serverNow(),
       by: taken.other.hash,
       finalized,
-      ...(taken.says === 'guessed' && { guessed: true }),
+      ...(taken.certainty === 'guessed' && { guessed: true }),
     }
   return { kind: 'absent', at: serverNow(), finalizedHeight: head.finalizedHeight }
 }
@@ -117,14 +117,14 @@ async function read(look: Look, sent: Sent): Promise<Reading> {
 type Taken = {
   mine?: FoundTransaction
   other?: FoundTransaction
-  /** Block of the newest transaction that was looked at: what `says` tells is as final as that. */
+  /** Block of the newest transaction that was looked at: what `certainty` tells is as final as that. */
   until?: number
   /**
    * What `other` says. `sure`: whatever the wallet sent had its nonce. `guessed`: no node shows what
    * the wallet sent, and all that the sender sent since is something else. `nothing`: not all was
    * looked at, or something waits for a block.
    */
-  says?: 'sure' | 'guessed' | 'nothing'
+  certainty?: 'sure' | 'guessed' | 'nothing'
 }
 
 /** Where to go on looking for a payment without a hash: all before `next` are final, and other ones. */
@@ -136,18 +136,18 @@ async function findMine(
   sent: Sent,
   finalizedHeight: number,
 ): Promise<Taken> {
-  const wanted = sent.nonce ?? built.nonce
-  if (wanted === null) return {}
+  const firstNonce = sent.nonce ?? built.nonce
+  if (firstNonce === null) return {}
   const isOne = sent.signature !== null || sent.nonce !== undefined
   const { sender } = order
   const earlier = isOne ? undefined : searches.get(built)
   const find = (nonce: number) => findByNonce(client, { sender, nonce }, built.builtHeight)
-  let next = earlier?.next ?? wanted
+  let next = earlier?.next ?? firstNonce
   let found = await find(next)
   const first = earlier?.first ?? found
   if (!first) return {}
   let until = first.blockHeight
-  const intent = intentOf(order, built, nativeAsset(network))
+  const intent = toPaymentIntent(order, built, nativeAsset(network))
   for (let step = 0; found && step <= NONCES_AT_ONCE; step++) {
     const transaction = await client.getTransaction({ hash: found.hash })
     const call = transaction.to && {
@@ -158,13 +158,14 @@ async function findMine(
     if (call && readingOf(order).isMine(intent, call)) return { mine: found }
     until = found.blockHeight
     // With a hash or a nonce in hand only what has that nonce concerns this payment.
-    if (isOne) return { other: first, until, says: sent.nonce === undefined ? 'guessed' : 'sure' }
+    if (isOne)
+      return { other: first, until, certainty: sent.nonce === undefined ? 'guessed' : 'sure' }
     next = found.nonce + 1
     if (until <= finalizedHeight) searches.set(built, { first, next })
     found = await find(next)
   }
   const all = found === undefined && (await countKnown(client, sender)) <= next
-  return { other: first, until, says: all ? 'guessed' : 'nothing' }
+  return { other: first, until, certainty: all ? 'guessed' : 'nothing' }
 }
 
 /** How many transactions of an account a node knows of, those that wait for a block included. */
@@ -192,7 +193,7 @@ async function readLanded(
   const currency = nativeAsset(network)
   const facts = decodeLanded(transaction, receipt, currency)
   const match = facts.ok
-    ? readingOf(order).landed(intentOf(order, built, currency), facts)
+    ? readingOf(order).landed(toPaymentIntent(order, built, currency), facts)
     : undefined
   const paid = match?.ok === true
   const reverted = receipt.status === 'reverted'

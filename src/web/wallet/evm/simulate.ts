@@ -11,19 +11,19 @@ import {
   encodeBalanceOf,
   paysInFull,
   readBalance,
-  readTrial,
+  readTransferSimulation,
   reportsTransfer,
-  trialCalls,
+  simulationCalls,
   type Balances,
-  type Trial,
-} from '#chains/evm/trial.ts'
+  type TransferSimulation,
+} from '#chains/evm/transfer-simulation.ts'
 import { formatAmount } from '#contract/amount.ts'
 import type { Asset } from '#contract/network.ts'
 import { formatDecodeProblem } from '../../payment-intent/fact-values.ts'
 import type { WalletPaymentIntent, Simulation } from '../../payment-intent/intent.ts'
 
 /** A payment's bytes, and the currency of its network fee. */
-type Tried = { order: WalletPaymentIntent; bytes: Uint8Array; currency: Asset }
+type SimulatedOrder = { order: WalletPaymentIntent; bytes: Uint8Array; currency: Asset }
 
 /**
  * Simulates a payment on the payer's own node. `eth_call` alone passes a payment that cannot cover
@@ -31,7 +31,7 @@ type Tried = { order: WalletPaymentIntent; bytes: Uint8Array; currency: Asset }
  */
 export async function simulate(
   client: PublicClient,
-  { order, bytes, currency }: Tried,
+  { order, bytes, currency }: SimulatedOrder,
 ): Promise<Simulation> {
   const decoded = decodeTransaction(bytes)
   if (!decoded.ok) return { state: 'failed', reason: formatDecodeProblem(decoded.problem) }
@@ -102,18 +102,19 @@ async function simulateToken(
   { decoded, fee }: { decoded: EvmFacts; fee: Fee },
 ): Promise<Simulation> {
   const { asset, sender, recipient, amountAtomic } = order
-  const [held, received] = await Promise.all([
-    readHeld(client, asset, sender),
-    readHeld(client, asset, recipient),
+  const [balance, received] = await Promise.all([
+    readTokenBalance(client, asset, sender),
+    readTokenBalance(client, asset, recipient),
   ])
-  if (held === undefined || received === undefined)
+  if (balance === undefined || received === undefined)
     return { state: 'failed', reason: t`no token exists at ${asset.symbol}.` }
-  if (held < amountAtomic)
-    return { state: 'failed', reason: describeLack({ balance: held, cost: amountAtomic, asset }) }
-  const trial =
-    (await tryOut(client, order, decoded)) ?? assumed(order, { sender: held, recipient: received })
-  if (!trial.ok) {
-    const { refusal } = trial
+  if (balance < amountAtomic)
+    return { state: 'failed', reason: describeLack({ balance, cost: amountAtomic, asset }) }
+  const simulation =
+    (await simulateTransfer(client, order, decoded)) ??
+    assumed(order, { sender: balance, recipient: received })
+  if (!simulation.ok) {
+    const { refusal } = simulation
     return {
       state: 'failed',
       reason:
@@ -122,8 +123,8 @@ async function simulateToken(
           : t`the token would not transfer.`,
     }
   }
-  const { before, after } = trial
-  if (!paysInFull(order, trial)) {
+  const { before, after } = simulation
+  if (!paysInFull(order, simulation)) {
     const arrives = formatAmount(after.recipient - before.recipient, asset.decimals)
     const wanted = formatAmount(amountAtomic, asset.decimals)
     return {
@@ -157,12 +158,12 @@ async function simulateToken(
  * What the node shows after running the transfer; undefined if it cannot run several calls on one
  * state, and the call alone passed.
  */
-async function tryOut(
+async function simulateTransfer(
   client: PublicClient,
   order: WalletPaymentIntent,
   decoded: EvmFacts,
-): Promise<Trial | undefined> {
-  const calls = trialCalls(order, decoded.gas)
+): Promise<TransferSimulation | undefined> {
+  const calls = simulationCalls(order, decoded.gas)
   const blocks = await client
     .simulateBlocks({
       blocks: [{ calls: calls.map(({ from, to, data }) => ({ account: from, to, data })) }],
@@ -173,8 +174,8 @@ async function tryOut(
     returnData: data,
     error: error && { message: error.message.split('\n')[0] },
   }))
-  const trial = results && readTrial(results)
-  if (trial) return trial
+  const simulation = results && readTransferSimulation(results)
+  if (simulation) return simulation
   const { data } = await client.call({
     account: order.sender as Address,
     to: decoded.to as Address,
@@ -185,7 +186,7 @@ async function tryOut(
 }
 
 /** What an honest token does. Whether this one is honest shows when it lands. */
-function assumed({ amountAtomic }: WalletPaymentIntent, before: Balances): Trial {
+function assumed({ amountAtomic }: WalletPaymentIntent, before: Balances): TransferSimulation {
   return {
     ok: true,
     before,
@@ -193,7 +194,7 @@ function assumed({ amountAtomic }: WalletPaymentIntent, before: Balances): Trial
   }
 }
 
-async function readHeld(
+async function readTokenBalance(
   client: PublicClient,
   asset: Asset,
   owner: string,

@@ -19,7 +19,7 @@ import {
 } from 'wagmi/actions'
 import { compareSigned } from '#chains/evm/compare.ts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
-import { encodeBalanceOf, readBalance } from '#chains/evm/trial.ts'
+import { encodeBalanceOf, readBalance } from '#chains/evm/transfer-simulation.ts'
 import { checksumAddress } from '#contract/address.ts'
 import { chainIdOf, type Network, nativeAsset, type Asset } from '#contract/network.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
@@ -29,7 +29,7 @@ import { bounded } from '../state/bounded.ts'
 import { ChosenAccount } from '../state/chosen.ts'
 import { safeIcon } from '../state/discover.ts'
 import { walletProblem, WalletError } from '../state/errors.ts'
-import { firstDifference, intentOf } from '../state/intent.ts'
+import { firstDifference, toPaymentIntent } from '../state/intent.ts'
 import { rememberedWallet, rememberWallet } from '../state/remembered.ts'
 import type {
   WalletAdapter,
@@ -146,7 +146,7 @@ class EvmConnection {
     try {
       if (this.connector) await disconnect(this.#config)
       this.#chosen.forget()
-      if (elsewhere) this.#remote?.offer(elsewhere)
+      if (elsewhere) this.#remote?.setCodeDisplay(elsewhere)
       const { accounts } = await bounded(connect(this.#config, { connector }), CONNECT_WITHIN_MS)
       rememberWallet('evm', walletId)
       return accounts.map(checksumAddress)
@@ -320,15 +320,19 @@ export function evmReader(networks: readonly Network[]): TransactionReader {
   }
   return {
     match: (order, attempt, bytes) =>
-      readingOf(order).match(intentOf(order, attempt, currencyOf(order)), bytes),
+      readingOf(order).match(toPaymentIntent(order, attempt, currencyOf(order)), bytes),
     describe: (order, attempt, bytes) =>
-      readingOf(order).describe(intentOf(order, attempt, currencyOf(order)), bytes),
+      readingOf(order).describe(toPaymentIntent(order, attempt, currencyOf(order)), bytes),
     nonce: (_order, bytes) => {
       const decoded = decodeTransaction(bytes)
       return decoded.ok ? decoded.nonce : null
     },
     compareSigned: (order, built, signed) => {
-      const match = compareSigned(intentOf(order, built, currencyOf(order)), built.bytes, signed)
+      const match = compareSigned(
+        toPaymentIntent(order, built, currencyOf(order)),
+        built.bytes,
+        signed,
+      )
       const decoded = decodeTransaction(signed)
       if (!match.ok || match.digest !== built.digest || !decoded.ok || !decoded.hash)
         return { ok: false, difference: firstDifference(match.rows) }

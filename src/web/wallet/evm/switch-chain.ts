@@ -17,20 +17,20 @@ export async function switchChain(
   network: Network,
   walletName: string,
 ): Promise<void> {
-  const wanted = chainIdOf(network.network)
-  if ((await readChainId(provider)) === wanted) return
+  const expected = chainIdOf(network.network)
+  if ((await readChainId(provider)) === expected) return
   try {
-    await askToSwitch(provider, wanted)
+    await requestSwitch(provider, expected)
   } catch (error) {
     if (signalOf(error) !== 'unknown_chain') throw problemOf(error, walletName, 'wrong_chain')
     await addChain(provider, network, walletName)
-    if ((await readChainId(provider)) !== wanted) {
-      await askToSwitch(provider, wanted).catch((again) => {
+    if ((await readChainId(provider)) !== expected) {
+      await requestSwitch(provider, expected).catch((again) => {
         throw problemOf(again, walletName, 'wrong_chain')
       })
     }
   }
-  if ((await readChainId(provider)) !== wanted) throw new WalletError('wrong_chain', walletName)
+  if ((await readChainId(provider)) !== expected) throw new WalletError('wrong_chain', walletName)
 }
 
 export async function readChainId(provider: EIP1193Provider): Promise<number> {
@@ -41,7 +41,7 @@ export async function readChainId(provider: EIP1193Provider): Promise<number> {
   return isHex(chainId) ? hexToNumber(chainId) : Number(chainId)
 }
 
-async function askToSwitch(provider: EIP1193Provider, chainId: number): Promise<void> {
+async function requestSwitch(provider: EIP1193Provider, chainId: number): Promise<void> {
   await bounded(
     provider.request({
       method: 'wallet_switchEthereumChain',

@@ -146,7 +146,7 @@ export class WalletConnectSession {
       case 'wallet_switchEthereumChain':
         return this.#switchTo(params)
       default:
-        return this.#ask(method, params)
+        return this.#request(method, params)
     }
   }
 
@@ -176,10 +176,10 @@ export class WalletConnectSession {
   }
 
   #switchTo(params: unknown): null {
-    const wanted: unknown = Array.isArray(params)
+    const requested: unknown = Array.isArray(params)
       ? Reflect.get(Object(params[0]), 'chainId')
       : undefined
-    const chainId = isHex(wanted) ? hexToNumber(wanted) : 0
+    const chainId = isHex(requested) ? hexToNumber(requested) : 0
     const offered = this.#session?.namespaces.eip155?.accounts.some((account) =>
       account.startsWith(`eip155:${chainId}:`),
     )
@@ -191,7 +191,7 @@ export class WalletConnectSession {
     return null
   }
 
-  async #ask(method: string, params: unknown): Promise<unknown> {
+  async #request(method: string, params: unknown): Promise<unknown> {
     const session = this.#session
     if (!session) throw rpcError(4100, 'No wallet is connected.')
     if (!session.namespaces.eip155?.methods.includes(method))

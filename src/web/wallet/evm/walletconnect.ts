@@ -11,7 +11,7 @@ export type WalletConnect = {
   /** The remote wallet's own name; undefined while there is none. */
   walletName(): string | undefined
   /** Sets where the code of the next connection is shown, and how it is cancelled. */
-  offer(elsewhere: Elsewhere): void
+  setCodeDisplay(elsewhere: Elsewhere): void
 }
 
 /**
@@ -76,7 +76,7 @@ export function walletConnect({ projectId, relayUrl, title }: RelaySettings): Wa
   return {
     connectorOf,
     walletName: () => opened?.walletName,
-    offer: (offered) => {
+    setCodeDisplay: (offered) => {
       elsewhere = offered
       offered.signal.addEventListener('abort', () => opened?.cancel(), { once: true })
     },

@@ -12,7 +12,7 @@ import type {
   Sent,
 } from '../../payment-intent/intent.ts'
 import type { PaymentChain } from '../../payment-intent/ports.ts'
-import { firstDifference, intentOf } from '../state/intent.ts'
+import { firstDifference, toPaymentIntent } from '../state/intent.ts'
 import type { Rpc } from './connections.ts'
 import { describeFailure, readingOf } from './operations.ts'
 import { simulate } from './simulate.ts'
@@ -111,7 +111,7 @@ async function read(
   )
   if (!transaction) return { kind: 'pending', at: serverNow(), signature }
   const facts = decodeLanded(transaction)
-  const match = facts.ok ? readingOf(order).landed(intentOf(order, built), facts) : undefined
+  const match = facts.ok ? readingOf(order).landed(toPaymentIntent(order, built), facts) : undefined
   const paid = match?.ok === true
   const failed = status.err !== null
   const [reason, difference] = [describeFailure(status.err), firstDifference(match?.rows ?? [])]

@@ -5,7 +5,7 @@ import { requestEndpoints } from '../../rpc/call.ts'
 const TIMEOUT_MS = 10_000
 
 /** A network's RPCs, the first one first; the next is asked only when one fails to answer. */
-export type Rpc = <T>(ask: (connection: Connection) => Promise<T>) => Promise<T>
+export type Rpc = <T>(request: (connection: Connection) => Promise<T>) => Promise<T>
 
 export function connectRpc(network: Network): Rpc {
   const connections = new Map<string, Connection>()
@@ -21,5 +21,5 @@ export function connectRpc(network: Network): Rpc {
     connections.set(url, connection)
     return connection
   }
-  return (ask) => requestEndpoints(network, (url) => ask(connectionOf(url)))
+  return (request) => requestEndpoints(network, (url) => request(connectionOf(url)))
 }

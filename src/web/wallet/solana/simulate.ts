@@ -23,7 +23,7 @@ export async function simulate(
     return await rpc(async (connection) => {
       const states = await run(connection, addresses, bytes)
       if ('state' in states) return states
-      if (!order.asset.native) return judgeToken(order, states, addresses)
+      if (!order.asset.native) return simulateToken(order, states, addresses)
       const changes = [order.sender, order.recipient].map((address, index) =>
         lamportsChange(index === 0 ? 'you' : 'recipient', address, states),
       )
@@ -91,7 +91,7 @@ function tokenAccounts(bytes: Uint8Array): string[] {
  * transferred to a third party: only the account itself shows its owner. Also, a mint may withhold
  * a part of every transfer.
  */
-function judgeToken(
+function simulateToken(
   order: WalletPaymentIntent,
   states: States,
   [sender = '', source = '', destination = '']: readonly string[],

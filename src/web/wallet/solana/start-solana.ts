@@ -11,7 +11,7 @@ import { bounded } from '../state/bounded.ts'
 import { ChosenAccount } from '../state/chosen.ts'
 import { safeIcon } from '../state/discover.ts'
 import { walletProblem, WalletError } from '../state/errors.ts'
-import { firstDifference, intentOf } from '../state/intent.ts'
+import { firstDifference, toPaymentIntent } from '../state/intent.ts'
 import { rememberedWallet, rememberWallet } from '../state/remembered.ts'
 import type { WalletAdapter, AssetBalance } from '../state/wallet-adapter.ts'
 import { adapterNamed, mountAdapterRoot, selectAdapter } from './adapter-root.tsx'
@@ -52,7 +52,7 @@ export async function readBalances(
     )
     for (const [index, address] of page.entries()) accounts.set(address, infos[index] ?? null)
   }
-  const heldIn = (address: string, mint: string): bigint => {
+  const balanceIn = (address: string, mint: string): bigint => {
     const account = accounts.get(address)
     const token =
       account && readTokenAccount({ owner: account.owner.toBase58(), data: account.data })
@@ -63,7 +63,7 @@ export async function readBalances(
     atomic: asset.native
       ? BigInt(accounts.get(owner)?.lamports ?? 0)
       : addressesOf(asset.address).reduce(
-          (sum, address) => sum + heldIn(address, asset.address),
+          (sum, address) => sum + balanceIn(address, asset.address),
           0n,
         ),
   }))
@@ -74,7 +74,7 @@ export const solanaReader: TransactionReader = {
   match: (order, attempt, bytes) => {
     const { chainKnown } = attempt
     return readingOf(order).match(
-      intentOf(order, attempt),
+      toPaymentIntent(order, attempt),
       bytes,
       chainKnown === null ? {} : { blockhashKnown: chainKnown },
     )
@@ -85,7 +85,7 @@ export const solanaReader: TransactionReader = {
   },
   nonce: () => null,
   compareSigned: (order, built, signed) => {
-    const match = readingOf(order).signed(intentOf(order, built), built.bytes, signed)
+    const match = readingOf(order).signed(toPaymentIntent(order, built), built.bytes, signed)
     const decoded = decodeTransaction(signed)
     if (!match.ok || match.digest !== built.digest || !decoded.ok)
       return { ok: false, difference: firstDifference(match.rows) }

@@ -53,20 +53,20 @@ export function useConnectFirst(
 ): (family?: Family) => void {
   const dialog = useConnectDialog()
   const accounts = useAccounts()
-  const wanted = useRef<Family | 'any'>(undefined)
+  const pendingFamily = useRef<Family | 'any'>(undefined)
   const run = useRef(onConnected)
   useEffect(() => {
     run.current = onConnected
   })
   useEffect(() => {
-    if (!wanted.current || dialog !== null) return
-    const family = wanted.current
-    wanted.current = undefined
+    if (!pendingFamily.current || dialog !== null) return
+    const family = pendingFamily.current
+    pendingFamily.current = undefined
     const account = accounts.find((each) => family === 'any' || each.family === family)
     if (account) run.current(account)
   }, [dialog, accounts])
   return (family) => {
-    wanted.current = family ?? 'any'
+    pendingFamily.current = family ?? 'any'
     openConnectDialog(family)
   }
 }

@@ -68,10 +68,10 @@ type Layer = { code: number | undefined; message: string }
 function layersOf(error: unknown): Layer[] {
   const layers: Layer[] = []
   const seen = new Set<unknown>()
-  const visit = (value: unknown) => {
+  const collect = (value: unknown) => {
     if (typeof value !== 'object' || value === null || seen.has(value) || seen.size > 20) return
     seen.add(value)
-    for (const key of ['cause', 'originalError', 'data', 'error']) visit(Reflect.get(value, key))
+    for (const key of ['cause', 'originalError', 'data', 'error']) collect(Reflect.get(value, key))
     const code: unknown = Reflect.get(value, 'code')
     const message: unknown = Reflect.get(value, 'message')
     const name: unknown = Reflect.get(value, 'name')
@@ -80,6 +80,6 @@ function layersOf(error: unknown): Layer[] {
       message: [name, message].filter((part) => typeof part === 'string').join(' '),
     })
   }
-  visit(error)
+  collect(error)
   return typeof error === 'string' ? [{ code: undefined, message: error }] : layers
 }

@@ -9,7 +9,7 @@ import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
  * The order as the chains compare it; the payment's id and the fee cap belong to one attempt.
  * @param currency what the fee is paid in, where the order is for a token
  */
-export function intentOf(
+export function toPaymentIntent(
   order: WalletPaymentIntent,
   attempt: { paymentId: string; maxFeeAtomic: bigint },
   currency?: Asset,

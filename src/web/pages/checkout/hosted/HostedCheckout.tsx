@@ -211,7 +211,7 @@ function OutcomeBanners({
   )
 }
 
-const ASK_AGAIN_MS = 5_000
+const RETRY_MS = 5_000
 
 type Hosted = {
   state: HostedState
@@ -257,7 +257,7 @@ function useHosted(): Hosted {
       const event = await deliver(send)
       if (!current) return
       dispatch(event)
-      if (event.type === 'no_answer') timer = setTimeout(() => void attempt(), ASK_AGAIN_MS)
+      if (event.type === 'no_answer') timer = setTimeout(() => void attempt(), RETRY_MS)
     }
     void attempt()
     return () => {

@@ -26,11 +26,11 @@ import { AmountField } from '../../../payment-flow/form/AmountField.tsx'
 import {
   checkAmount,
   checkPriorityFee,
-  checkRecipient,
+  validateRecipient,
   checkResource,
   localDecimal,
   readAmount,
-  readRecipient,
+  cleanRecipient,
   formatWithSymbol,
 } from '../../../payment-flow/form/fields.ts'
 import type { RefundedPayment } from '../../../payment-flow/form/start-values.ts'
@@ -150,7 +150,7 @@ export function HostedForm({
           value={amount}
         />
         <Field
-          aside={<Held asset={asset} funds={funds} />}
+          aside={<WalletBalance asset={asset} funds={funds} />}
           hint={<HostedCaps asset={asset} wallet={chosen} />}
           label={t`From the managed wallet`}
         >
@@ -169,7 +169,7 @@ export function HostedForm({
             own={chosen.wallet}
             onSuggest={(address) => setValue('recipient', address, { shouldValidate: true })}
             register={register('recipient', {
-              validate: (text) => checkRecipient(text, network, chosen.wallet),
+              validate: (text) => validateRecipient(text, network, chosen.wallet),
             })}
             sellerOnly={false}
             sellerWallets={sellerWallets}
@@ -216,7 +216,7 @@ function readFields(
   fields: HostedFields,
   { network, asset }: { network: Network; asset: Asset },
 ): Omit<HostedOrder, 'network' | 'asset' | 'from' | 'signer' | 'refundOf'> | undefined {
-  const to = parseAddress(readRecipient(fields.recipient))
+  const to = parseAddress(cleanRecipient(fields.recipient))
   const read = readAmount(fields.amount, asset)
   if (!to.ok || !read.ok) return undefined
   const native = nativeAsset(network)
@@ -262,12 +262,12 @@ function WordFields({
 
 /** What a priority fee may be, spelled for the reader. */
 function feeBounds(native: Asset): [string, string] {
-  const spell = (bound: string) => {
+  const formatBound = (bound: string) => {
     const parsed = parseAmount(bound, native.decimals)
     return parsed.ok ? formatWithSymbol(parsed.atomic, native) : bound
   }
   const { minimum, maximum } = HOSTED_LIMITS.priorityFee
-  return [spell(minimum), spell(maximum)]
+  return [formatBound(minimum), formatBound(maximum)]
 }
 
 type FeeFieldProps = {
@@ -308,7 +308,7 @@ function checkHostedFee(text: string, native: Asset): string | true {
 }
 
 /** What the managed wallet holds, read from the chain by this browser. */
-function Held({ asset, funds }: { asset: Asset; funds: PayerFunds }) {
+function WalletBalance({ asset, funds }: { asset: Asset; funds: PayerFunds }) {
   if (funds.balances === undefined)
     return funds.unreadable ? <Trans>Balance unavailable</Trans> : null
   return (

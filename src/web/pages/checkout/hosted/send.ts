@@ -124,11 +124,11 @@ export async function signIntent(
   signer: ConnectedAccount,
 ): Promise<HostedEvent> {
   try {
-    const stack = await loadWalletAdapter(familyOf(network.network))
+    const adapter = await loadWalletAdapter(familyOf(network.network))
     const signature =
       familyOf(network.network) === 'evm'
-        ? await stack.signTypedData(network, signer, intentTypedData(intent))
-        : await stack.signMessage(signer, intentText(intent))
+        ? await adapter.signTypedData(network, signer, intentTypedData(intent))
+        : await adapter.signMessage(signer, intentText(intent))
     return { type: 'signed', signature }
   } catch (error) {
     const userError = describeUserError('not_signed')

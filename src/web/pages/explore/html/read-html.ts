@@ -135,7 +135,8 @@ export function readHtml(html: string, url: string): Part | undefined {
         ? children.filter((child) => typeof child !== 'string')
         : children,
     }
-    const attribute = (wanted: string) => element.attrs.find(({ name }) => name === wanted)?.value
+    const attribute = (attributeName: string) =>
+      element.attrs.find(({ name }) => name === attributeName)?.value
     const target = tag === 'a' ? URL.parse(attribute('href') ?? 'about:blank', url) : null
     if (target && /^https?:$/.test(target.protocol)) part.href = target.href
     if (tag !== 'img') return part

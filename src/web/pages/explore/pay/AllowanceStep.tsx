@@ -18,14 +18,14 @@ import { Skeleton } from '../../../ui/Skeleton.tsx'
 import type { Purchase } from './purchase.ts'
 import { openAllowance } from './runs.ts'
 
-export type AllowanceStepProps = { visit: Purchase; payment: PaymentRun; onLeave: () => void }
+export type AllowanceStepProps = { purchase: Purchase; payment: PaymentRun; onLeave: () => void }
 
 /**
  * Before a permit is signed: whether Permit2 may take the amount, and if not, the one transaction
  * that allows it.
  */
-export function AllowanceStep({ visit, payment, onLeave }: AllowanceStepProps) {
-  const { allowance, look, renew, run } = useAllowance(visit, payment)
+export function AllowanceStep({ purchase, payment, onLeave }: AllowanceStepProps) {
+  const { allowance, look, renew, run } = useAllowance(purchase, payment)
   const { asset } = payment.state().order
   const { symbol } = asset
   switch (allowance) {
@@ -227,7 +227,7 @@ type AllowanceView = {
  * Reads what Permit2 may take of the payer's token, prepares the allowance, and builds the payment
  * once it exists.
  */
-function useAllowance(visit: Purchase, payment: PaymentRun): AllowanceView {
+function useAllowance(purchase: Purchase, payment: PaymentRun): AllowanceView {
   const { order } = payment.state()
   const network = useNetwork(order.network)
   const [allowance, setAllowance] = useState<Allowance>('reading')
@@ -244,9 +244,9 @@ function useAllowance(visit: Purchase, payment: PaymentRun): AllowanceView {
   useEffect(() => {
     if (!network) return
     let current = true
-    void judge()
+    void checkAllowance()
 
-    async function judge() {
+    async function checkAllowance() {
       try {
         const { readAllowance } = await import('../../../payment-flow/messages.ts')
         if (!network) return
@@ -262,7 +262,7 @@ function useAllowance(visit: Purchase, payment: PaymentRun): AllowanceView {
         if (before && isPaid(before) && late.current++ < LATE_LOOKS)
           return void setTimeout(() => current && look(), LOOK_AGAIN_MS)
         if (before?.step === 'failed') return
-        const opened = await openAllowance(visit, order)
+        const opened = await openAllowance(purchase, order)
         if (!current) return
         setAllowance(opened === 'held' ? 'held' : 'missing')
         // Until that tab is closed, or its allowance exists.
@@ -277,7 +277,7 @@ function useAllowance(visit: Purchase, payment: PaymentRun): AllowanceView {
     return () => {
       current = false
     }
-  }, [network, order, payment, turn, visit, look])
+  }, [network, order, payment, turn, purchase, look])
 
   return { allowance, look, renew, run }
 }

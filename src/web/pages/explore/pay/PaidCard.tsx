@@ -12,7 +12,7 @@ import type { PurchaseView } from './use-purchase.ts'
 
 /** Where the money is, told by this browser's own node. */
 export function PaidCard({ view }: { view: PurchaseView }) {
-  const { state, visit } = view
+  const { state, purchase } = view
   const network = useNetwork(state.order.network)
   if (!('sent' in state)) return null
   const landed = 'landed' in state ? state.landed : null
@@ -28,7 +28,7 @@ export function PaidCard({ view }: { view: PurchaseView }) {
           symbol={order.asset.symbol}
         />
       }
-      progress={progressOf(state, visit.way)}
+      progress={progressOf(state, purchase.way)}
     >
       <Facts className="mt-4 border-t border-line pt-3">
         <Fact name={<Trans>To</Trans>} long>

@@ -34,7 +34,7 @@ export type PurchaseFlowProps = {
   /** The same offer from another account. */
   onOther: (order: WalletPaymentIntent) => void
   /** A new payment by terms the server named later. */
-  onPayAnew: (offer: PaymentOption) => void
+  onPayAnew: (paymentOption: PaymentOption) => void
   /** The server has given what was paid for. */
   onServed: () => void
 }
@@ -49,7 +49,7 @@ export function PurchaseFlow({
   onServed,
 }: PurchaseFlowProps) {
   const view = usePurchase(first, run)
-  const served = isServed(view.visit)
+  const served = isServed(view.purchase)
   useEffect(() => {
     if (served) onServed()
   }, [served, onServed])
@@ -63,7 +63,7 @@ export function PurchaseFlow({
         ? 'review'
         : state.step
   const container = useStepFocus(screen)
-  const allowing = view.visit.way === 'permit' && state.step === 'draft' && !state.userError
+  const allowing = view.purchase.way === 'permit' && state.step === 'draft' && !state.userError
   return (
     <div className="space-y-4" ref={container}>
       {allowing ? (
@@ -71,7 +71,7 @@ export function PurchaseFlow({
           <AllowanceStep
             onLeave={() => void run.cancel().then(onLeave)}
             payment={run}
-            visit={view.visit}
+            purchase={view.purchase}
           />
         </Suspense>
       ) : (
@@ -95,7 +95,7 @@ function Bought({
       <DeliveryCard onPayAnew={onPayAnew} view={view} />
       <PaidCard view={view} />
       {canRebuild(view.state) &&
-        !isServed(view.visit) &&
+        !isServed(view.purchase) &&
         view.delivered?.delivery.outcome !== 'refused' && (
           <Button icon={<Icon name="refresh" />} onClick={onLeave} variant="primary">
             <Trans>Request the price again</Trans>
@@ -111,11 +111,11 @@ function DeliveryCard({
   onPayAnew,
 }: {
   view: PurchaseView
-  onPayAnew: (offer: PaymentOption) => void
+  onPayAnew: (paymentOption: PaymentOption) => void
 }) {
-  const { visit, delivered, sending, send, state } = view
+  const { purchase, delivered, sending, send, state } = view
   const { userError } = view
-  if (!visit.header) return null
+  if (!purchase.header) return null
   if (sending) {
     return (
       <Card>
@@ -128,30 +128,30 @@ function DeliveryCard({
       </Card>
     )
   }
-  if (!delivered) return <Kept view={view} />
-  const { asked, delivery } = delivered
-  const { url } = visit.request
+  if (!delivered) return <SavedPayment view={view} />
+  const { result, delivery } = delivered
+  const { url } = purchase.request
   const storage = userError && (
     <Banner className="mb-4" role="alert" tone="warn">
       {userError}
     </Banner>
   )
-  if (asked.kind === 'unanswered')
+  if (result.kind === 'unanswered')
     return (
       <UnansweredCard
         onRelay={() => send('relay')}
         onRetry={() => send()}
         paid
-        request={visit.request}
-        unanswered={asked}
+        request={purchase.request}
+        unanswered={result}
       />
     )
   switch (delivery.outcome) {
     case 'refused':
-      return <RefusedCard answer={asked.answer} onPayAnew={onPayAnew} view={view} />
+      return <RefusedCard answer={result.answer} onPayAnew={onPayAnew} view={view} />
     case 'pending':
       return (
-        <ResponseCard answer={asked.answer} url={url} title={<Trans>Payment pending</Trans>}>
+        <ResponseCard answer={result.answer} url={url} title={<Trans>Payment pending</Trans>}>
           <p className="mb-4 text-sm text-muted">
             <Trans>The server is waiting. Trying again automatically.</Trans>
           </p>
@@ -159,14 +159,14 @@ function DeliveryCard({
       )
     case 'served':
       return (
-        <ResponseCard answer={asked.answer} url={url} title={<Trans>Your purchase</Trans>}>
+        <ResponseCard answer={result.answer} url={url} title={<Trans>Your purchase</Trans>}>
           {storage}
         </ResponseCard>
       )
     default:
       return (
         <ResponseCard
-          answer={asked.answer}
+          answer={result.answer}
           url={url}
           title={
             isPaid(state) ? (
@@ -200,14 +200,14 @@ function DeliveryCard({
 }
 
 /** After a reload: the header is there, its answer is not. */
-function Kept({ view }: { view: PurchaseView }) {
-  const { visit, send, sending, userError } = view
-  const last = visit.deliveries.at(-1)
+function SavedPayment({ view }: { view: PurchaseView }) {
+  const { purchase, send, sending, userError } = view
+  const last = purchase.deliveries.at(-1)
   const status = last?.status
   return (
-    <Card title={isServed(visit) ? <Trans>Delivered</Trans> : <Trans>Payment saved</Trans>}>
+    <Card title={isServed(purchase) ? <Trans>Delivered</Trans> : <Trans>Payment saved</Trans>}>
       <p className="text-sm text-muted">
-        {isServed(visit) ? (
+        {isServed(purchase) ? (
           <Trans>Trying again costs nothing more.</Trans>
         ) : status ? (
           <>
@@ -240,7 +240,7 @@ function Kept({ view }: { view: PurchaseView }) {
 
 /** The free signature that ties a transfer that landed to what it pays for. */
 function ProofCard({ view }: { view: PurchaseView }) {
-  const { state, visit, signing, userError, sign } = view
+  const { state, purchase, signing, userError, sign } = view
   const { walletName } = state.order
   return (
     <Card>
@@ -259,11 +259,11 @@ function ProofCard({ view }: { view: PurchaseView }) {
       </p>
       <Facts className="mt-4 rounded-lg bg-sunken px-4 py-3">
         <Fact name={<Trans>Pays for</Trans>} long>
-          <UntrustedText className="font-mono text-[13px] break-all" text={visit.resource.url} />
+          <UntrustedText className="font-mono text-[13px] break-all" text={purchase.resource.url} />
         </Fact>
-        {visit.resource.description && (
+        {purchase.resource.description && (
           <Fact name={<Trans>Description</Trans>} long>
-            <UntrustedText text={visit.resource.description} />
+            <UntrustedText text={purchase.resource.description} />
           </Fact>
         )}
       </Facts>

@@ -18,7 +18,7 @@ import type { PurchaseView } from './use-purchase.ts'
 export type RefusedCardProps = {
   view: PurchaseView
   answer: ResourceResponse
-  onPayAnew: (offer: PaymentOption) => void
+  onPayAnew: (paymentOption: PaymentOption) => void
 }
 
 /**
@@ -27,12 +27,15 @@ export type RefusedCardProps = {
  */
 export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
   const { t } = useLingui()
-  const { state, visit, sending, send, delivered } = view
+  const { state, purchase, sending, send, delivered } = view
   const [agreed, setAgreed] = useState(false)
-  const terms = termsOf(visit)
+  const terms = termsOf(purchase)
   const read = readChallenge(answer)
   const again = isChallenge(read)
-    ? read.offers.find((offer) => visit.version in offer.entries && isSameWay(offer.terms, terms))
+    ? read.offers.find(
+        (paymentOption) =>
+          purchase.version in paymentOption.entries && isSameWay(paymentOption.terms, terms),
+      )
     : undefined
   const { asset } = state.order
   const rose = again && again.terms.amountAtomic > terms.amountAtomic

@@ -68,16 +68,16 @@ export function explainHere(error: unknown): UserError {
 }
 
 async function onEvm(network: Network, order: WalletPaymentIntent): Promise<Reply> {
-  const ask = async <S extends v.GenericSchema>(
+  const readChain = async <S extends v.GenericSchema>(
     schema: S,
     method: string,
     params: readonly unknown[],
   ) => v.parse(schema, await callNetwork(network, method, params))
   const [nonce, height, code, history] = await Promise.all([
-    ask(quantity, 'eth_getTransactionCount', [order.sender, 'pending']),
-    ask(quantity, 'eth_blockNumber', []),
-    ask(v.string(), 'eth_getCode', [order.recipient, 'latest']),
-    ask(FeeHistory, 'eth_feeHistory', ['0x5', 'latest', [50]]),
+    readChain(quantity, 'eth_getTransactionCount', [order.sender, 'pending']),
+    readChain(quantity, 'eth_blockNumber', []),
+    readChain(v.string(), 'eth_getCode', [order.recipient, 'latest']),
+    readChain(FeeHistory, 'eth_feeHistory', ['0x5', 'latest', [50]]),
   ])
   const allows = order.operation?.kind === 'approve'
   const gas = code === '0x' && !allows ? MIN_GAS : await estimate(network, order)
@@ -133,11 +133,11 @@ function priceOf(
   const median = tips[Math.floor(tips.length / 2)] ?? 1n
   const tip = median < 1n ? 1n : median > MAX_TIP ? MAX_TIP : median
   const ceiling = maxFeeAtomic(0n, asset) / gas
-  const wanted = (baseFeePerGas.at(-1) ?? 0n) * 2n + tip
-  if (wanted > ceiling * 2n) {
+  const uncapped = (baseFeePerGas.at(-1) ?? 0n) * 2n + tip
+  if (uncapped > ceiling * 2n) {
     throw new NotBuilt(describeUserError('chain_busy'))
   }
-  return { maxFeePerGas: wanted < ceiling ? wanted : ceiling, maxPriorityFeePerGas: tip }
+  return { maxFeePerGas: uncapped < ceiling ? uncapped : ceiling, maxPriorityFeePerGas: tip }
 }
 
 async function onSolana(

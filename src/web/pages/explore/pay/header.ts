@@ -20,28 +20,28 @@ export type NextHeader =
   | { kind: 'ready'; header: PaymentHeader }
   | { kind: 'sign'; data: TypedData }
 
-export function nextHeader(visit: Purchase, terms: Terms, state: PaymentState): NextHeader {
-  switch (visit.way) {
+export function nextHeader(purchase: Purchase, terms: Terms, state: PaymentState): NextHeader {
+  switch (purchase.way) {
     case 'signed_transfer':
     case 'sponsored': {
       const bytes = mayHaveLeft(state) ? state.sent.bytes : null
-      return bytes ? ready(visit, { transaction: encodeBase64(bytes) }) : { kind: 'waits' }
+      return bytes ? ready(purchase, { transaction: encodeBase64(bytes) }) : { kind: 'waits' }
     }
     case 'authorization': {
       const bytes = mayHaveLeft(state) ? state.sent.bytes : null
       return bytes && mayHaveLeft(state)
-        ? ready(visit, authorizationOf(state.built.bytes, bytes))
+        ? ready(purchase, authorizationOf(state.built.bytes, bytes))
         : { kind: 'waits' }
     }
     case 'permit': {
       const bytes = mayHaveLeft(state) ? state.sent.bytes : null
       return bytes && mayHaveLeft(state)
-        ? ready(visit, permitOf(state.built.bytes, bytes))
+        ? ready(purchase, permitOf(state.built.bytes, bytes))
         : { kind: 'waits' }
     }
     case 'transaction': {
       if (!isPaid(state) || !('landed' in state) || !state.landed) return { kind: 'waits' }
-      return ready(visit, {
+      return ready(purchase, {
         type: 'payment-proof',
         alg: 'Ed25519',
         format: 'solana-memo',
@@ -51,14 +51,17 @@ export function nextHeader(visit: Purchase, terms: Terms, state: PaymentState): 
     }
     case 'transaction_then_proof':
       return isPaid(state) && 'landed' in state && state.landed
-        ? { kind: 'sign', data: proofData(visit, terms, { state, txRef: state.landed.signature }) }
+        ? {
+            kind: 'sign',
+            data: proofData(purchase, terms, { state, txRef: state.landed.signature }),
+          }
         : { kind: 'waits' }
   }
 }
 
 /** What the payer signs over a transfer that landed: which resource it pays for, and by which terms. */
 function proofData(
-  visit: Purchase,
+  purchase: Purchase,
   terms: Terms,
   { state, txRef }: { state: PaymentState; txRef: string },
 ): TypedData {
@@ -72,14 +75,14 @@ function proofData(
     maxTimeoutSeconds,
     resource,
   }
-  return visit.version === 2
+  return purchase.version === 2
     ? proofTypedData(proof, txRef.toLowerCase())
     : offerProofTypedData({ ...proof, networkName }, txRef.toLowerCase())
 }
 
 /** The header of a landed transfer, with the payer's signature over it. */
 export function headerOfProof(
-  visit: Purchase,
+  purchase: Purchase,
   state: PaymentState,
   signature: string,
 ): PaymentHeader {
@@ -93,12 +96,15 @@ export function headerOfProof(
     signature,
   }
   // Version 1 echoes no terms beside the payload, so the offer goes within.
-  return wrap(visit, visit.version === 2 ? proof : { ...proof, offer: offerOf(visit) })
+  return wrap(
+    purchase,
+    purchase.version === 2 ? proof : { ...proof, offer: signedTermsOf(purchase) },
+  )
 }
 
 /** The entry of version 1, spelled as it is signed. */
-function offerOf(visit: Purchase): unknown {
-  const { requirements, resource } = fromV1(v.parse(RequirementsV1, parseJson(visit.entry)))
+function signedTermsOf(purchase: Purchase): unknown {
+  const { requirements, resource } = fromV1(v.parse(RequirementsV1, parseJson(purchase.entry)))
   return { ...toV1(requirements, resource), network: requirements.network }
 }
 
@@ -132,8 +138,8 @@ function permitOf(built: Uint8Array, signature: Uint8Array): Record<string, unkn
   return { signature: bytesToHex(signature), permit2Authorization }
 }
 
-function ready(visit: Purchase, payload: Record<string, unknown>): NextHeader {
-  return { kind: 'ready', header: wrap(visit, payload) }
+function ready(purchase: Purchase, payload: Record<string, unknown>): NextHeader {
+  return { kind: 'ready', header: wrap(purchase, payload) }
 }
 
 function wrap(

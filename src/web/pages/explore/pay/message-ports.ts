@@ -32,7 +32,7 @@ import type {
 } from '../../../payment-intent/ports.ts'
 import { describeUserError, describeUnsigned } from '../../../errors/error-messages.ts'
 import { signalOf } from '../../../wallet/state/errors.ts'
-import { intentOf } from '../../../wallet/state/intent.ts'
+import { toPaymentIntent } from '../../../wallet/state/intent.ts'
 import type { TypedData, WalletAdapter } from '../../../wallet/state/wallet-adapter.ts'
 import { explainHere } from './build-here.ts'
 import { messageChain } from '../../../payment-flow/message-chain.ts'
@@ -130,7 +130,7 @@ const permit: Kind = {
 export function messagePorts(
   network: Network,
   terms: Terms,
-  { stack, kind }: { stack: WalletAdapter; kind: 'authorization' | 'permit' },
+  { adapter, kind }: { adapter: WalletAdapter; kind: 'authorization' | 'permit' },
 ): Pick<Ports, 'service' | 'chain' | 'reader' | 'wallet'> {
   const message = kind === 'permit' ? permit : authorization(terms)
   const chain = messageChain(network, { permit: kind === 'permit' })
@@ -138,7 +138,7 @@ export function messagePorts(
     chain,
     service: messageService(network, message, { terms, head: chain.head }),
     reader: messageReader(message, terms),
-    wallet: messageWallet(network, message, stack),
+    wallet: messageWallet(network, message, adapter),
   }
 }
 
@@ -183,7 +183,8 @@ function messageReader(message: Kind, terms: Terms): TransactionReader {
   // Read at each comparison: what is shown is good for no longer than from now.
   const latest = () => BigInt(Math.floor(serverNow() / 1000) + validS(terms))
   return {
-    match: (order, attempt, bytes) => message.match(intentOf(order, attempt), bytes, latest()),
+    match: (order, attempt, bytes) =>
+      message.match(toPaymentIntent(order, attempt), bytes, latest()),
     describe: (order, _attempt, bytes) => message.describe(bytes, order.asset),
     nonce: () => null,
     compareSigned: (order, built, signed) => {
@@ -202,9 +203,9 @@ function describeSigner(signer: string | undefined, wanted: string): string {
 }
 
 /** Asks for a message's signature. Nothing leaves the browser by it, so every failure is a refusal. */
-function messageWallet(network: Network, message: Kind, stack: WalletAdapter): PaymentWallet {
+function messageWallet(network: Network, message: Kind, adapter: WalletAdapter): PaymentWallet {
   return {
-    signer: (order: WalletPaymentIntent) => stack.wallet.signer(order),
+    signer: (order: WalletPaymentIntent) => adapter.wallet.signer(order),
     pay: async (order, built) => {
       const data = message.typedData(built.bytes)
       if (!data)
@@ -214,7 +215,7 @@ function messageWallet(network: Network, message: Kind, stack: WalletAdapter): P
         }
       try {
         const account = { address: order.sender, walletName: order.walletName }
-        const signature = await stack.signTypedData(network, account, data)
+        const signature = await adapter.signTypedData(network, account, data)
         return { kind: 'signed', bytes: hexToBytes(signature as Hex) }
       } catch (error) {
         const signal = signalOf(error)

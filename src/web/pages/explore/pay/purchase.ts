@@ -38,8 +38,8 @@ export type Purchase = {
 }
 
 /** The server has given what was paid for. */
-export function isServed(visit: Purchase): boolean {
-  return visit.deliveries.some(({ outcome }) => outcome === 'served')
+export function isServed(purchase: Purchase): boolean {
+  return purchase.deliveries.some(({ outcome }) => outcome === 'served')
 }
 
 /** The paid requests of this browser. A header in here is as good as money until it is used: it leaves for its server alone. */
@@ -49,17 +49,17 @@ interface Schema extends DBSchema {
 }
 
 /** Served visits that are kept to be looked at. */
-const KEPT_SERVED = 20
+const MAX_SERVED = 20
 
 let opened: Promise<IDBPDatabase<Schema>> | undefined
 
 /** @throws an error when another tab wrote this visit first, or the browser keeps nothing */
-export async function writePurchase(visit: Purchase): Promise<Purchase> {
+export async function writePurchase(purchase: Purchase): Promise<Purchase> {
   const database = await open()
-  const next = { ...visit, revision: visit.revision + 1, updatedAt: Date.now() }
+  const next = { ...purchase, revision: purchase.revision + 1, updatedAt: Date.now() }
   const transaction = database.transaction('visits', 'readwrite', { durability: 'strict' })
-  const stored = await transaction.store.get(visit.id)
-  if ((stored?.revision ?? 0) !== visit.revision) {
+  const stored = await transaction.store.get(purchase.id)
+  if ((stored?.revision ?? 0) !== purchase.revision) {
     transaction.abort()
     await transaction.done.catch(() => undefined)
     throw new Error('Another tab went on with this visit.')
@@ -101,6 +101,6 @@ type Store = {
 
 async function prune(store: Store): Promise<void> {
   const served = (await store.index('updatedAt').getAll()).filter(isServed)
-  for (const { id } of served.slice(0, Math.max(0, served.length - KEPT_SERVED)))
+  for (const { id } of served.slice(0, Math.max(0, served.length - MAX_SERVED)))
     await store.delete(id)
 }

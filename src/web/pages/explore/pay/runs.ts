@@ -26,10 +26,10 @@ const runs = new TabRuns(journal)
 const ALLOWANCE = '.allowance.'
 
 /** The terms of a visit, read again from the entry as received. */
-export function termsOf(visit: Pick<Purchase, 'version' | 'entry' | 'resource'>): Terms {
-  const offer = readPaymentOption(visit.version, parseJson(visit.entry), visit.resource)
-  if (!offer.ok) throw new TypeError(offer.problem.code)
-  return offer.payment
+export function termsOf(purchase: Pick<Purchase, 'version' | 'entry' | 'resource'>): Terms {
+  const reading = readPaymentOption(purchase.version, parseJson(purchase.entry), purchase.resource)
+  if (!reading.ok) throw new TypeError(reading.problem.code)
+  return reading.payment
 }
 
 /** The payer signs a message that another account executes. */
@@ -41,12 +41,16 @@ function isMessage(way: Way): way is 'authorization' | 'permit' {
 export type Payer = { address: string; walletName: string }
 
 /** The order of a visit: what the machine pays. */
-export function intentOf(visit: Purchase, network: Network, payer: Payer): WalletPaymentIntent {
-  const terms = termsOf(visit)
+export function purchaseIntentOf(
+  purchase: Purchase,
+  network: Network,
+  payer: Payer,
+): WalletPaymentIntent {
+  const terms = termsOf(purchase)
   const asset = findAsset(network, terms.asset)
   if (!asset) throw new Error(`${terms.asset} is not configured.`)
   return {
-    id: visit.id,
+    id: purchase.id,
     createdAt: serverNow(),
     network: terms.network,
     asset,
@@ -56,29 +60,37 @@ export function intentOf(visit: Purchase, network: Network, payer: Payer): Walle
     resource: terms.resource.url,
     ...(terms.resource.description && { description: terms.resource.description }),
     walletName: payer.walletName,
-    ...(isMessage(visit.way) && { signedOnly: true as const }),
-    ...(visit.way === 'sponsored' && terms.feePayer !== null && { feePayer: terms.feePayer }),
+    ...(isMessage(purchase.way) && { signedOnly: true as const }),
+    ...(purchase.way === 'sponsored' && terms.feePayer !== null && { feePayer: terms.feePayer }),
   }
 }
 
 /** The payment of a new visit, not built yet. */
-export async function beginRun(visit: Purchase, order: WalletPaymentIntent): Promise<PaymentRun> {
-  return runs.begin(order, await behind(visit))
+export async function beginRun(
+  purchase: Purchase,
+  order: WalletPaymentIntent,
+): Promise<PaymentRun> {
+  return runs.begin(order, await openDependencies(purchase))
 }
 
 /** The payment of a visit: this tab's, or the journal's; `held` when another tab has it. */
-export async function resumeRun(visit: Purchase): Promise<PaymentRun | 'held' | undefined> {
-  return (await runs.resume(visit.id, () => behind(visit))) ?? resumeUnbuilt(visit)
+export async function resumeRun(purchase: Purchase): Promise<PaymentRun | 'held' | undefined> {
+  return (
+    (await runs.resume(purchase.id, () => openDependencies(purchase))) ?? resumeUnbuilt(purchase)
+  )
 }
 
 /** A permit is built only after its allowance exists: until then the allowance names the payer. */
-async function resumeUnbuilt(visit: Purchase): Promise<PaymentRun | undefined> {
-  const [allowance] = await listAllowances(visit)
+async function resumeUnbuilt(purchase: Purchase): Promise<PaymentRun | undefined> {
+  const [allowance] = await listAllowances(purchase)
   if (!allowance) return undefined
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const { network: id, sender, walletName } = allowance.state.order
   const network = networks.find((each) => each.network === id)
-  return network && beginRun(visit, intentOf(visit, network, { address: sender, walletName }))
+  return (
+    network &&
+    beginRun(purchase, purchaseIntentOf(purchase, network, { address: sender, walletName }))
+  )
 }
 
 /**
@@ -86,20 +98,20 @@ async function resumeUnbuilt(visit: Purchase): Promise<PaymentRun | undefined> {
  * a new one that is not built yet. `held` when another tab has it.
  */
 export async function openAllowance(
-  visit: Purchase,
+  purchase: Purchase,
   payment: WalletPaymentIntent,
 ): Promise<PaymentRun | 'held'> {
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const network = networks.find((each) => each.network === payment.network)
   if (!network) throw new Error(`${payment.network} is not configured.`)
   const reach = () => behindAllowance(network)
-  const open = (await listAllowances(visit)).find(
+  const open = (await listAllowances(purchase)).find(
     ({ state }) => !isTerminal(state) && !isPaid(state),
   )
   const resumed = open && (await runs.resume(open.id, reach))
   if (resumed) return resumed
   const { createdAt: _, signedOnly: __, id: ___, ...same } = payment
-  const id = `${visit.id}${ALLOWANCE}${crypto.randomUUID()}`
+  const id = `${purchase.id}${ALLOWANCE}${crypto.randomUUID()}`
   return runs.begin(
     { ...same, id, createdAt: serverNow(), recipient: PERMIT2, operation: { kind: 'approve' } },
     await reach(),
@@ -112,8 +124,8 @@ async function behindAllowance(network: Network): Promise<RunDependencies> {
   return { wallet, chain, reader, service: buildHere(network, null) }
 }
 
-async function listAllowances(visit: Purchase): Promise<JournalEntry[]> {
-  return (await journal.list()).filter(({ id }) => id.startsWith(`${visit.id}${ALLOWANCE}`))
+async function listAllowances(purchase: Purchase): Promise<JournalEntry[]> {
+  return (await journal.list()).filter(({ id }) => id.startsWith(`${purchase.id}${ALLOWANCE}`))
 }
 
 /**
@@ -142,23 +154,23 @@ export async function signProof(
   )
 }
 
-async function behind(visit: Purchase): Promise<RunDependencies> {
-  const terms = termsOf(visit)
+async function openDependencies(purchase: Purchase): Promise<RunDependencies> {
+  const terms = termsOf(purchase)
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const network = networks.find((each) => each.network === terms.network)
   if (!network) throw new Error(`${terms.network} is not configured.`)
-  const stack = await loadWalletAdapter(familyOf(network.network))
-  if (isMessage(visit.way)) {
+  const adapter = await loadWalletAdapter(familyOf(network.network))
+  if (isMessage(purchase.way)) {
     const { messagePorts } = await import('./message-ports.ts')
-    return messagePorts(network, terms, { stack, kind: visit.way })
+    return messagePorts(network, terms, { adapter, kind: purchase.way })
   }
   const { buildHere } = await import('./build-here.ts')
   const service = buildHere(network, terms.memo)
   // The seller broadcasts it; until the signature expires it may do so at any time, so the payment
   // counts as having left.
   const chain =
-    visit.way === 'signed_transfer'
-      ? { ...stack.chain, broadcast: () => Promise.resolve() }
-      : stack.chain
-  return { service, chain, reader: stack.reader, wallet: stack.wallet }
+    purchase.way === 'signed_transfer'
+      ? { ...adapter.chain, broadcast: () => Promise.resolve() }
+      : adapter.chain
+  return { service, chain, reader: adapter.reader, wallet: adapter.wallet }
 }

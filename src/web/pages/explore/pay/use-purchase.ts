@@ -20,11 +20,11 @@ import { isServed, type Purchase, type Delivery, writePurchase } from './purchas
 import { signProof, termsOf } from './runs.ts'
 
 /** So often a server that says “on its way” is asked by itself; after that the reader decides. */
-const ASKED_BY_ITSELF = 30
-const KEPT_DELIVERIES = 20
+const MAX_AUTOMATIC_REQUESTS = 30
+const MAX_DELIVERIES = 20
 
 export type PurchaseView = {
-  visit: Purchase
+  purchase: Purchase
   state: PaymentState
   /** The last answer in this tab. */
   delivered: Delivered | undefined
@@ -46,13 +46,13 @@ export type PurchaseView = {
 export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
   const state = useRunState(run)
   const network = useNetwork(state.order.network)
-  const [visit, setVisit] = useState(first)
+  const [purchase, setPurchase] = useState(first)
   const [delivered, setDelivered] = useState<Delivered>()
   const [working, setWorking] = useState<'sending' | 'signing' | null>(null)
   const [userError, setUserError] = useState<string | null>(null)
   const busy = useRef(false)
   const terms = useMemo(() => termsOf(first), [first])
-  const next = visit.header ? null : nextHeader(visit, terms, state)
+  const next = purchase.header ? null : nextHeader(purchase, terms, state)
 
   /** One piece of work at a time; what it ends with is shown. */
   const work = useCallback(async (kind: 'sending' | 'signing', task: () => Promise<void>) => {
@@ -73,10 +73,10 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
   const sendNow = useCallback(async (from: Purchase) => {
     const result = await deliver(from, Date.now())
     setDelivered(result)
-    setVisit(
+    setPurchase(
       await writePurchase({
         ...from,
-        deliveries: [...from.deliveries.slice(1 - KEPT_DELIVERIES), result.delivery],
+        deliveries: [...from.deliveries.slice(1 - MAX_DELIVERIES), result.delivery],
       }),
     )
   }, [])
@@ -84,11 +84,11 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
   /** The header is in the journal before it is anywhere else. */
   const keepAndSend = useCallback(
     async (header: PaymentHeader) => {
-      const kept = await writePurchase({ ...visit, header })
-      setVisit(kept)
-      await sendNow(kept)
+      const saved = await writePurchase({ ...purchase, header })
+      setPurchase(saved)
+      await sendNow(saved)
     },
-    [visit, sendNow],
+    [purchase, sendNow],
   )
 
   const ready = next?.kind === 'ready' ? next.header.value : undefined
@@ -104,17 +104,17 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
 
   const waits =
     delivered?.delivery.outcome === 'pending' &&
-    !isServed(visit) &&
-    visit.deliveries.length < ASKED_BY_ITSELF
+    !isServed(purchase) &&
+    purchase.deliveries.length < MAX_AUTOMATIC_REQUESTS
   const waitMs =
-    waits && delivered?.asked.kind === 'answered'
-      ? retryAfter(delivered.asked.answer) * 1000
+    waits && delivered?.result.kind === 'answered'
+      ? retryAfter(delivered.result.answer) * 1000
       : undefined
   useEffect(() => {
     if (waitMs === undefined) return
-    const timer = setTimeout(() => void work('sending', () => sendNow(visit)), waitMs)
+    const timer = setTimeout(() => void work('sending', () => sendNow(purchase)), waitMs)
     return () => clearTimeout(timer)
-  }, [waitMs, visit, work, sendNow])
+  }, [waitMs, purchase, work, sendNow])
 
   const { walletName } = state.order
   const sign = () =>
@@ -124,7 +124,7 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
         throw walletProblem(error, walletName)
       })
       if (signature === null) throw new Error(t`Answer ${walletName} in the other tab.`)
-      await keepAndSend(headerOfProof(visit, state, signature))
+      await keepAndSend(headerOfProof(purchase, state, signature))
     })
 
   // The second of the two prompts follows the first by itself; after a reload the payer asks for it.
@@ -139,7 +139,7 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
   }, [due])
 
   return {
-    visit,
+    purchase,
     state,
     delivered,
     sending: working === 'sending',
@@ -149,14 +149,14 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
     sign,
     send: (via) =>
       void work('sending', () =>
-        sendNow(via ? { ...visit, request: { ...visit.request, via } } : visit),
+        sendNow(via ? { ...purchase, request: { ...purchase.request, via } } : purchase),
       ),
   }
 }
 
 /** What comes of a request that carries the payment. */
 type Delivered = {
-  asked: ResourceResult
+  result: ResourceResult
   delivery: Delivery
   settlement: SettlementResponse | null
 }
@@ -171,16 +171,19 @@ const SettlementResponse = v.object({
 type SettlementResponse = v.InferOutput<typeof SettlementResponse>
 
 /** Sends the request with its one payment: the first time and every time after. */
-async function deliver(visit: Purchase, now: number): Promise<Delivered> {
-  if (!visit.header) throw new TypeError('Nothing was paid for this visit yet.')
-  const asked = await sendRequest(visit.request, visit.header)
-  const settlement = asked.kind === 'answered' ? readSettlement(asked.answer) : null
-  return { asked, settlement, delivery: { at: now, ...judge(asked, settlement) } }
+async function deliver(purchase: Purchase, now: number): Promise<Delivered> {
+  if (!purchase.header) throw new TypeError('Nothing was paid for this visit yet.')
+  const result = await sendRequest(purchase.request, purchase.header)
+  const settlement = result.kind === 'answered' ? readSettlement(result.answer) : null
+  return { result, settlement, delivery: { at: now, ...readDelivery(result, settlement) } }
 }
 
-function judge(asked: ResourceResult, settlement: SettlementResponse | null): Omit<Delivery, 'at'> {
-  if (asked.kind === 'unanswered') return { status: null, outcome: 'unanswered', reason: null }
-  const { status } = asked.answer
+function readDelivery(
+  result: ResourceResult,
+  settlement: SettlementResponse | null,
+): Omit<Delivery, 'at'> {
+  if (result.kind === 'unanswered') return { status: null, outcome: 'unanswered', reason: null }
+  const { status } = result.answer
   const reason = settlement?.errorReason ?? null
   if (status === 402) return { status, outcome: 'refused', reason }
   if (status === 202 && settlement?.success === false) return { status, outcome: 'pending', reason }

@@ -78,7 +78,7 @@ export function readChallenge(answer: ResourceResponse): PaymentChallenge | NoCh
     error ??= one.value.error ?? null
     if ('resource' in one.value) resource ??= one.value.resource ?? null
     for (const entry of one.value.accepts)
-      addOffer({ offers, unreadable }, { version, entry, resource })
+      addPaymentOption({ offers, unreadable }, { version, entry, resource })
   }
   return {
     versions,
@@ -153,7 +153,7 @@ function toProblem(version: Version, read: Read): NoChallenge['problems'] {
 
 type Found = { offers: PaymentOption[]; unreadable: Unreadable[] }
 
-function addOffer(
+function addPaymentOption(
   { offers, unreadable }: Found,
   { version, entry, resource }: { version: Version; entry: unknown; resource: ResourceInfo | null },
 ): void {
@@ -167,7 +167,7 @@ function addOffer(
     return
   }
   const { payment: terms } = read
-  const known = offers.find((offer) => !(version in offer.entries) && isSame(offer.terms, terms))
+  const known = offers.find((option) => !(version in option.entries) && isSame(option.terms, terms))
   if (known) known.entries[version] = entry
   else offers.push({ terms, entries: { [version]: entry } })
 }

@@ -47,13 +47,21 @@ export async function sendRequest(
   const sent = payment
     ? { ...request, headers: [...request.headers, [payment.name, payment.value] as const] }
     : request
-  const asked = request.via === 'relay' ? await askProxy(sent) : await askDirectly(sent)
-  return asked.kind === 'answered'
-    ? { kind: 'answered', answer: { ...asked.answer, ms: Math.round(performance.now() - started) } }
-    : asked
+  const result = request.via === 'relay' ? await requestByProxy(sent) : await requestDirectly(sent)
+  return result.kind === 'answered'
+    ? {
+        kind: 'answered',
+        answer: { ...result.answer, ms: Math.round(performance.now() - started) },
+      }
+    : result
 }
 
-async function askProxy({ method, url, headers, body }: ResourceRequest): Promise<ResourceResult> {
+async function requestByProxy({
+  method,
+  url,
+  headers,
+  body,
+}: ResourceRequest): Promise<ResourceResult> {
   try {
     const pairs = headers.map(([name, value]): [string, string] => [name, value])
     const reply = await callProxy(
@@ -83,7 +91,7 @@ async function askProxy({ method, url, headers, body }: ResourceRequest): Promis
   }
 }
 
-async function askDirectly({
+async function requestDirectly({
   method,
   url,
   headers,

@@ -104,11 +104,11 @@ export function validateForPayer(
   if (terms.payTo === holdings.address) return { ok: false, reason: 'own', network, asset }
   if (way === 'sponsored' && terms.feePayer === holdings.address)
     return { ok: false, reason: 'own_sponsor', network, asset }
-  const held = holdings.balance(asset)
-  if (held !== undefined && held < terms.amountAtomic)
+  const balance = holdings.balance(asset)
+  if (balance !== undefined && balance < terms.amountAtomic)
     return { ok: false, reason: 'short', network, asset }
   // Native currency pays its own fee on top.
-  if (asset.native && PAYS_FEE.has(way) && held !== undefined && held === terms.amountAtomic)
+  if (asset.native && PAYS_FEE.has(way) && balance !== undefined && balance === terms.amountAtomic)
     return { ok: false, reason: 'short_fee', network, asset }
   return usable
 }

@@ -172,7 +172,7 @@ export function toCheck(
 ): Check {
   return {
     name,
-    source: whoSays(source),
+    source: sourceOf(source),
     state: ok ? 'ok' : 'bad',
     expected: readFact(expectedFact, expected),
     got: readFact(gotFact, got),
@@ -228,7 +228,7 @@ function explain(error: unknown): ServiceView {
  * What the service reads from a proof or a record is its own word; what it reads from the chain is
  * its node's.
  */
-function whoSays(source: string): Check['source'] {
+function sourceOf(source: string): Check['source'] {
   if (source === 'chain') return 'service_chain'
   return source === 'facilitator' ? source : 'record'
 }
@@ -249,7 +249,7 @@ function readCheck(entry: unknown, reason: string): Check[] {
   return [
     {
       name: text('name'),
-      source: whoSays(text('source')),
+      source: sourceOf(text('source')),
       state: entry.ok === true ? 'ok' : 'bad',
       expected: readFact(Reflect.get(entry, 'expectedFact'), text('expected')),
       got: readFact(Reflect.get(entry, 'gotFact'), text('got')),

@@ -32,17 +32,17 @@ export type SettleCardProps = {
 /** For a payee who settles without a facilitator: the payer has signed, the payee does the rest. */
 export function SettleCard(props: SettleCardProps) {
   const { facts, expected, settled } = props
-  const told = settleKindOf(facts, expected.wallet)
-  if (typeof told === 'string')
-    return told !== 'acknowledge' || settled ? (
-      <Settling kind={settled ? 'acknowledge' : told} {...props} />
+  const settleKind = settleKindOf(facts, expected.wallet)
+  if (typeof settleKind === 'string')
+    return settleKind !== 'acknowledge' || settled ? (
+      <Settling kind={settled ? 'acknowledge' : settleKind} {...props} />
     ) : null
-  if (told.kind === 'unreadable' || settled) return null
+  if (settleKind.kind === 'unreadable' || settled) return null
   return (
     <Card title={<Trans>Settle it myself</Trans>}>
       <p className="text-sm text-muted">
         <Trans>
-          Only <Address copy value={told.sponsor} />, the fee payer, can settle this.
+          Only <Address copy value={settleKind.feePayer} />, the fee payer, can settle this.
         </Trans>
       </p>
     </Card>

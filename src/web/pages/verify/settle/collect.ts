@@ -19,7 +19,7 @@ import type {
   TransactionReader,
 } from '../../../payment-intent/ports.ts'
 import { callNetwork } from '../../../rpc/call.ts'
-import { intentOf } from '../../../wallet/state/intent.ts'
+import { toPaymentIntent } from '../../../wallet/state/intent.ts'
 import type { WalletAdapter } from '../../../wallet/state/wallet-adapter.ts'
 import type { ProofFacts } from '../proof/facts.ts'
 import { compareCoSigned, matchCollecting } from './collect-match.ts'
@@ -32,7 +32,7 @@ import type { Settlement } from './settlement.ts'
  */
 export function collect(
   { facts, expected }: Settlement,
-  stack: WalletAdapter,
+  adapter: WalletAdapter,
 ): Pick<Ports, 'wallet' | 'chain' | 'reader'> {
   const payer = payerOf(facts)
   const memo = expected.memo ?? facts.memo ?? ''
@@ -50,11 +50,11 @@ export function collect(
     ? {
         wallet: sender,
         reader: evmReader(facts.body.bytes, expected, asPayment),
-        chain: evmChain(expected, stack, asPayment),
+        chain: evmChain(expected, adapter, asPayment),
       }
     : {
-        wallet: coSigned(facts, expected.wallet) ? stack.wallet : sender,
-        ...onSolana({ facts, stack, asPayment, asAttempt }),
+        wallet: coSigned(facts, expected.wallet) ? adapter.wallet : sender,
+        ...onSolana({ facts, adapter, asPayment, asAttempt }),
       }
 }
 
@@ -79,12 +79,12 @@ function coSigned({ body }: ProofFacts, wallet: string): boolean {
 
 type OnSolana = {
   facts: ProofFacts
-  stack: WalletAdapter
+  adapter: WalletAdapter
   asPayment: (order: WalletPaymentIntent) => WalletPaymentIntent
   asAttempt: <A extends { paymentId: string }>(attempt: A) => A
 }
 
-function onSolana({ facts, stack, asPayment, asAttempt }: OnSolana): {
+function onSolana({ facts, adapter, asPayment, asAttempt }: OnSolana): {
   reader: TransactionReader
   chain: PaymentChain
 } {
@@ -95,7 +95,7 @@ function onSolana({ facts, stack, asPayment, asAttempt }: OnSolana): {
     reader: {
       match: (order, attempt, bytes) => {
         const co = coSigned(facts, order.sender)
-        const payment = intentOf(asPayment(order), asAttempt(attempt))
+        const payment = toPaymentIntent(asPayment(order), asAttempt(attempt))
         const options = attempt.chainKnown === null ? {} : { blockhashKnown: attempt.chainKnown }
         const match = matchCollecting({ payment, proof, coSigned: co }, bytes, options)
         return co ? match : freeOfCharge(match)
@@ -118,11 +118,11 @@ function onSolana({ facts, stack, asPayment, asAttempt }: OnSolana): {
       },
     },
     chain: {
-      ...stack.chain,
+      ...adapter.chain,
       feeCap: async () => maxFeeAtomic(),
       simulate: async (order, bytes) =>
-        asSeenByPayee(await stack.chain.simulate(asPayment(order), bytes)),
-      read: (order, built, sent) => stack.chain.read(asPayment(order), asAttempt(built), sent),
+        asSeenByPayee(await adapter.chain.simulate(asPayment(order), bytes)),
+      read: (order, built, sent) => adapter.chain.read(asPayment(order), asAttempt(built), sent),
     },
   }
 }
@@ -135,7 +135,7 @@ function evmReader(
   return {
     match: (order, attempt, bytes) => {
       const match = freeOfCharge(
-        matchEvm(intentOf(asPayment(order), attempt, nativeAsset(network)), bytes),
+        matchEvm(toPaymentIntent(asPayment(order), attempt, nativeAsset(network)), bytes),
       )
       const rows = match.rows.map((row): MatchRow =>
         row.field === 'instructions' && bytesToHex(bytes) !== bytesToHex(proof)
@@ -164,17 +164,17 @@ function evmReader(
 
 function evmChain(
   { network }: Settlement['expected'],
-  stack: WalletAdapter,
+  adapter: WalletAdapter,
   asPayment: OnSolana['asPayment'],
 ): PaymentChain {
   return {
-    ...stack.chain,
-    feeCap: (order) => stack.chain.feeCap(asPayment(order)),
+    ...adapter.chain,
+    feeCap: (order) => adapter.chain.feeCap(asPayment(order)),
     simulate: async (order, bytes) =>
-      asSeenByPayee(await stack.chain.simulate(asPayment(order), bytes)),
+      asSeenByPayee(await adapter.chain.simulate(asPayment(order), bytes)),
     broadcast: async (_order, bytes) =>
       void (await callNetwork(network, 'eth_sendRawTransaction', [bytesToHex(bytes)])),
-    read: (order, built, sent) => stack.chain.read(asPayment(order), built, sent),
+    read: (order, built, sent) => adapter.chain.read(asPayment(order), built, sent),
   }
 }
 

@@ -11,7 +11,7 @@ import type { Simulation } from '../../../payment-intent/intent.ts'
 import type { Ports } from '../../../payment-flow/dependencies.ts'
 import type { PaymentChain, TransactionReader } from '../../../payment-intent/ports.ts'
 import { callNetwork, RpcError } from '../../../rpc/call.ts'
-import { intentOf } from '../../../wallet/state/intent.ts'
+import { toPaymentIntent } from '../../../wallet/state/intent.ts'
 import type { WalletAdapter } from '../../../wallet/state/wallet-adapter.ts'
 import { messageChain } from '../../../payment-flow/message-chain.ts'
 import type { Body } from '../proof/facts.ts'
@@ -25,16 +25,16 @@ import type { Settlement } from './settlement.ts'
  */
 export function executeProof(
   { facts, expected }: Settlement,
-  stack: WalletAdapter,
+  adapter: WalletAdapter,
 ): Pick<Ports, 'wallet' | 'chain' | 'reader'> {
   const { body } = facts
   if (body.kind !== 'authorization' && body.kind !== 'permit')
     throw new TypeError('This proof contains no message to execute.')
   const authorization = authorizationOf(body, expected)
   return {
-    wallet: stack.wallet,
+    wallet: adapter.wallet,
     reader: readerOf(authorization, expected),
-    chain: chainOf({ authorization, expected, signed: messageBytes(body, expected) }, stack),
+    chain: chainOf({ authorization, expected, signed: messageBytes(body, expected) }, adapter),
   }
 }
 
@@ -74,7 +74,7 @@ export function authorizationOf(
 function readerOf(authorization: Authorization, { network }: Expected): TransactionReader {
   return {
     match: (order, attempt, bytes) =>
-      matchSettlement(intentOf(order, attempt, nativeAsset(network)), authorization, bytes),
+      matchSettlement(toPaymentIntent(order, attempt, nativeAsset(network)), authorization, bytes),
     describe: (order) => describeSettlement(authorization, order.asset),
     nonce: (_order, bytes) => {
       const decoded = decodeTransaction(bytes)
@@ -85,16 +85,16 @@ function readerOf(authorization: Authorization, { network }: Expected): Transact
   }
 }
 
-type Carrying = { authorization: Authorization; expected: Expected; signed: Uint8Array }
+type AuthorizationCall = { authorization: Authorization; expected: Expected; signed: Uint8Array }
 
 function chainOf(
-  { authorization, expected, signed }: Carrying,
-  stack: WalletAdapter,
+  { authorization, expected, signed }: AuthorizationCall,
+  adapter: WalletAdapter,
 ): PaymentChain {
   const { network } = expected
   const watch = messageChain(network)
   return {
-    ...stack.chain,
+    ...adapter.chain,
     feeCap: () => Promise.resolve(maxFeeAtomic(0n, { native: false })),
     simulate: (order, bytes) => simulate(network, { payee: order.sender, bytes }),
     // The payee gets the tokens no matter who executes it: we look for what the payer signed, not
@@ -128,8 +128,11 @@ async function simulate(
 ): Promise<Simulation> {
   const { symbol } = nativeAsset(network)
   try {
-    const held = v.parse(Quantity, await callNetwork(network, 'eth_getBalance', [payee, 'latest']))
-    if (held === 0n)
+    const balance = v.parse(
+      Quantity,
+      await callNetwork(network, 'eth_getBalance', [payee, 'latest']),
+    )
+    if (balance === 0n)
       return { state: 'failed', reason: t`${symbol} is missing for the network fee.` }
     const call = decodeTransaction(bytes)
     if (!call.ok) return { state: 'failed', reason: formatDecodeProblem(call.problem) }

@@ -16,7 +16,7 @@ import type { PaymentService } from '../../../payment-intent/ports.ts'
 import { loadWalletAdapter } from '../../../wallet/load-adapter.ts'
 import { questionOf } from '../proof/service-checks.ts'
 import type { SettleKind } from './kinds.ts'
-import { intentOf, settlementOf, type Settlement } from './settlement.ts'
+import { settlementIntentOf, settlementOf, type Settlement } from './settlement.ts'
 
 type Reply = Awaited<ReturnType<typeof call<'transactionReceive'>>>
 
@@ -40,7 +40,7 @@ function settleService({ header, expected }: Settlement): PaymentService {
         call('transactionReceive', question, { idempotencyKey: key, timeoutMs: 45_000 }),
       )
       const bytes = decodeBase64(reply.transaction)
-      const other = judge(order, reply)
+      const other = validateReply(order, reply)
       if (other || !bytes) throw new NotThat(other ?? 'other_payment')
       const { lastValidBlockHeight, expiresAt } = reply
       const paymentId =
@@ -68,17 +68,17 @@ function receiptText(paymentId: string): string {
 }
 
 /** Why a reply is of no use for an order; undefined when it is what was asked for. */
-function judge(
+function validateReply(
   { operation, sender }: WalletPaymentIntent,
   { settlement, signer }: Reply,
 ): UserErrorName | undefined {
   if (operation?.kind === 'acknowledge')
     return settlement === 'already_settled' && signer === sender ? undefined : 'not_settled_yet'
   if (settlement === 'already_settled') return 'already_settled'
-  const wanted =
+  const expected =
     operation?.kind === 'settle' && operation.way === 'broadcast' ? 'broadcast_only' : 'required'
-  return settlement === wanted &&
-    (wanted === 'broadcast_only' ? signer === null : signer === sender)
+  return settlement === expected &&
+    (expected === 'broadcast_only' ? signer === null : signer === sender)
     ? undefined
     : 'other_payment'
 }
@@ -104,14 +104,14 @@ export async function beginSettlement(
     ({ state }) => isOpen(state) && isOf(state.order.operation, settlement.header, kind),
   )
   if (open) return (await resumeSettlement(open.id)) ?? 'held'
-  const order = intentOf({
+  const order = settlementIntentOf({
     ...settlement,
     kind,
     walletName,
     id: crypto.randomUUID(),
     now: serverNow(),
   })
-  return runs.begin(order, await behind(settlement, kind))
+  return runs.begin(order, await openDependencies(settlement, kind))
 }
 
 /** The settlement of an id: this tab's, or the journal's; `held` when another tab has it. */
@@ -121,7 +121,7 @@ export function resumeSettlement(id: string): Promise<PaymentRun | 'held' | unde
     const { operation } = order
     if (!isOpen(state) || !operation || !('proof' in operation)) return undefined
     const { networks } = await queryClient.ensureQueryData(configQuery)
-    return behind(
+    return openDependencies(
       settlementOf(order, networks),
       operation.kind === 'acknowledge' ? 'acknowledge' : operation.way,
     )
@@ -146,16 +146,19 @@ function isOf(
   return (operation.kind === 'acknowledge') === (kind === 'acknowledge')
 }
 
-async function behind(settlement: Settlement, kind: SettleKind): Promise<RunDependencies> {
-  const stack = await loadWalletAdapter(familyOf(settlement.expected.network.network))
+async function openDependencies(
+  settlement: Settlement,
+  kind: SettleKind,
+): Promise<RunDependencies> {
+  const adapter = await loadWalletAdapter(familyOf(settlement.expected.network.network))
   const service = settleService(settlement)
   switch (kind) {
     case 'execute':
-      return { service, ...(await import('./execute.ts')).executeProof(settlement, stack) }
+      return { service, ...(await import('./execute.ts')).executeProof(settlement, adapter) }
     case 'co_sign':
     case 'broadcast':
-      return { service, ...(await import('./collect.ts')).collect(settlement, stack) }
+      return { service, ...(await import('./collect.ts')).collect(settlement, adapter) }
     case 'acknowledge':
-      return { service, wallet: stack.wallet, chain: stack.chain, reader: stack.reader }
+      return { service, wallet: adapter.wallet, chain: adapter.chain, reader: adapter.reader }
   }
 }

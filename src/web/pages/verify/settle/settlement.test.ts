@@ -8,7 +8,7 @@ import { reduce, startPayment } from '../../../payment-flow/machine.ts'
 import { needsWallet } from '../../../payment-intent/intent.ts'
 import { factsOf, type Body } from '../proof/facts.ts'
 import { settleKindOf } from './kinds.ts'
-import { intentOf, settlementOf } from './settlement.ts'
+import { settlementIntentOf, settlementOf } from './settlement.ts'
 
 const PAYER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 const PAYEE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -83,7 +83,7 @@ test.each<[string, Body['kind'], unknown, ReturnType<typeof settleKindOf>]>([
     'a transfer that lacks another’s',
     'solana',
     { facts: { form: 'partial', feePayer: PAYER } },
-    { kind: 'other_sponsor', sponsor: PAYER },
+    { kind: 'other_sponsor', feePayer: PAYER },
   ],
   [
     'a transfer that lacks nothing',
@@ -97,7 +97,7 @@ test.each<[string, Body['kind'], unknown, ReturnType<typeof settleKindOf>]>([
 })
 
 test('an order holds all that a reload needs to go on with it', () => {
-  const order = intentOf({ ...begin, kind: 'execute' })
+  const order = settlementIntentOf({ ...begin, kind: 'execute' })
   expect(order).toMatchObject({
     sender: PAYEE,
     recipient: PAYEE,
@@ -109,7 +109,7 @@ test('an order holds all that a reload needs to go on with it', () => {
 })
 
 test('a receipt is told to the payer, moves nothing, and remembers what it is for', () => {
-  const order = intentOf({ ...begin, kind: 'acknowledge' })
+  const order = settlementIntentOf({ ...begin, kind: 'acknowledge' })
   expect(order).toMatchObject({
     sender: PAYEE,
     recipient: PAYER,
@@ -121,13 +121,13 @@ test('a receipt is told to the payer, moves nothing, and remembers what it is fo
 })
 
 test('only a transaction that another account has fully signed needs no wallet', () => {
-  expect(needsWallet(intentOf({ ...begin, kind: 'broadcast' }))).toBe(false)
+  expect(needsWallet(settlementIntentOf({ ...begin, kind: 'broadcast' }))).toBe(false)
   for (const kind of ['execute', 'co_sign', 'acknowledge'] as const)
-    expect(needsWallet(intentOf({ ...begin, kind }))).toBe(true)
+    expect(needsWallet(settlementIntentOf({ ...begin, kind }))).toBe(true)
 })
 
 test('the proof is kept while it is open, and no longer', () => {
-  const building = reduce(startPayment(intentOf({ ...begin, kind: 'execute' })), {
+  const building = reduce(startPayment(settlementIntentOf({ ...begin, kind: 'execute' })), {
     type: 'build',
   })
   const entry = journalEntry(undefined, building, 1)

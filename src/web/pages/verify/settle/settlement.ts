@@ -17,7 +17,7 @@ export type SettleIntent = WalletPaymentIntent & { operation: Extract<PaymentOpe
 export type Begin = Settlement & { kind: SettleKind; walletName: string; id: string; now: number }
 
 /** The order by which the payment machine settles a proof, or acknowledges it. */
-export function intentOf({
+export function settlementIntentOf({
   header,
   facts,
   expected,
@@ -27,7 +27,7 @@ export function intentOf({
   now,
 }: Begin): SettleIntent {
   const { network, asset, wallet, amountAtomic, resource, memo } = expected
-  const asked: ProofTask = { proof: header, asset: asset.address, amountAtomic, resource, memo }
+  const task: ProofTask = { proof: header, asset: asset.address, amountAtomic, resource, memo }
   const common = {
     id,
     createdAt: now,
@@ -37,13 +37,13 @@ export function intentOf({
     ...(resource !== null && { resource }),
   }
   if (kind === 'acknowledge') {
-    const told = facts.payer ?? wallet
+    const recipient = facts.payer ?? wallet
     return {
       ...common,
       asset: nativeAsset(network),
-      recipient: told,
+      recipient,
       amountAtomic: 0n,
-      operation: { kind: 'acknowledge', ...asked },
+      operation: { kind: 'acknowledge', ...task },
     }
   }
   // On EVM the wallet of the payee sends; what the payer has signed wholly is sent from here.
@@ -54,7 +54,7 @@ export function intentOf({
     recipient: wallet,
     amountAtomic,
     ...signed,
-    operation: { kind: 'settle', way: kind, ...asked },
+    operation: { kind: 'settle', way: kind, ...task },
   }
 }
 

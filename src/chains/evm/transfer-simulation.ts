@@ -7,8 +7,11 @@ import { encodeTransfer } from './erc20.ts'
  * mean.
  */
 
-export type TrialPayment = Pick<PaymentIntent, 'asset' | 'sender' | 'recipient' | 'amountAtomic'>
-export type TrialCall = { from: Hex; to: Hex; data: Hex; gas?: Hex }
+export type SimulatedTransfer = Pick<
+  PaymentIntent,
+  'asset' | 'sender' | 'recipient' | 'amountAtomic'
+>
+export type SimulationCall = { from: Hex; to: Hex; data: Hex; gas?: Hex }
 export type Balances = { sender: bigint; recipient: bigint }
 
 export function encodeBalanceOf(owner: string): Hex {
@@ -33,9 +36,13 @@ export function reportsTransfer(data: Hex | undefined): boolean {
  * The calls of `eth_simulateV1`, one after another on the same state: both balances, the transfer,
  * both balances again.
  */
-export function trialCalls(payment: TrialPayment, gas?: bigint): TrialCall[] {
+export function simulationCalls(payment: SimulatedTransfer, gas?: bigint): SimulationCall[] {
   const { asset, sender, recipient } = payment
-  const call = (data: Hex): TrialCall => ({ from: sender as Hex, to: asset.address as Hex, data })
+  const call = (data: Hex): SimulationCall => ({
+    from: sender as Hex,
+    to: asset.address as Hex,
+    data,
+  })
   const balances = [call(encodeBalanceOf(sender)), call(encodeBalanceOf(recipient))]
   return [
     ...balances,
@@ -53,7 +60,7 @@ type CallResult = {
   error?: { message?: string | undefined } | undefined
 }
 
-export type Trial =
+export type TransferSimulation =
   | { ok: true; before: Balances; after: Balances }
   /** `answer`: the token's own words, if it has any. */
   | {
@@ -62,7 +69,9 @@ export type Trial =
     }
 
 /** What the calls showed; undefined when no token would answer like this. */
-export function readTrial(results: readonly CallResult[]): Trial | undefined {
+export function readTransferSimulation(
+  results: readonly CallResult[],
+): TransferSimulation | undefined {
   const [sender, recipient, transfer, senderAfter, recipientAfter] = results
   if (!transfer) return undefined
   if (transfer.status !== '0x1')
@@ -79,7 +88,7 @@ export function readTrial(results: readonly CallResult[]): Trial | undefined {
  * costs nobody anything.
  */
 export function paysInFull(
-  { amountAtomic }: Pick<TrialPayment, 'amountAtomic'>,
+  { amountAtomic }: Pick<SimulatedTransfer, 'amountAtomic'>,
   { before, after }: { before: Balances; after: Balances },
 ): boolean {
   return (

@@ -24,7 +24,7 @@ export type TokenSide = {
   /** Lamports that opening it takes. */
   rentAtomic: bigint
   /** What is on both sides before the payment. */
-  heldAtomic: bigint
+  balanceAtomic: bigint
   receivedAtomic: bigint
 }
 
@@ -91,12 +91,12 @@ export async function readTokenSide(
   const target = accountAt(destination.address)
   // Lamports that somebody sent to the address before do not open the account, but count towards its rent.
   const opensAccount = target?.owner.toBase58() !== program
-  const held = read(accountAt(source))
+  const sourceAccount = read(accountAt(source))
   const refused =
-    refuseBySource(payment, { account: source, held }) ??
+    refuseBySource(payment, { account: source, tokenAccount: sourceAccount }) ??
     (opensAccount
       ? undefined
-      : refuseByDestination(payment, { account: destination.address, held: read(target) }))
+      : refuseByDestination(payment, { account: destination.address, tokenAccount: read(target) }))
   if (refused) return refused
   const rent = opensAccount
     ? BigInt(await connection.getMinimumBalanceForRentExemption(mint.accountBytes)) -
@@ -109,15 +109,15 @@ export async function readTokenSide(
     destination: destination.address,
     opensAccount,
     rentAtomic: rent > 0n ? rent : 0n,
-    heldAtomic: held?.amountAtomic ?? 0n,
+    balanceAtomic: sourceAccount?.amountAtomic ?? 0n,
     receivedAtomic: read(target)?.amountAtomic ?? 0n,
   }
 }
 
 /** Whether the trial run moved exactly the amount: a mint may keep a part of every transfer. */
-export function refuseByTrial(
+export function refuseBySimulation(
   { asset, recipient, amountAtomic }: ExpectedTransfer,
-  { heldAtomic, receivedAtomic, destination: account }: TokenSide,
+  { balanceAtomic, receivedAtomic, destination: account }: TokenSide,
   [source, destination]: readonly ({ owner: string; data: Uint8Array } | undefined)[],
 ): Refused | undefined {
   const [left, arrived] = [
@@ -130,7 +130,8 @@ export function refuseByTrial(
     return refuseAccount('token_account_reassigned', { account, symbol: asset.symbol })
   const arrives = arrived.amountAtomic - receivedAtomic
   // Between the two readings another payment may have landed: only a difference between what leaves and what arrives tells of a fee.
-  if (heldAtomic - left.amountAtomic !== amountAtomic || arrives === amountAtomic) return undefined
+  if (balanceAtomic - left.amountAtomic !== amountAtomic || arrives === amountAtomic)
+    return undefined
   const params = {
     token: asset.address,
     symbol: asset.symbol,
@@ -140,18 +141,18 @@ export function refuseByTrial(
   throw assetProblem({ code: 'asset_keeps_part', params })
 }
 
-type HolderAccount = { account: string; held: TokenAccount | undefined }
+type HolderAccount = { account: string; tokenAccount: TokenAccount | undefined }
 
 function refuseBySource(
   { asset, sender, amountAtomic }: ExpectedTransfer,
-  { account, held }: HolderAccount,
+  { account, tokenAccount }: HolderAccount,
 ): Refused | undefined {
-  if (held?.frozen)
+  if (tokenAccount?.frozen)
     throw senderProblem({
       code: 'sender_token_account_frozen',
       params: { account, symbol: asset.symbol },
     })
-  const availableAtomic = held?.owner === sender ? held.amountAtomic : 0n
+  const availableAtomic = tokenAccount?.owner === sender ? tokenAccount.amountAtomic : 0n
   if (availableAtomic >= amountAtomic) return undefined
   return tokenShortage(asset, { amountAtomic, availableAtomic })
 }
@@ -159,11 +160,11 @@ function refuseBySource(
 /** The account at the recipient's derived address. In the older program its owner may have given it to another account. */
 function refuseByDestination(
   { asset, recipient }: ExpectedTransfer,
-  { account, held }: HolderAccount,
+  { account, tokenAccount }: HolderAccount,
 ): Refused | undefined {
   const params = { account, symbol: asset.symbol }
-  if (held?.owner !== recipient) return refuseAccount('token_account_reassigned', params)
-  return held.frozen ? refuseAccount('token_account_frozen', params) : undefined
+  if (tokenAccount?.owner !== recipient) return refuseAccount('token_account_reassigned', params)
+  return tokenAccount.frozen ? refuseAccount('token_account_frozen', params) : undefined
 }
 
 function refuseAccount(

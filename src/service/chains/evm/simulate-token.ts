@@ -12,11 +12,11 @@ import {
   encodeBalanceOf,
   paysInFull,
   readBalance,
-  readTrial,
+  readTransferSimulation,
   reportsTransfer,
-  trialCalls,
-  type Trial,
-} from '#chains/evm/trial.ts'
+  simulationCalls,
+  type TransferSimulation,
+} from '#chains/evm/transfer-simulation.ts'
 import type { PaymentIntent } from '#chains/match.ts'
 import type { Asset } from '#contract/network.ts'
 import { assetProblem } from '#contract/reason-problems.ts'
@@ -26,7 +26,7 @@ import { amountOf, tokenShortage } from '../shortage.ts'
 import { refusal } from './simulate.ts'
 
 type Payment = Omit<PaymentIntent, 'maxFeeAtomic'>
-export type Tried =
+export type TokenSimulation =
   | { ok: true; gas: bigint }
   | { ok: false; refused: Exclude<BuiltTransaction, { ok: true }> }
 
@@ -40,40 +40,46 @@ const MAX_GAS = 500_000n
  * amount arrives.
  * @throws ProblemError `INVALID_PARAMETERS` when the asset is not what the configuration says, or cannot pay an exact amount
  */
-export async function tryToken(client: PublicClient, payment: Payment): Promise<Tried> {
+export async function simulateToken(
+  client: PublicClient,
+  payment: Payment,
+): Promise<TokenSimulation> {
   const { asset, sender, amountAtomic } = payment
   const token = asset.address as Hex
-  const [code, held, decimals] = await Promise.all([
+  const [code, balance, decimals] = await Promise.all([
     client.getCode({ address: token }),
-    readHeld(client, token, sender),
+    readTokenBalance(client, token, sender),
     readDecimals(client, token),
   ])
   const params = { token: asset.address, symbol: asset.symbol }
-  if (code === undefined || held === undefined || decimals === undefined)
+  if (code === undefined || balance === undefined || decimals === undefined)
     throw assetProblem({ code: 'asset_missing', params })
   if (decimals !== asset.decimals)
     throw assetProblem({
       code: 'asset_decimals_differ',
       params: { ...params, configured: asset.decimals, onChain: decimals },
     })
-  const short = (availableAtomic: bigint): Tried => ({
+  const short = (availableAtomic: bigint): TokenSimulation => ({
     ok: false,
     refused: tokenShortage(asset, { amountAtomic, availableAtomic }),
   })
-  if (held < amountAtomic) return short(held)
+  if (balance < amountAtomic) return short(balance)
 
-  const refuse = async (reason: RecipientReason): Promise<Tried> => {
+  const refuse = async (reason: RecipientReason): Promise<TokenSimulation> => {
     // Another payment of the sender may have landed since the balance was read.
-    const now = (await readHeld(client, token, sender)) ?? 0n
+    const now = (await readTokenBalance(client, token, sender)) ?? 0n
     return now < amountAtomic
       ? short(now)
       : { ok: false, refused: { ok: false, code: 'INVALID_RECIPIENT', reason } }
   }
-  const [gas, trial] = await Promise.all([estimate(client, payment), tryOut(client, payment)])
+  const [gas, simulation] = await Promise.all([
+    estimate(client, payment),
+    simulateTransfer(client, payment),
+  ])
   if (typeof gas === 'object') return refuse(gas)
-  if (trial?.ok === false) return refuse(reasonOf(asset, trial.refusal))
-  if (trial?.ok && !paysInFull(payment, trial)) {
-    const arrives = amountOf(asset, trial.after.recipient - trial.before.recipient)
+  if (simulation?.ok === false) return refuse(reasonOf(asset, simulation.refusal))
+  if (simulation?.ok && !paysInFull(payment, simulation)) {
+    const arrives = amountOf(asset, simulation.after.recipient - simulation.before.recipient)
     throw assetProblem({
       code: 'asset_keeps_part',
       params: { ...params, sent: amountOf(asset, amountAtomic), arrives },
@@ -88,7 +94,7 @@ export async function tryToken(client: PublicClient, payment: Payment): Promise<
   return { ok: true, gas: padded }
 }
 
-async function readHeld(
+async function readTokenBalance(
   client: PublicClient,
   token: Hex,
   owner: string,
@@ -134,7 +140,7 @@ async function estimate(client: PublicClient, payment: Payment): Promise<bigint 
 
 function reasonOf(
   { address, symbol }: Asset,
-  refused: Extract<Trial, { ok: false }>['refusal'],
+  refused: Extract<TransferSimulation, { ok: false }>['refusal'],
 ): RecipientReason {
   const params = { token: address, symbol }
   return refused.code === 'returns_false'
@@ -146,11 +152,14 @@ function reasonOf(
 }
 
 /** Balances before and after, on one state; undefined where the node knows no such call: then the landed transaction shows what arrived. */
-async function tryOut(client: PublicClient, payment: Payment): Promise<Trial | undefined> {
-  const calls = trialCalls(payment).map(({ from, to, data }) => ({ account: from, to, data }))
+async function simulateTransfer(
+  client: PublicClient,
+  payment: Payment,
+): Promise<TransferSimulation | undefined> {
+  const calls = simulationCalls(payment).map(({ from, to, data }) => ({ account: from, to, data }))
   try {
     const [block] = await client.simulateBlocks({ blocks: [{ calls }] })
-    return readTrial(
+    return readTransferSimulation(
       (block?.calls ?? []).map(({ status, data, error }) => ({
         status: status === 'success' ? '0x1' : '0x0',
         returnData: data,
