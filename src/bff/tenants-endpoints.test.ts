@@ -131,7 +131,8 @@ const MATRIX: Record<string, readonly Cell[]> = {
         body: {
           walletAddress: seller(),
           recipientAddress: buyerAccount.address,
-          amount: 0.01,
+          // Each role may refund that much: an unsigned refund holds its amount.
+          amount: 0.001,
           metadata: { refundOf: paid },
         },
       }),
