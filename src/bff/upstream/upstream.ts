@@ -53,8 +53,8 @@ export type UpstreamRequest = {
   /** Never retried automatically: a lost answer is reported as lost. */
   once?: boolean
   /**
-   * Sent without an Idempotency-Key, and once. For an answer that grants something: a lost one is
-   * taken back by the service, which keeps the answer of a key instead.
+   * Sent without an Idempotency-Key, and once: the service revokes a grant whose answer is lost,
+   * but keeps the answer of a key.
    */
   keyless?: boolean
   /** Sent along, so that one id finds a request in the logs of both programs. */
