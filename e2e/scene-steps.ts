@@ -106,7 +106,7 @@ async function inShop(
 export async function openFirst(page: Page, status: string): Promise<void> {
   await signIn(page)
   await page.goto(`/payments?status=${status}`)
-  await page.locator('[data-payment-row]').first().getByRole('link').click()
+  await page.locator('[data-payment-row]').first().getByRole('link').first().click()
   await page.getByRole('heading', { name: text('What happened') }).waitFor()
 }
 
