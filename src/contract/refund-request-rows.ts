@@ -70,10 +70,10 @@ export const refundRequestRows = {
   },
   /** Of the merchant, not of the payer. A wallet whose request is still open can send it all the same: the chain decides then. */
   transactionRelease: {
-    summary: 'Give up a refund on EVM that nobody signed, so that its amount can be refunded again',
+    summary: 'Give up a refund on EVM that was not seen, so that its amount can be refunded again',
     scope: 'transaction:build',
     audience: 'browser',
     body: v.strictObject({ paymentId }),
-    problems: ['NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS'],
+    problems: ['NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
   },
 } as const satisfies Record<string, Omit<Endpoint, 'method' | 'path' | 'response'>>

@@ -18,8 +18,8 @@ type Late = { payment: PaymentRecord; monitored: MonitoredTransaction; chain: Ch
 /**
  * Ends a payment that can no longer land: `expired` when nothing of it was ever seen, `failed` when it had been broadcast.
  * Past the deadline alone proves nothing. Where the chain may never give the proof (EVM, an unused nonce), an unseen payment expires after
- * a grace, and the chain can still undo that. A refund does not: what it holds would be free while a wallet may still send it. Until it is seen or
- * reported a person releases it (`releaseRefund`); that its nonce was used proves nothing, as wallets choose nonces when they sign.
+ * a grace, and the chain can still undo that. A refund does not: what it holds would be free while a wallet may still send it. Until it is seen,
+ * reported or not, a person releases it (`releaseRefund`); that its nonce was used proves nothing, as wallets choose nonces when they sign.
  */
 export async function expire(
   context: Context,
@@ -28,13 +28,12 @@ export async function expire(
   if (payment.lastValidBlockHeight === null || head.blockHeight <= payment.lastValidBlockHeight)
     return false
   const unseen = payment.status === 'created'
-  const known = payment.signature ?? payment.reportedSignature
   const holds = payment.refundOf !== null && chain.graceBlocks !== null && unseen
-  if (holds && known === null) return false
+  if (holds) return false
+  const known = payment.signature ?? payment.reportedSignature
   // What the chain shows may still confirm; its own nonce says nothing against it.
   if (known !== null && mayConfirm(payment, await chain.observe(known))) return false
   const graceIsOver =
-    !holds &&
     chain.graceBlocks !== null &&
     head.blockHeight > payment.lastValidBlockHeight + chain.graceBlocks
   if (!(unseen && graceIsOver) && !(await canNeverLand(context, { payment, monitored, chain })))

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import type { Hex } from 'viem'
+import { keccak256, type Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NATIVE_ETH } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
@@ -344,32 +344,79 @@ describe('on Postgres', () => {
     expect(await fields(release(built.paymentId))).toEqual(['INVALID_PARAMETERS', 'paymentId'])
   })
 
-  test('a refund on EVM whose transaction was reported and not seen ends by proof alone', async () => {
+  test('a refund on EVM whose transaction was reported and not seen holds its amount, whatever used its nonce, until a person releases it', async () => {
     const payee = await evm.wallet(ETH)
     await ownWallet(opened, payee.address)
     const order = await paid({ recipient: payee.address })
     const built = await local({ paymentId: order.id })
     const statusOf = async () => (await readPaymentBody(opened.context, built.paymentId)).status
+    // Its nonce is used by another one, and its wallet chose the next: no node has that one yet.
+    const another = await paid({ recipient: payee.address, amount: PAID / 2n })
+    await evm.client.sendRawTransaction({
+      serializedTransaction: await signBuilt(
+        payee,
+        (await local({ paymentId: another.id })).transaction,
+      ),
+    })
+    await evm.mine()
+    const signed = await signBuilt(payee, built.transaction, 1)
     await reportSubmitted(opened.context, opened.actor, {
       paymentId: built.paymentId,
-      signature: `0x${'12'.repeat(32)}`,
+      signature: keccak256(signed),
     })
     await longAfter()
     expect(await statusOf()).toBe('created')
-    expect(
-      await fields(releaseRefund(opened.context, opened.actor, { paymentId: built.paymentId })),
-    ).toEqual(['INVALID_PARAMETERS', 'paymentId'])
     expect(await refundOf(order.id)).toMatchObject({ pendingAtomic: PAID.toString() })
-    // Its nonce is used by another one.
-    const another = await paid({ recipient: payee.address, amount: PAID / 2n })
-    const { transaction } = await local({ paymentId: another.id })
-    await evm.client.sendRawTransaction({
-      serializedTransaction: await signBuilt(payee, transaction),
-    })
-    await evm.mine(20)
-    await follow()
-    expect(await statusOf()).toBe('expired')
+
+    const release = () =>
+      releaseRefund(opened.context, opened.actor, { paymentId: built.paymentId })
+    expect(await release()).toMatchObject({ status: 'expired' })
     expect(await refundOf(order.id)).toMatchObject({ state: 'none', pendingAtomic: '0' })
+    // The chain decides all the same.
+    await evm.client.sendRawTransaction({ serializedTransaction: signed })
+    await evm.mine(3)
+    await follow()
+    expect(await statusOf()).toBe('confirmed')
+  })
+
+  test('a refund on EVM is not released while its wallet may have sent it unseen', async () => {
+    const payee = await evm.wallet(ETH)
+    await ownWallet(opened, payee.address)
+    const order = await paid({ recipient: payee.address })
+    const { paymentId, transaction } = await local({ paymentId: order.id })
+    const release = () => releaseRefund(opened.context, opened.actor, { paymentId })
+    const signed = await signBuilt(payee, transaction)
+    await evm.client.sendRawTransaction({ serializedTransaction: signed })
+    // It waits for a block.
+    await expect(release()).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      message: expect.stringContaining('waits for a block'),
+    })
+    await evm.mine()
+    // Its block has not been searched.
+    await expect(release()).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      message: expect.stringContaining('have not been searched'),
+    })
+    expect(await refundOf(order.id)).toMatchObject({ pendingAtomic: PAID.toString() })
+    await follow()
+    expect(await fields(release())).toEqual(['INVALID_PARAMETERS', 'paymentId'])
+
+    // One that was reported is not released where the chain shows it.
+    const other = await paid({ recipient: payee.address })
+    const reported = await local({ paymentId: other.id })
+    const hash = await evm.client.sendRawTransaction({
+      serializedTransaction: await signBuilt(payee, reported.transaction),
+    })
+    await evm.mine()
+    await follow()
+    await opened.context.db
+      .update(payment)
+      .set({ status: 'created', signature: null, reportedSignature: hash })
+      .where(eq(payment.id, reported.paymentId))
+    await expect(
+      releaseRefund(opened.context, opened.actor, { paymentId: reported.paymentId }),
+    ).rejects.toMatchObject({ message: expect.stringContaining('shows it as landed') })
   })
 
   test('a request repeated under its key gets the refund it made, also when nothing is left', async () => {
