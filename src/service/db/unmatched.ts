@@ -2,7 +2,9 @@ import { and, count, desc, eq, inArray, isNull, lt, ne, sql } from 'drizzle-orm'
 import { createId } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import type { PaymentRecord } from './payments.ts'
+import { KEYLESS_SCOPE } from './claims.ts'
 import { payment, unmatchedTransfer } from './schema/payment.ts'
+import { claim } from './schema/proof.ts'
 
 export type UnmatchedRecord = typeof unmatchedTransfer.$inferSelect
 export type NewUnmatched = Omit<typeof unmatchedTransfer.$inferInsert, 'id'>
@@ -25,6 +27,8 @@ type Terms = Pick<PaymentRecord, 'sender' | 'recipient' | 'asset' | 'amount'>
  * What an account has recorded of the transfers with these terms in one transaction, which stays so
  * until the database transaction ends: how many payments other than `id` they have paid, and the
  * unmatched one. A hosted payment is the payer's own record of what its payee may have recorded too.
+ * Claims bind by scope, and so do these: callers without a key, whose payments the operator's account
+ * records, use up no transfer that it sold for. In one scope a key is claimed once, so no use is counted twice.
  */
 export async function lockUses(
   tx: Database,
@@ -42,11 +46,14 @@ export async function lockUses(
       eq(table.asset, asset),
       eq(table.amount, amount),
     )
+  const own = sql`(select scope from service.claim where payment_id = ${id} limit 1)`
+  const scope = id === null ? sql`${name.accountId}` : sql`coalesce(${own}, ${name.accountId})`
   const paid = and(
     same(payment),
     ne(payment.mode, 'hosted'),
     inArray(payment.status, ['confirmed', 'finalized']),
     id === null ? undefined : ne(payment.id, id),
+    sql`exists (select from ${claim} where ${claim.paymentId} = ${payment.id} and ${claim.scope} = ${scope})`,
   )
   const [row] = await tx
     .select({
@@ -57,7 +64,11 @@ export async function lockUses(
     .from(sql`(select 1) as one`)
     .leftJoin(
       unmatchedTransfer,
-      and(same(unmatchedTransfer), isNull(unmatchedTransfer.matchedPaymentId)),
+      and(
+        same(unmatchedTransfer),
+        isNull(unmatchedTransfer.matchedPaymentId),
+        sql`${scope} <> ${KEYLESS_SCOPE}`,
+      ),
     )
   const { assignedPaymentId = null } = row ?? {}
   return { paid: row?.paid ?? 0, unmatched: row?.unmatched ? { assignedPaymentId } : undefined }

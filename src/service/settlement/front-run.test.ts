@@ -1,16 +1,22 @@
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { concat, encodeFunctionData, erc20Abi, parseAbi, size, toHex, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { AUTHORIZATION_TYPES, PERMIT2, PERMIT_TYPES } from '#chains/evm/signed-types.ts'
+import { parseJson } from '#contract/json.ts'
 import { multicall3 } from '#devnet/tokens/evm.ts'
+import { readAttempts } from '#service/db/attempts.ts'
+import { insertUnmatched } from '#service/db/unmatched.ts'
 import { pollOnce } from '#service/monitor/poll.ts'
+import { payment } from '#service/db/schema/payment.ts'
 import { claim } from '#service/db/schema/proof.ts'
 import { buildTransaction } from '#service/payments/build.ts'
 import { assignUnmatched } from '#service/payments/unmatched-assign.ts'
 import { readPaymentBody } from '#service/payments/status.ts'
 import { readUnmatched } from '#service/payments/unmatched.ts'
+import { settlePayment } from '#service/settlement/facilitator.ts'
+import { monitorSettlement } from '#service/settlement/monitor-settlement.ts'
 import { buildSettlement } from '#service/settlement/self/build.ts'
 import { eventually } from '#testing/service-context.ts'
 import {
@@ -245,6 +251,81 @@ test('an authorization whose nonce was used for another payee is refused, and no
   await execute(await redirected(all, authorization, { to: elsewhere.address }))
   await expect(fixture.receive(all, header)).rejects.toMatchObject({ reason: 'already_used' })
   expect(await listed(all)).toEqual([])
+})
+
+test('a caller without a key who settles what an account presented takes neither its payment nor its unmatched money', async () => {
+  using _ = fixture.withoutMining()
+  const all = await fixture.parties({ validSeconds: 600 })
+  const header = await payInvoice(all.client, all.requirements)
+  // The node that simulates for the thief does not have the account's transaction yet.
+  const unsent = fixture.withChain({ broadcast: async () => ({ accepted: true }) })
+  await fixture.receive(all, header, { timeout: 1 }, unsent).catch(() => undefined)
+  const rowOf = async (scope: string) => {
+    const [row] = await fixture.context.db
+      .select({ payment })
+      .from(payment)
+      .innerJoin(claim, eq(claim.paymentId, payment.id))
+      .where(and(eq(payment.sender, all.payer.address), eq(claim.scope, scope)))
+    return row?.payment
+  }
+  const ours = await rowOf(fixture.actor.accountId)
+  if (!ours) throw new Error('nothing is recorded')
+  const stolen = settlePayment(
+    fixture.context,
+    { ...fixture.actor, keyless: true, address: '192.0.2.7' },
+    {
+      x402Version: 2,
+      paymentPayload: parseJson(Buffer.from(header, 'base64').toString()) as Record<
+        string,
+        unknown
+      >,
+      paymentRequirements: all.requirements,
+    },
+  )
+  const theirs = await eventually(
+    () => rowOf('keyless'),
+    (row) => row !== undefined,
+  )
+  if (!theirs) throw new Error('nothing was stolen')
+  const [attempt] = await readAttempts(fixture.context.db, ours.id)
+  const settled = await fixture.evm.client.sendRawTransaction({
+    serializedTransaction: `0x${Buffer.from(attempt?.signedTransaction ?? '', 'base64').toString('hex')}`,
+  })
+  await untilPooled(2)
+  // As if a person were to decide about it.
+  await insertUnmatched(fixture.context.db, {
+    accountId: ours.accountId,
+    network: ours.network,
+    signature: settled,
+    sender: ours.sender,
+    recipient: ours.recipient,
+    asset: ours.asset,
+    symbol: ours.symbol,
+    decimals: ours.decimals,
+    amount: ours.amount,
+    blockHeight: 1,
+    createdAt: fixture.context.now(),
+  })
+  await fixture.evm.mine(3)
+  const statusOf = async (id: string) => (await readPaymentBody(fixture.context, id)).status
+  await eventually(
+    async () => {
+      await monitorSettlement(fixture.context, { payment: theirs, chain: fixture.chain })
+      return statusOf(theirs.id)
+    },
+    (status) => status === 'confirmed' || status === 'finalized',
+  )
+  expect([await statusOf(ours.id), (await listed(all)).length]).toEqual(['pending', 1])
+  await fixture.evm.mine(12)
+  await follow()
+  await follow()
+  await stolen
+  expect(await Promise.all([ours, theirs].map(({ id }) => statusOf(id)))).toEqual([
+    'finalized',
+    'finalized',
+  ])
+  expect(await listed(all)).toEqual([])
+  expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
 })
 
 describe('one transfer that an authorization and a permit of one payer both claim', () => {

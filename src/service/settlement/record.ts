@@ -6,7 +6,7 @@ import type { Database } from '#postgres/open.ts'
 import type { Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { insertAttempt } from '../db/attempts.ts'
-import { consumeClaim, type OpenClaim } from '../db/claims.ts'
+import { consumeClaim, KEYLESS_SCOPE, type OpenClaim } from '../db/claims.ts'
 import {
   extendValidity,
   findBySignature,
@@ -43,8 +43,8 @@ export async function recordLanded(
 ): Promise<PaymentRecord> {
   return context.db.transaction(async (tx) => {
     const row = await usedFor({ ...context, db: tx }, recorded, landed)
-    // It is no longer unmatched, even if a person had assigned it to something.
-    if (recorded.signature !== null)
+    // It is no longer unmatched, even if a person had assigned it to something. Callers without a key decide nothing about the money of an account.
+    if (recorded.signature !== null && recorded.lease.scope !== KEYLESS_SCOPE)
       await markMatched(tx, { ...row, signature: recorded.signature }, row.id)
     return row
   })
