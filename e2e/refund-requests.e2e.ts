@@ -112,7 +112,7 @@ test('a refund that is left before its wallet is asked holds nothing; one whose 
   await expectAccessible(page, 'refund: waits for a signature')
   await waiting.getByRole('button', { name: text('Release') }).click()
   const dialog = page.getByRole('dialog')
-  await expect(dialog).toContainText(text('If it is approved later, the customer gets it too.'))
+  await expect(dialog).toContainText(text('If approved later, the customer gets both.'))
   await expectAccessible(page, 'refund: release')
   await dialog.getByRole('button', { name: text('Release') }).click()
   await expect(waiting).toHaveCount(0)

@@ -162,6 +162,25 @@ test('I1: a refund on EVM is released once it surely was not signed, and never w
   expect(solana.dependencies.released).toEqual([])
 })
 
+test('I1: a refund on EVM whose wallet was lost is kept where only its payer says that nothing was sent', async () => {
+  const { dependencies, browser } = open('evm')
+  dependencies.refundOf = 'pay_1'
+  dependencies.chooseNonce()
+  const run = await browser.reviewed()
+  void run.sign([])
+  await browser.still()
+  dependencies.forgets = true
+  dependencies.approve()
+  dependencies.spendNonce()
+  await browser.pass(240)
+  await run.reportCancelled()
+  expect(run.state()).toMatchObject({ step: 'failed', reason: 'superseded' })
+  await run.rebuild()
+  await browser.still()
+  expect([run.state().attempt, dependencies.released]).toEqual([2, []])
+  run.close()
+})
+
 test('I2: the intent’s id exists before the first request, is its key, and a rebuild is its child', async () => {
   const { dependencies, browser } = open('solana')
   const run = browser.begin('intent-1')

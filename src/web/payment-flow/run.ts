@@ -423,12 +423,12 @@ export class PaymentRun {
       const next = reduce(before, event)
       if (next === before) return
       await this.#write(next, false)
-      if ('built' in before && !('built' in next))
+      if ('built' in before && !('built' in next) && !mayBeSent(before))
         this.#release(before.order, before.built.paymentId)
     })
   }
 
-  /** I1: what the machine forgets was built cannot land. A refund on EVM holds its amount until the service is told so; a person can say it too. */
+  /** A refund on EVM holds its amount until the service is told that no wallet can send it. Where only a person knows that, they say it with the button. */
   #release(order: WalletPaymentIntent, paymentId: string): void {
     if (order.refundOf !== undefined && familyOf(order.network) === 'evm')
       this.#releasing = this.#ports.service.release?.(order, paymentId).catch(() => undefined)
@@ -466,6 +466,11 @@ export class PaymentRun {
     this.#state = state
     for (const on of this.#listeners) on()
   }
+}
+
+/** Whether a wallet may still send it, or has. */
+function mayBeSent(state: PaymentState): boolean {
+  return mayHaveLeft(state) || state.step === 'awaiting_wallet'
 }
 
 /** What a wallet says it sent; with its nonce, where the wallet declared that it keeps the one it is asked with. */

@@ -200,11 +200,11 @@ function ReleaseDialog({ refund, onClose }: { refund: PaymentRow; onClose: () =>
       }
       onClose={onClose}
       open
-      title={<Trans>Release the unsigned refund</Trans>}
+      title={<Trans>Release the refund</Trans>}
     >
       <Banner role="note" tone="warn">
-        <Trans>First reject the request in the wallet.</Trans>{' '}
-        <Trans>If it is approved later, the customer gets it too.</Trans>
+        <Trans>First reject the request in the wallet, and check its activity.</Trans>{' '}
+        <Trans>If approved later, the customer gets both.</Trans>
       </Banner>
       {problem !== undefined && (
         <Banner className="mt-4" role="alert" tone="bad">
