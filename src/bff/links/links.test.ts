@@ -8,6 +8,7 @@ import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { Fixture } from '#testing/fixture.ts'
 import { executeAsOwner } from '#testing/postgres.ts'
 import { evmWallet, type BrowserResponse, type TestBrowser } from '#testing/test-browser.ts'
+import { linkPayment } from '../db/schema.ts'
 import { rebuildLinkPayments } from './refresh.ts'
 
 const seller = evmWallet()
@@ -298,6 +299,22 @@ describe('paying a link', () => {
     const lost = await buyer.post('/api/link/pay', body, headers)
     const again = await buyer.post('/api/link/pay', body, headers)
     expect(again.json.paymentId).toBe(lost.json.paymentId)
+  })
+
+  test('repeated under a key that its place does not have is the same payment, and takes no second place', async () => {
+    const { link, terms } = await create({ maxPayments: 2 })
+    const headers = { 'Idempotency-Key': crypto.randomUUID() }
+    const body = { link, walletAddress: buyerAddress }
+    const buyer = fixture.browser()
+    const lost = await buyer.post('/api/link/pay', body, headers)
+    // As a version before wrote it.
+    await asOwner(`update bff.link_payment set request_key = substring(request_key from 6)
+      where payment_id = '${lost.json.paymentId}'`)
+    const again = await buyer.post('/api/link/pay', body, headers)
+    expect([again.status, again.json.paymentId]).toEqual([200, lost.json.paymentId])
+    expect(await fixture.bff.context.db.$count(linkPayment, eq(linkPayment.linkId, terms.id))).toBe(
+      1,
+    )
   })
 
   test('repeated under the same key by a payer whose first answer and session were lost waits until the place is free again', async () => {

@@ -10,6 +10,7 @@ import { findFileByLink } from '../db/files.ts'
 import {
   fillLinkUse,
   findLink,
+  findLinkPayment,
   findLinkUse,
   releaseLinkUse,
   allocateLinkUse,
@@ -61,12 +62,11 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
     },
   )
   const { paymentId } = reply.parsed
-  await fillLinkUse(context.db, place, {
-    id: payer.id,
-    sessionId,
-    paymentId,
-    sender: body.walletAddress,
-    now: payer.now,
+  const made = { id: payer.id, sessionId, paymentId, sender: body.walletAddress, now: payer.now }
+  await fillLinkUse(context.db, place, made).catch(async (error: unknown) => {
+    await releaseLinkUse(context.db, place.id)
+    // The service repeated the payment of a request whose place was not found by its key: it has its own place.
+    if (!(await findLinkPayment(context.db, paymentId))) throw error
   })
   if (body.email !== undefined)
     await insertContact(context.db, {
