@@ -1,13 +1,14 @@
-import { hexToBytes, recoverTypedDataAddress } from 'viem'
+import { hexToBytes, pad, recoverTypedDataAddress, toEventSelector, toHex, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { addressFact, amountFact, textFact } from '#contract/facts.ts'
 import type { Asset } from '#contract/network.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import type { PaymentIntent } from '../match.ts'
-import { digestOf } from './authorization.ts'
+import { digestOf, type Authorization } from './authorization.ts'
 import { PERMIT2 } from './signed-types.ts'
 import {
+  countCarried,
   decodePermit,
   describePermit,
   encodePermit,
@@ -135,5 +136,43 @@ test('the review tells who gets how much, and who may carry it out', () => {
     token: addressFact(WETH.address),
     spender: addressFact(EXACT_PERMIT2_PROXY),
     nonce: textFact('7'),
+  })
+})
+
+describe('what a permit moved', () => {
+  const event = (name: string, address: string, topics: string[] = [], data = '0x') => ({
+    address,
+    topics: [toEventSelector(name), ...topics] as Hex[],
+    data: data as Hex,
+  })
+  const word = (address: string) => pad(address as Hex).toLowerCase()
+  const moved = () =>
+    event(
+      'Transfer(address,address,uint256)',
+      WETH.address,
+      [word(payer.address), word(payee)],
+      toHex(intent.amountAtomic, { size: 32 }),
+    )
+  const used = () =>
+    event('AuthorizationUsed(address,bytes32)', WETH.address, [word(payer.address), pad('0x01')])
+  const settled = () => event('Settled()', EXACT_PERMIT2_PROXY)
+  const { from, to, token, amount: amountAtomic } = permit()
+  const count = (...logs: ReturnType<typeof moved>[]) =>
+    countCarried({ from, to, token, amountAtomic } as Authorization, logs)
+
+  test('is told from what an authorization of its payer moved, on whichever side of the transfer the token writes the use', () => {
+    const [before, after] = [
+      [used(), moved()],
+      [moved(), used()],
+    ]
+    const permitted = [moved(), settled()]
+    for (const authorized of [before, after]) {
+      expect(count(...authorized, ...permitted)).toBe(1)
+      expect(count(...permitted, ...authorized)).toBe(1)
+      expect(count(...authorized, ...authorized, ...permitted, ...permitted)).toBe(2)
+      // The permit moved another token, which is silent.
+      expect(count(...authorized, settled())).toBe(0)
+      expect(count(...authorized, ...authorized, settled())).toBe(0)
+    }
   })
 })

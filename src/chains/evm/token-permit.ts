@@ -260,15 +260,28 @@ const USED = toEventSelector(getAbiItem({ abi: authorizationAbi, name: 'Authoriz
 
 /**
  * How many such permits the proxy executed in a transaction. For each, its event comes right after
- * the token's transfer event. What EIP-3009 moved comes right after a use, and is no permit's.
+ * the token's transfer event. What EIP-3009 moved is no permit's: its use comes right before the
+ * transfer, or right after it where the token writes it there.
  */
 export function countCarried(authorization: Authorization, logs: readonly ChainLog[]): number {
   let last: (TokenMove & { asset: string }) | undefined
   let count = 0
+  // Whether the log before, a use or a transfer, has its other half.
+  let isPaired = false
   for (const [index, log] of logs.entries()) {
     const asset = checksumAddress(log.address)
     const [move] = readMoves([log], asset) ?? []
-    if (move) last = isAuthorized(logs[index - 1], log) ? undefined : { ...move, asset }
+    const isUse = log.topics[0] === USED
+    const previous = logs[index - 1]
+    const before: ChainLog | undefined =
+      previous && !isPaired && isOfOnePayer(previous, log) ? previous : undefined
+    if (move) {
+      isPaired = before?.topics[0] === USED
+      last = isPaired ? undefined : { ...move, asset }
+    } else if (isUse) {
+      isPaired = before !== undefined && readMoves([before], asset)?.length === 1
+      if (isPaired) last = undefined
+    } else isPaired = false
     if (asset !== checksumAddress(EXACT_PERMIT2_PROXY) || !EVENTS.includes(log.topics[0] ?? ''))
       continue
     if (last && isOf(authorization, last)) count++
@@ -277,12 +290,10 @@ export function countCarried(authorization: Authorization, logs: readonly ChainL
   return count
 }
 
-/** Whether a transfer event follows the use of an authorization by the same token and payer. */
-function isAuthorized(before: ChainLog | undefined, move: ChainLog): boolean {
+/** Whether two events, each a transfer or a use, are of the same token and payer. */
+function isOfOnePayer(one: ChainLog, other: ChainLog): boolean {
   return (
-    before?.topics[0] === USED &&
-    before.address.toLowerCase() === move.address.toLowerCase() &&
-    before.topics[1] === move.topics[1]
+    one.address.toLowerCase() === other.address.toLowerCase() && one.topics[1] === other.topics[1]
   )
 }
 
