@@ -276,7 +276,7 @@ test('the payee sees that nobody’s word is behind a payment, and the payer sig
   await shop.page
     .getByText(
       text(
-        '{unassigned, plural, one {# payment arrived, and nothing shows whose it is} other {# payments arrived, and nothing shows whose they are}}',
+        '{unassigned, plural, one {# payment received without an order} other {# payments received without an order}}',
         {
           unassigned: 1,
         },

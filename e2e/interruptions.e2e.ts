@@ -178,9 +178,9 @@ test('a wallet left open past the deadline is not asked twice: the late approval
   await expect(signButton(page, 'MetaMask')).toHaveCount(0)
   await expect(page.getByRole('button', { name: text('Prepare it again') })).toHaveCount(0)
   // This wallet sets nonces itself: asked once more it could pay twice.
-  await expect(
-    page.getByRole('button', { name: text('Try again with the same nonce') }),
-  ).toHaveCount(0)
+  await expect(page.getByRole('button', { name: textLike('Ask {walletName} again') })).toHaveCount(
+    0,
+  )
   await expectAccessible(page, 'checkout: not known whether it was sent')
   answered.resolve()
   await expectPaid(page)
@@ -204,8 +204,10 @@ test('a wallet that keeps the nonce is asked again after its answer was lost, an
   await expect.poll(() => approvals).toHaveLength(1)
   await page.reload()
 
-  const again = page.getByRole('button', { name: text('Try again with the same nonce') })
-  await expect(page.getByText(text('Only one of the two can confirm.'))).toBeVisible()
+  const again = page.getByRole('button', { name: textLike('Ask {walletName} again') })
+  await expect(
+    page.getByText(text('You cannot pay twice: both requests have the same nonce.')),
+  ).toBeVisible()
   await expectAccessible(page, 'checkout: to be tried again with the same nonce')
   ethereum.signing = 'reject'
   await again.click()

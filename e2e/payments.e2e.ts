@@ -288,7 +288,7 @@ test('a payment is refunded through the same review, and never more than was rec
   await page.getByRole('listitem').filter({ hasText: '0.0417' }).getByRole('link').click()
   await expect(page.getByRole('term').getByText(text('Reason'), { exact: true })).toBeVisible()
   await expect(page.getByText('Out of stock.')).toBeVisible()
-  await expect(page.getByText(text('From the customer (unverified)'))).toHaveCount(0)
+  await expect(page.getByText(text('From the payer (unverified)'))).toHaveCount(0)
   // A refund is not refunded.
   await expect(page.getByRole('heading', { name: text('Refund'), exact: true })).toHaveCount(0)
 })

@@ -38,8 +38,8 @@ export async function linkReview(page: Page, net: Devnet): Promise<void> {
   await openLink(page, net)
   await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
   await connectDemo(page, /Buyer/)
-  await page.getByText(textLike('expires in {left}')).waitFor()
-  await page.getByText(text('Decoded in this browser, simulating on your RPC endpoint,')).waitFor({
+  await page.getByText(textLike('Sign within {left}.')).waitFor()
+  await page.getByText(text('Decoded in this browser, simulating on your RPC endpoint.')).waitFor({
     state: 'detached',
   })
 }
@@ -48,8 +48,8 @@ export async function shortReview(page: Page, net: Devnet): Promise<void> {
   await page.goto(await createShortLink(page, net))
   await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
   await connectDemo(page, /Buyer/)
-  await page.getByText(textLike('expires in {left}')).waitFor()
-  await page.getByText(text('Decoded in this browser, simulating on your RPC endpoint,')).waitFor({
+  await page.getByText(textLike('Sign within {left}.')).waitFor()
+  await page.getByText(text('Decoded in this browser, simulating on your RPC endpoint.')).waitFor({
     state: 'detached',
   })
 }

@@ -238,7 +238,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
       .getByRole('heading', { name: text('Approve in {walletName}', { walletName: 'MetaMask' }) })
       .waitFor()
     await page.reload()
-    await page.getByRole('button', { name: text('Try again with the same nonce') }).waitFor()
+    await page.getByRole('button', { name: textLike('Ask {walletName} again') }).waitFor()
   },
   'link-waiting': async (page, net) => {
     await linkReview(page, net)

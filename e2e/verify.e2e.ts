@@ -51,7 +51,7 @@ test('what is pasted is explained before anything is sent, to the field', async 
   const header = await authorize(net, privateKeyToAccount(randomPrivateKey()), 1_000_000n)
   await paste(page, `curl ${ARTICLE} -H 'PAYMENT-SIGNATURE: ${header}'`)
   await expect(page.getByRole('heading', { name: text('Proof') })).toBeVisible()
-  await expect(page.getByText(text('Keep unused proofs secret.'))).toBeVisible()
+  await expect(page.getByText(text('Anyone who has an unused proof can submit it. Keep it secret.'))).toBeVisible()
   await expect(page.getByLabel(text('Expected amount'))).toHaveValue('1')
   await expectAccessible(page, 'verify: proof explained')
   expect(sent).toEqual([])
@@ -114,7 +114,7 @@ test('many proofs are checked one after another, and their verdicts exported', a
   const payer = privateKeyToAccount(randomPrivateKey())
   await giveUsdc(chains, net, { address: payer.address, units: 5_000_000n })
   const page = await signInByApi(await seller(), net, '/verify')
-  await page.getByText(text('Many'), { exact: true }).click()
+  await page.getByText(text('Many proofs'), { exact: true }).click()
   const usdc = net.evm.tokens.USDC?.address ?? ''
   await page.getByLabel(text('Currency')).selectOption(usdc)
   await page.getByLabel(text('Expected amount')).fill('1')

@@ -36,7 +36,7 @@ export const refusals = {
     ...link,
     title: msg`Invalid payment link`,
     unsent: true,
-    body: msg`Incomplete or altered. Ask for a new link.`,
+    body: msg`The link is incomplete or altered. Ask the seller for a new one.`,
   },
   link_other_terms: {
     ...link,

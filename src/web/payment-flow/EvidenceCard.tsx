@@ -163,7 +163,7 @@ function Signed({
   const network = useNetwork(intent.network)
   return (
     <Facts className="mt-3 rounded-lg bg-sunken px-4 py-3">
-      <Fact name={t`Payment id`} long>
+      <Fact name={t`Payment ID`} long>
         <Address full noun="payment id" value={intent.paymentId} />
       </Fact>
       <Fact name={t`From`} long>

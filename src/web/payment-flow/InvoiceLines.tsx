@@ -34,7 +34,7 @@ export function InvoiceLines({ lines, currency }: Pick<InvoiceFace, 'lines' | 'c
         {taxes.map(({ percent, tax }) => (
           <tr key={percent}>
             <th className="pe-3 text-start font-normal text-muted" scope="row">
-              <Trans>Tax {percent} %</Trans>
+              <Trans>Tax {percent}%</Trans>
             </th>
             <td className="text-end">{money(tax)}</td>
           </tr>

@@ -124,7 +124,7 @@ export const matchTexts: FactTexts<MatchFact> = {
   moved_by_token: (money) => t`${{ sum: formatMoney(money) }} by token events`,
   moved_by_balance: ({ owner, ...money }) =>
     t`${{ sum: formatMoney(money) }} by balance of ${{ owner: owner ?? t`unknown owner` }}`,
-  at_most: (amount) => t`at most ${{ money: formatMoney(amount) }}`,
+  at_most: (amount) => t`up to ${{ money: formatMoney(amount) }}`,
   currency: ({ symbol }) => symbol,
   token: ({ address, symbol, token2022 }) => {
     const place = token2022 ? `${address} (Token-2022)` : address

@@ -10,7 +10,7 @@ export type PageHeaderProps = {
 /** A page's heading, a line under it, and what acts on the whole page. */
 export function PageHeader({ title, subtitle, action }: PageHeaderProps) {
   return (
-    <div className="mb-6 flex flex-wrap items-end justify-between gap-x-6 gap-y-3">
+    <div className="mb-6 flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
       <div className="min-w-0">
         <PageHeading className="text-xl font-semibold">{title}</PageHeading>
         {subtitle && <p className="text-sm text-muted">{subtitle}</p>}

@@ -68,7 +68,7 @@ export function AddressDisclosure({ value }: { value: string }) {
       <summary className="touch-target inline-flex cursor-pointer list-none items-center gap-1 rounded-sm font-mono text-[13px] [&::-webkit-details-marker]:hidden">
         {shortAddress(value)}
         <Icon
-          className="text-muted transition-transform group-open:rotate-90"
+          className="text-muted transition-transform [[open]>summary>&]:rotate-90"
           name="chevronRight"
           size={14}
         />

@@ -46,7 +46,7 @@ export function Banner({
           {title && <p className="font-medium">{title}</p>}
           {children && <div className="[overflow-wrap:anywhere]">{children}</div>}
         </div>
-        {action && <div className="-my-1 max-w-full">{action}</div>}
+        {action && <div className="-my-1 max-w-full self-center">{action}</div>}
       </div>
     </div>
   )

@@ -17,7 +17,11 @@ export function Disclosure({ label, open, className, children, ...named }: Discl
   return (
     <details {...named} className={cx('group', className)} open={open}>
       <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">
-        <Icon className="transition-transform group-open:rotate-90" name="chevronRight" size={14} />
+        <Icon
+          className="transition-transform [[open]>summary>&]:rotate-90"
+          name="chevronRight"
+          size={14}
+        />
         {label}
       </summary>
       {children}

@@ -26,7 +26,7 @@ export function Timeline({ label, entries }: { label: string; entries: readonly 
               aria-hidden
               className={cx(
                 'absolute start-3 top-7 bottom-1 w-px -translate-x-1/2',
-                entries[index + 1]?.ahead ? 'border-s border-dashed border-edge' : 'bg-line',
+                entries[index + 1]?.ahead ? 'border-s border-dashed border-edge' : 'bg-edge',
               )}
             />
           )}

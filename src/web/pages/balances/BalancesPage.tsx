@@ -77,7 +77,7 @@ export function BalancesPage() {
   return (
     <div className="mx-auto max-w-[1080px]">
       <PageHeader
-        subtitle={t`Available: less pending payments, before network fees.`}
+        subtitle={t`Available is the balance less pending payments, before network fees.`}
         title={t`Balances`}
       />
       <SignedIn invitation={<Trans>Sign in to see this page</Trans>} skeleton={<PageSkeleton />}>

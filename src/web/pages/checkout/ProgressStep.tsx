@@ -85,8 +85,12 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
         </span>
         <StepHeading large>{title}</StepHeading>
         {!paid && <p className="mx-auto mt-1 max-w-120 text-sm text-muted">{progress.body}</p>}
-        {canRepeatRequest(state) && <RepeatRequest run={run} walletName={order.walletName} />}
         <div className="mt-3">
+          {state.step === 'failed' && (
+            <p className="text-sm text-muted">
+              <Trans>Requested</Trans>
+            </p>
+          )}
           <Amount atomic={order.amountAtomic} decimals={decimals} exact size="xl" symbol={symbol} />
         </div>
         {order.quote && (
@@ -99,6 +103,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
             <Trans>to {seller}</Trans>
           </p>
         )}
+        {canRepeatRequest(state) && <RepeatRequest run={run} walletName={order.walletName} />}
       </div>
 
       {surplus && (
@@ -245,7 +250,7 @@ function ReceiptDetails({ state, paid }: Pick<ProgressStepProps, 'state'> & { pa
               <UntrustedLink href={order.resource} />
             </Fact>
           )}
-          <Fact name={t`Payment id`} long>
+          <Fact name={t`Payment ID`} long>
             <Address copy full noun="payment id" value={built.paymentId} />
           </Fact>
         </Facts>

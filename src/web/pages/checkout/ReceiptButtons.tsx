@@ -31,13 +31,17 @@ export function ReceiptButtons({ state, primary }: { state: PaymentState; primar
   return (
     <>
       <Button
-        icon={<Icon name="print" />}
+        icon={<Icon className="max-sm:hidden" name="print" />}
         onClick={() => window.print()}
         variant={primary ? 'primary' : 'secondary'}
       >
         <Trans>Print receipt</Trans>
       </Button>
-      <Button busy={busy} icon={<Icon name="download" />} onClick={() => void download()}>
+      <Button
+        busy={busy}
+        icon={<Icon className="max-sm:hidden" name="download" />}
+        onClick={() => void download()}
+      >
         <Trans>Receipt as JSON</Trans>
       </Button>
     </>

@@ -60,6 +60,7 @@ export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLin
   const prefill = useMemo(() => (current ? prefillFromLink(current.link) : {}), [current])
   if (!current) return null
   const { link } = current
+  const { symbol } = link.asset
   const { expiresAt } = short.opened
   const expired = expiresAt !== null && expiresAt <= serverNow()
   const percent = MOST_ABOVE_PERCENT
@@ -99,7 +100,8 @@ export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLin
       {!problem && expiresAt !== null && !expired && (
         <p className="mb-4 text-sm text-muted">
           <Trans>
-            Valid until <Time at={expiresAt} />, or a {percent} % fall
+            Price valid until <Time at={expiresAt} />, unless {symbol} falls by more than {percent}{' '}
+            %.
           </Trans>
         </p>
       )}

@@ -76,7 +76,7 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
             onChange={(chosen) => setVersion(chosen === '1' ? 1 : 2)}
             options={[
               { value: '2', label: t`x402 version 2` },
-              { value: '1', label: t`version 1` },
+              { value: '1', label: t`x402 version 1` },
             ]}
             value={version === 1 ? '1' : '2'}
           />

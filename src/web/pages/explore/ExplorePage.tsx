@@ -132,10 +132,10 @@ function payerOf(run: PaymentRun): { address: string; walletName: string } {
 /** The request that is being paid for, out of the way. */
 function RequestLine({ request, onChange }: { request: ResourceRequest; onChange: () => void }) {
   return (
-    <div className="flex items-center gap-3 rounded-xl border border-line bg-surface px-5 py-3">
-      <p className="min-w-0 flex-1 font-mono text-[13px]">
+    <div className="flex flex-wrap items-center gap-3 rounded-xl border border-line bg-surface px-5 py-3">
+      <p className="min-w-0 flex-1 basis-full font-mono sm:basis-0 text-[13px]">
         <span className="me-2 text-muted">{request.method}</span>
-        <UntrustedText className="break-all" text={request.url} />
+        <UntrustedText className="[overflow-wrap:anywhere]" text={request.url} />
       </p>
       <Button onClick={onChange} size="sm">
         <Trans>New request</Trans>

@@ -198,7 +198,9 @@ function Prices({
               value={amount}
             />
           </Field>
-          <Field label={<Small>{t`Currency ${index + 1}`}</Small>}>
+          <Field
+            label={<Small>{prices.length === 1 ? t`Currency` : t`Currency ${index + 1}`}</Small>}
+          >
             <Select
               onChange={(event) => change(index, { currency: event.target.value })}
               value={currency}

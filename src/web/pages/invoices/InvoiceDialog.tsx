@@ -204,7 +204,7 @@ function Lines({ form, currency }: FormProps & { currency: string }) {
                   {...register(`lines.${index}.quantity`, { validate: checkDecimal(3) })}
                 />
               </Field>
-              <Field className="col-span-4 sm:col-span-2" label={t`Unit price`}>
+              <Field className="col-span-4 sm:col-span-2" label={t`Unit price before tax`}>
                 <Input
                   inputMode="decimal"
                   suffix={currency}

@@ -149,7 +149,7 @@ function LinkWords({ link }: { link: AnyLink }) {
         )}
         {terms.reference && (
           <>
-            <UntrustedText text={terms.reference} /> ·{' '}
+            <UntrustedText className="whitespace-nowrap" text={terms.reference} /> ·{' '}
           </>
         )}
         {only ? (

@@ -129,7 +129,7 @@ function AccountLinks({
           action={
             <ForRole least="operator">
               <Button icon={<Icon name="link" />} onClick={onCreate}>
-                <Trans>Create link</Trans>
+                <Trans>New link</Trans>
               </Button>
             </ForRole>
           }
@@ -253,7 +253,7 @@ function LinkDialog({ form, request, onClose, onCreated, children }: LinkDialogP
 
   return (
     <Dialog
-      description={t`Customers cannot change these terms.`}
+      description={t`Customers cannot change what you set here.`}
       footer={
         <>
           <Button onClick={onClose}>

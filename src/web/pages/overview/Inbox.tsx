@@ -101,14 +101,14 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             icon="question"
             title={
               <Plural
-                one="# payment arrived, and nothing shows whose it is"
-                other="# payments arrived, and nothing shows whose they are"
+                one="# payment received without an order"
+                other="# payments received without an order"
                 value={unassigned}
               />
             }
             tone="warn"
           >
-            <Trans>Ask the payer to sign, or assign the payment.</Trans>
+            <Trans>Ask the payer to sign, or assign the payment to an order.</Trans>
           </InboxItem>
         )}
         {untold > 0 && (

@@ -38,7 +38,7 @@ export function MetadataCard({
   const shown = Object.entries(metadata).filter(([key]) => key !== 'quote' || !quoteOf(metadata))
   return (
     <Card
-      subtitle={!refund && <Trans>From the customer (unverified)</Trans>}
+      subtitle={!refund && <Trans>From the payer (unverified)</Trans>}
       title={<Trans>Details</Trans>}
     >
       <Facts>

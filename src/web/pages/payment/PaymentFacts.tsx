@@ -101,7 +101,7 @@ export function PaymentFacts({
         <Fact name={<Trans>How</Trans>}>
           {t(payment.mode === 'local' && !payment.signature ? unsigned : modes[payment.mode])}
         </Fact>
-        <Fact name={<Trans>Payment id</Trans>} long>
+        <Fact name={<Trans>Payment ID</Trans>} long>
           <Address copy full noun="payment id" value={payment.paymentId} />
         </Fact>
         {payment.signature && (

@@ -73,10 +73,10 @@ export function StateBanner({ payment, network }: StateBannerProps) {
         action={<GoOn run={own} />}
         className="mt-4"
         role="note"
-        title={<Trans>In progress here</Trans>}
+        title={<Trans>You started this payment in this browser</Trans>}
         tone="warn"
       >
-        <Trans>Resume here.</Trans>
+        <Trans>Do not pay again. Return to see its progress.</Trans>
       </Banner>
     )
   }
@@ -112,7 +112,7 @@ function GoOn({ run: { id, state } }: { run: JournalEntry }) {
       className={buttonClass({ size: 'sm' })}
       to={pathToRun({ id, refundOf: state.order.refundOf })}
     >
-      <Trans>Go on</Trans>
+      <Trans>Return to payment</Trans>
     </Link>
   )
 }

@@ -186,9 +186,9 @@ export function ExportDialog({
           <p className="text-sm text-muted">
             {t(descriptions[shape.format])}{' '}
             {isEntries ? (
-              <Trans>Period by block time, UTC.</Trans>
+              <Trans>Only payments on the chain, dated by block time (UTC).</Trans>
             ) : (
-              <Trans>Period by creation time.</Trans>
+              <Trans>Dated by creation time.</Trans>
             )}
           </p>
           {problem !== undefined && <Problem problem={problem} />}

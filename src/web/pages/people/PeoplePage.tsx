@@ -81,7 +81,7 @@ export function PeopleCard() {
           </Button>
         )
       }
-      title={<Trans>People</Trans>}
+      title={<Trans>Members</Trans>}
     >
       <StaleBanner
         error={data && error}

@@ -121,11 +121,11 @@ function NodeReport({ check }: { check: NodeCheck }) {
     >
       <Facts className="figures mt-2 divide-current/15">
         <Fact name={<Trans>Chain</Trans>}>{check.identity}</Fact>
-        <Fact name={<Trans>Height</Trans>}>{formatNumber(check.height)}</Fact>
+        <Fact name={<Trans>Block height</Trans>}>{formatNumber(check.height)}</Fact>
         <Fact name={<Trans>Newest block age</Trans>}>
           {check.lagMs === undefined ? <Trans>not told</Trans> : formatDuration(check.lagMs)}
         </Fact>
-        <Fact name={<Trans>Answers in</Trans>}>
+        <Fact name={<Trans>Response time</Trans>}>
           <Trans>{latency} ms</Trans>
         </Fact>
       </Facts>

@@ -38,7 +38,7 @@ export function SettingsPage() {
   return (
     <div className="mx-auto max-w-180">
       <PageHeader
-        subtitle={<Trans>Stored in this browser.</Trans>}
+        subtitle={<Trans>Stored in this browser, except emails and sessions.</Trans>}
         title={<Trans>Settings</Trans>}
       />
       <div className="grid gap-4">
@@ -64,7 +64,7 @@ function Display() {
   const { t } = useLingui()
   const { theme, timeZone, hideAmounts } = usePreferences()
   return (
-    <Card title={<Trans>View as</Trans>}>
+    <Card title={<Trans>Display</Trans>}>
       <div className="divide-y divide-line">
         <SettingRow name={<Trans>Theme</Trans>}>
           <Segmented

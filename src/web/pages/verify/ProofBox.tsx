@@ -104,7 +104,7 @@ function FilePicker({
 }) {
   return (
     <label className="touch-target inline-flex h-8 cursor-pointer items-center gap-1.5 rounded-lg border border-edge bg-surface px-2.5 text-sm font-medium text-ink hover:bg-hover has-focus-visible:outline-2 has-focus-visible:outline-accent">
-      <Icon name="external" />
+      <Icon name="table" />
       <Trans>Open a file</Trans>
       <input
         accept={accept}

@@ -174,7 +174,7 @@ function CheckNote({ accepts }: { accepts: boolean }) {
       {accepts ? (
         <Trans>“Check and accept” settles and uses the proof.</Trans>
       ) : (
-        <Trans>The proof stays unused.</Trans>
+        <Trans>This check does not use the proof.</Trans>
       )}
     </p>
   )
@@ -229,7 +229,7 @@ function ProofCard({ facts }: { facts: ProofFacts }) {
         )}
       </Facts>
       <Banner className="mt-4" icon="shield" tone="neutral">
-        <Trans>Keep unused proofs secret.</Trans>
+        <Trans>Anyone who has an unused proof can submit it. Keep it secret.</Trans>
       </Banner>
     </Card>
   )

@@ -61,7 +61,7 @@ export function VerifyPage() {
             onChange={setMode}
             options={[
               { value: 'one', label: t`One proof` },
-              { value: 'many', label: t`Many` },
+              { value: 'many', label: t`Many proofs` },
             ]}
             value={mode}
           />

@@ -29,7 +29,7 @@ export function MatchTable({ match }: { match: Match }) {
         </Badge>
       </div>
       <p className="mt-0.5 text-sm text-muted">
-        <Trans>Compared in this browser.</Trans>
+        <Trans>Compared with your request in this browser.</Trans>
       </p>
       <table className="mt-3 w-full text-sm">
         <caption className="sr-only">
@@ -118,7 +118,7 @@ function Value({ row, fact }: { row: MatchRow; fact: MatchFact }) {
   if (fact.code === 'network') return <NetworkName id={fact.params.network} />
   if (row.ok && fact.code === 'nonce') {
     const { nonce } = fact.params
-    return <Trans>when nonce {nonce} is used</Trans>
+    return <Trans>nonce {nonce} is used</Trans>
   }
   if (row.ok && fact.code === 'until') return <Time at={fact.params.at} look="full" />
   if (row.ok && fact.code === 'blockhash') {

@@ -161,7 +161,7 @@ function SignBar({
     <div className="sticky bottom-16 -mx-5 mt-6 -mb-5 rounded-b-xl border-t border-line bg-surface px-5 py-4 in-data-[shell=pay]:bottom-0 lg:bottom-0">
       {closing && !blocked && (
         <p className="mb-3 text-sm text-warn-ink">
-          <Trans>Time is short. Prepare it again.</Trans>
+          <Trans>Too little time left to approve.</Trans>
         </p>
       )}
       <div className="flex gap-2">
@@ -253,15 +253,15 @@ function Verified({ simulation, seconds, closing }: VerifiedProps) {
         {passed ? (
           <Trans>
             <span className="font-semibold">Verified:</span> decoded in this browser, simulated on
-            your RPC endpoint,
+            your RPC endpoint.
           </Trans>
         ) : simulation.state === 'running' ? (
-          <Trans>Decoded in this browser, simulating on your RPC endpoint,</Trans>
+          <Trans>Decoded in this browser, simulating on your RPC endpoint.</Trans>
         ) : (
-          <Trans>Decoded in this browser, not simulated,</Trans>
+          <Trans>Decoded in this browser, not simulated.</Trans>
         )}{' '}
-        <span className="figures" role="timer">
-          {t`expires in ${left}`}
+        <span className="figures whitespace-nowrap" role="timer">
+          {t`Sign within ${left}.`}
         </span>
       </p>
     </div>
@@ -288,7 +288,7 @@ function CallerDuties({ order, built }: Pick<ReviewStepProps['state'], 'order' |
             ? t`By ${walletName}`
             : t`By your RPC endpoint ${host}`}
       </Fact>
-      <Fact name={t`Expires`}>
+      <Fact name={t`Sign by`}>
         <Time at={built.deadlineAt} look="full" />
         {', '}
         {t`block ${height}`}
@@ -303,7 +303,7 @@ function useDeadlineAnnouncements(seconds: number): void {
   const mark = seconds <= 10 ? 10 : seconds <= 30 ? 30 : 0
   useEffect(() => {
     if (mark === 30) announce(t`30 seconds left.`)
-    if (mark === 10) announce(t`Time is short. Prepare it again.`)
+    if (mark === 10) announce(t`Too little time left to approve.`)
   }, [mark, t])
 }
 

@@ -126,7 +126,7 @@ function WalletStep({ state, onChange }: WalletStepProps) {
               <Trans>Nothing happening?</Trans>
             </p>
             <ul className="mt-1 list-disc space-y-1 ps-5">
-              <li>
+              <li className="pointer-coarse:hidden">
                 <Trans>Open {walletName} in the toolbar.</Trans>
               </li>
               <li>
@@ -163,7 +163,7 @@ export function RepeatRequest({ run, walletName }: { run: PaymentRun; walletName
         onClick={() => void repeatRequest()}
         variant="primary"
       >
-        <Trans>Try again with the same nonce</Trans>
+        <Trans>Ask {walletName} again</Trans>
       </Button>
       <p className="mt-2 text-sm text-muted" role="status">
         {asking === 'open' ? (
@@ -171,7 +171,7 @@ export function RepeatRequest({ run, walletName }: { run: PaymentRun; walletName
         ) : asking === 'refused' ? (
           <Trans>{walletName} did not send it again.</Trans>
         ) : (
-          <Trans>Only one of the two can confirm.</Trans>
+          <Trans>You cannot pay twice: both requests have the same nonce.</Trans>
         )}
       </p>
     </div>

@@ -169,8 +169,8 @@ function PageView({ text, url }: { text: string; url: string }) {
         label={t`View as`}
         onChange={setLook}
         options={[
-          { value: 'page', label: t`To read` },
-          { value: 'source', label: t`Its source` },
+          { value: 'page', label: t`Text` },
+          { value: 'source', label: t`Source` },
         ]}
         value={look}
       />

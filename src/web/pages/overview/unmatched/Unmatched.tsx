@@ -43,7 +43,7 @@ export function Unmatched() {
         <Icon name="arrowLeft" /> <Trans>Overview</Trans>
       </Link>
       <PageHeader
-        subtitle={<Trans>Received, but not confirmed by the payer.</Trans>}
+        subtitle={<Trans>Received, but not linked to an order.</Trans>}
         title={<Trans>Unmatched payments</Trans>}
       />
       <Transfers />
@@ -160,7 +160,7 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
               <Trans>Matching orders</Trans>
             </h3>
             <p className="mt-1 text-sm text-muted">
-              <Trans>Ask the payer to sign, or assign the payment.</Trans>
+              <Trans>Ask the payer to sign, or assign the payment to an order.</Trans>
             </p>
             {candidates.length === 0 ? (
               <p className="mt-1 text-sm text-muted">
