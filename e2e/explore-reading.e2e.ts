@@ -46,7 +46,7 @@ test('a page is shown to be read: its words stand there, and nothing in it runs,
   await answer.getByText('Read this').click()
   await expectAccessible(page, 'explore: page to read')
 
-  await page.getByText(text('Source'), { exact: true }).click()
+  await page.getByText(text('Source code'), { exact: true }).click()
   await expect(answer.getByText("globalThis.ran = 'script'")).toBeVisible()
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: text('Save file') }).click()

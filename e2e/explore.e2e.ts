@@ -202,7 +202,7 @@ test('an issue for WETH: one leave for exactly the price, one signature over eve
   await expectReviewed(page, 'MetaMask')
   await expect(page.getByText(text('First, allow Permit2 up to'))).toBeVisible()
   await expect(page.getByRole('row', { name: startingWith('Amount') })).toContainText(
-    text('at most {money}', { money: '0.025 WETH' }),
+    text('up to {money}', { money: '0.025 WETH' }),
   )
   await expect(page.getByRole('row', { name: startingWith('Taken by') })).toContainText(PERMIT2)
   await expectAccessible(page, 'explore: leave for a permit')

@@ -51,7 +51,9 @@ test('what is pasted is explained before anything is sent, to the field', async 
   const header = await authorize(net, privateKeyToAccount(randomPrivateKey()), 1_000_000n)
   await paste(page, `curl ${ARTICLE} -H 'PAYMENT-SIGNATURE: ${header}'`)
   await expect(page.getByRole('heading', { name: text('Proof') })).toBeVisible()
-  await expect(page.getByText(text('Anyone who has an unused proof can submit it. Keep it secret.'))).toBeVisible()
+  await expect(
+    page.getByText(text('Anyone who has an unused proof can submit it. Keep it secret.')),
+  ).toBeVisible()
   await expect(page.getByLabel(text('Expected amount'))).toHaveValue('1')
   await expectAccessible(page, 'verify: proof explained')
   expect(sent).toEqual([])
@@ -123,7 +125,7 @@ test('many proofs are checked one after another, and their verdicts exported', a
     await authorize(net, payer, 2_000_000n),
     'nonsense!',
   ]
-  await page.getByLabel(text('Proofs')).fill(lines.join('\n'))
+  await page.getByRole('textbox', { name: text('Proofs') }).fill(lines.join('\n'))
   await page
     .getByRole('button', {
       name: text('{count, plural, =0 {Check} one {Check # proof} other {Check # proofs}}', {

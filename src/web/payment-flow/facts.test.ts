@@ -23,18 +23,18 @@ const withGas: MatchFact = { code: 'plain_transfer_with', params: { gas: '21000'
 
 test('facts are told in the reader’s language, with every digit in the reader’s way of writing', () => {
   expect([most, withGas].map(formatMatchFact)).toEqual([
-    'at most 1,234.500000000000000315 ETH',
+    'up to 1,234.500000000000000315 ETH',
     'plain transfer, with 21,000 gas',
   ])
   i18n.load('es', {
     [msg`plain transfer`.id]: ['una transferencia simple'],
     [msg`transfer`.id]: ['transferencia'],
-    [msg`at most ${money}`.id]: ['como máximo ', ['money']],
+    [msg`up to ${money}`.id]: ['hasta ', ['money']],
   })
   i18n.activate('es', 'es-ES')
   const list: MatchFact = { code: 'list', params: { facts: [fact('transfer'), textFact('none')] } }
   expect([most, withGas, list].map(formatMatchFact)).toEqual([
-    'como máximo 1.234,500000000000000315 ETH',
+    'hasta 1.234,500000000000000315 ETH',
     'una transferencia simple, with 21.000 gas',
     'transferencia, none',
   ])

@@ -170,7 +170,7 @@ function PageView({ text, url }: { text: string; url: string }) {
         onChange={setLook}
         options={[
           { value: 'page', label: t`Text` },
-          { value: 'source', label: t`Source` },
+          { value: 'source', label: t`Source code` },
         ]}
         value={look}
       />
