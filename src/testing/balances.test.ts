@@ -346,7 +346,7 @@ describe('at the proxy', () => {
     expect(node.asked).toEqual([])
     expect(await readLow([network], [at])).toEqual([])
     expect(await readLow([network], [above])).toMatchObject([
-      { wallet: hosted.managed, heldAtomic: 100n * ETH, thresholdAtomic: 100n * ETH + 1n },
+      { wallet: hosted.managed, balanceAtomic: 100n * ETH, thresholdAtomic: 100n * ETH + 1n },
     ])
     expect(node.asked.toSorted()).toEqual(['eth_call', 'eth_chainId'])
   })
