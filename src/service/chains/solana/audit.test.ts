@@ -32,10 +32,10 @@ test('a page of the books ends with a whole slot: what a wallet signs right afte
     transfer.sign(wallet)
     const signature = await solana.connection.sendRawTransaction(transfer.serialize())
     const next = await chain.audit(address, page.height)
-    const spentAtomic = BigInt(1_000 + round + 5_000)
+    const outflowAtomic = BigInt(1_000 + round + 5_000)
     expect(next).toMatchObject({
-      signed: [{ signature, spentAtomic }],
-      balanceAtomic: page.balanceAtomic - spentAtomic,
+      signed: [{ signature, outflowAtomic }],
+      balanceAtomic: page.balanceAtomic - outflowAtomic,
     })
     page = next
   }
@@ -142,7 +142,7 @@ describe('a wallet that strangers name in many transactions', () => {
     // 200 calls, 8 at a time.
     gate.delayMs = 350
     const [audited, unknown] = await Promise.all([audit(), history()])
-    expect(audited?.signed).toEqual([{ signature: own, spentAtomic: 6_000n }])
+    expect(audited?.signed).toEqual([{ signature: own, outflowAtomic: 6_000n }])
     expect(unknown).toMatchObject({ unknown: [own] })
   })
 
@@ -156,13 +156,13 @@ describe('a wallet that strangers name in many transactions', () => {
     gate.refuse = 'getTransaction'
     await expect(audit()).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
     gate.refuse = undefined
-    expect((await audit())?.signed).toEqual([{ signature: own, spentAtomic: 6_000n }])
+    expect((await audit())?.signed).toEqual([{ signature: own, outflowAtomic: 6_000n }])
     expect(new Set(reads).size).toBe(5_101)
     // Those under way when another of the eight failed were asked for once more.
     expect(reads.length).toBeLessThan(5_101 + 16)
     // Where something was found, it is looked at again at once, and has to be found again.
     const before = reads.length
-    expect((await audit())?.signed).toEqual([{ signature: own, spentAtomic: 6_000n }])
+    expect((await audit())?.signed).toEqual([{ signature: own, outflowAtomic: 6_000n }])
     expect(reads).toHaveLength(before)
     await expect(history()).rejects.toMatchObject({
       code: 'CHAIN_UNAVAILABLE',
