@@ -125,7 +125,7 @@ test('a payment whose wallet never answered is told as not known, and leads back
   await expect(page.getByText(text('Possibly sent'))).toBeVisible()
   await expect(page.getByText('Do not pay again')).toBeVisible()
   await expectAccessible(page, 'payment: not known whether it was sent')
-  await page.getByRole('link', { name: text('Go on') }).click()
+  await page.getByRole('link', { name: text('Return to payment') }).click()
   answered.resolve()
   await expect.poll(() => person.ethereum.sent).toHaveLength(1)
   await expectPaid(page)
