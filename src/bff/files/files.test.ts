@@ -15,6 +15,7 @@ import type { FileBody } from '#contract/file-endpoints.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { reasonCodeOf } from '#contract/reasons.ts'
 import { insertPayment, type PaymentRecord } from '#service/db/payments.ts'
+import { idempotency } from '#service/db/schema/access.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
 import {
@@ -456,7 +457,8 @@ describe('a source', () => {
 describe.each<Version>(['v1', 'v2'])('a program with the official client, %s', (version) => {
   test('buys a file: charged its price once, delivered once', async () => {
     const file = await create()
-    const before = await balance()
+    const countKeys = () => fixture.service.context.db.$count(idempotency)
+    const [before, keys] = [await balance(), await countKeys()]
     const { buy, present } = await buyer(version)
     const answer = await buy(file)
     expect([answer.status, await answer.text()]).toEqual([200, CONTENT])
@@ -471,7 +473,7 @@ describe.each<Version>(['v1', 'v2'])('a program with the official client, %s', (
       'payment-response': expect.any(String),
       'x-payment-response': expect.any(String),
     })
-    expect(await balance()).toBe(before + PRICE)
+    expect([await balance(), await countKeys()]).toEqual([before + PRICE, keys])
     await delivered(file)
     // After its settlement the proof is public: it reads nothing more.
     expect((await present(file)).status).toBe(409)

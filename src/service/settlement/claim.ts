@@ -157,9 +157,11 @@ async function revoke({ db }: Context, call: SettlingCall): Promise<void> {
   const earlier = revocations.get(call.paymentId)
   const over = Promise.allSettled([earlier, revoking]).then(() => {})
   revocations.set(call.paymentId, over)
-  await revoking.finally(() => {
+  // Only once the earlier ones have ended too: a call that comes between waits for all.
+  void over.then(() => {
     if (revocations.get(call.paymentId) === over) revocations.delete(call.paymentId)
   })
+  await revoking
 }
 
 async function untilAvailable(work: () => Promise<void>): Promise<void> {
