@@ -50,7 +50,7 @@ export const keyCommands: Commands = {
       }
       if (input.expiresAt && input.expiresAt <= now)
         throw new UsageError('--expires: expected a date to come.')
-      const created = await createKey(db, { ...input, now })
+      const created = await createKey(db, { ...input, now: () => now })
       return {
         value: { ...created, ...input },
         text: `Key ${created.id}. It is shown this once:\n\n${created.key}\n`,
@@ -75,7 +75,7 @@ export const keyCommands: Commands = {
         grace,
         `seconds, one of ${GRACE_SECONDS.join(', ')}`,
       ])
-      const made = await db.transaction((tx) => rotateKey(tx, { id, graceSeconds, now }))
+      const made = await db.transaction((tx) => rotateKey(tx, { id, graceSeconds, now: () => now }))
       await announceKeyChange(db, made.accountId)
       const text = `Key ${made.id} takes the place of ${id}, which is valid until ${made.graceEndsAt.toISOString()}. It is shown this once:\n\n${made.key}\n`
       return {

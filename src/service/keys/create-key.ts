@@ -28,8 +28,8 @@ export type NewKey = {
   requestedBy?: string
   /** Whether it takes the place of another key, which stays valid for a while. */
   replaces?: boolean
-  /** The current time otherwise. */
-  now?: Date
+  /** Read once the locks are held: of two requests the later one finds what the other has ended. The current time otherwise. */
+  now?: () => Date
 }
 
 /**
@@ -71,13 +71,13 @@ async function insertKey(tx: Database, input: NewKey): Promise<{ id: string; key
  * A deletion of this key waits for the transaction, so who reads the list of keys after it sees all that the key made.
  * @throws `UNAUTHORIZED`
  */
-async function requireValidKey(tx: Database, id: string, now = new Date()): Promise<void> {
+async function requireValidKey(tx: Database, id: string, now = () => new Date()): Promise<void> {
   const [row] = await tx
     .select({ revokedAt: apiKey.revokedAt, expiresAt: apiKey.expiresAt })
     .from(apiKey)
     .where(eq(apiKey.id, id))
     .for('share')
-  if (!row || row.revokedAt || (row.expiresAt && row.expiresAt <= now))
+  if (!row || row.revokedAt || (row.expiresAt && row.expiresAt <= now()))
     throw new ProblemError('UNAUTHORIZED')
 }
 
@@ -87,12 +87,12 @@ async function requireValidKey(tx: Database, id: string, now = new Date()): Prom
  */
 async function requireRoom(
   tx: Database,
-  { accountId, replaces = false, now = new Date() }: NewKey,
+  { accountId, replaces = false, now = () => new Date() }: NewKey,
 ): Promise<void> {
   const valid = and(
     eq(apiKey.accountId, accountId),
     isNull(apiKey.revokedAt),
-    or(isNull(apiKey.expiresAt), gt(apiKey.expiresAt, now)),
+    or(isNull(apiKey.expiresAt), gt(apiKey.expiresAt, now())),
   )
   const [count, most] = replaces
     ? [await tx.$count(apiKey, valid), MOST_KEYS_IN_ROTATION]

@@ -6,6 +6,7 @@ import type { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
 import { createTestDatabase, executeAsOwner, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
+import { lockAccount } from '../db/lease.ts'
 import { apiKey } from '../db/schema/access.ts'
 import { routes } from '../api/handlers.ts'
 import { changePlan } from './accounts.ts'
@@ -380,7 +381,7 @@ describe('the keys of an account', () => {
       `update service.api_key set requests_per_minute = 7 where id = '${made.json.id}'`,
     )
     const { id } = await app.context.db.transaction((tx) =>
-      rotateKey(tx, { id: made.json.id, graceSeconds: 0, now: new Date(now) }),
+      rotateKey(tx, { id: made.json.id, graceSeconds: 0, now: () => new Date(now) }),
     )
     const [row] = await app.context.db
       .select({ quota: apiKey.requestsPerMinute })
@@ -514,7 +515,7 @@ test('of two rotations that overlap the second one waits, and finds a successor'
   await using app = await startTestApp({ target: database.target })
   const { db } = app.context
   const { id } = await createTestKey(db)
-  const rotation = { id, graceSeconds: 60, now: new Date() }
+  const rotation = { id, graceSeconds: 60, now: () => new Date() }
   const gate = Promise.withResolvers<void>()
   const rotated = Promise.withResolvers<void>()
   const first = db.transaction(async (tx) => {
@@ -535,4 +536,42 @@ test('of two rotations that overlap the second one waits, and finds a successor'
   expect(await second).toBe(
     `The key ${id} was rotated before; its successor is ${(await first).id}.`,
   )
+})
+
+test('a key that another rotation ends while it waits is refused, by the time when its turn comes', async () => {
+  await using database = await createTestDatabase('postgres')
+  await using app = await startTestApp({ target: database.target })
+  const { db } = app.context
+  const owner = await createTestKey(db)
+  const other = await createKey(db, {
+    accountId: owner.accountId,
+    name: 'other',
+    scopes: ['keys:manage'],
+    plan: 'standard',
+    environment: 'test',
+  })
+  let time = Date.now()
+  const now = () => new Date(time)
+  const gate = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
+  const first = db.transaction(async (tx) => {
+    await lockAccount(tx, owner.accountId)
+    ended.resolve()
+    await gate.promise
+    await rotateKey(tx, { id: other.id, graceSeconds: 0, now })
+  })
+  await ended.promise
+  const second = db
+    .transaction((tx) =>
+      rotateKey(tx, { id: owner.id, graceSeconds: 0, requestedBy: other.id, now }),
+    )
+    .then(
+      () => 'rotated',
+      (error: ProblemError) => error.code,
+    )
+  await expect.poll(() => waitingLocks(db)).not.toBe('0')
+  time += 1
+  gate.resolve()
+  await first
+  expect(await second).toBe('UNAUTHORIZED')
 })

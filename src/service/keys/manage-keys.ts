@@ -16,7 +16,8 @@ export type Rotation = {
   graceSeconds: number
   /** As of a new key. */
   requestedBy?: string
-  now: Date
+  /** As of a new key. */
+  now: () => Date
 }
 
 /**
@@ -39,7 +40,7 @@ export async function rotateKey(
   if (!owner || !old) throw new ProblemError('NOT_FOUND', { message: `There is no key ${id}.` })
   if (old.replacedBy !== null)
     throw cannotRotate(`was rotated before; its successor is ${old.replacedBy}`)
-  if (old.revokedAt || (old.expiresAt && old.expiresAt <= now))
+  if (old.revokedAt || (old.expiresAt && old.expiresAt <= now()))
     throw cannotRotate(old.revokedAt ? 'is deleted' : 'is expired')
 
   const successor = await createKey(tx, {
@@ -54,7 +55,7 @@ export async function rotateKey(
     replaces: true,
     now,
   })
-  const graceEnd = new Date(now.getTime() + graceSeconds * 1000)
+  const graceEnd = new Date(now().getTime() + graceSeconds * 1000)
   const graceEndsAt = old.expiresAt && old.expiresAt < graceEnd ? old.expiresAt : graceEnd
   await tx
     .update(apiKey)
@@ -94,7 +95,7 @@ export async function deleteKey(
 /**
  * Rotates a key of the account on behalf of a key, which may be the same one. The answer shows a key with the scopes, the end and the quota of the old one,
  * so it takes a key that has as much.
- * @throws `NOT_FOUND`, `FORBIDDEN`, `INVALID_PARAMETERS`
+ * @throws `NOT_FOUND`, `UNAUTHORIZED` where the asking key has ended, `FORBIDDEN`, `INVALID_PARAMETERS`
  */
 export async function replaceKey(
   context: Context,
@@ -104,7 +105,7 @@ export async function replaceKey(
   const { id } = input.params
   const keys = await listKeys(context.db, actor.accountId)
   const old = pickKey(keys, id)
-  const own = pickKey(keys, actor.keyId)
+  const own = pickOwnKey(keys, actor, context.now())
   requireGrant(actor, old.scopes)
   requireEnd(own, old.expiresAt)
   requireQuota(own, old)
@@ -112,7 +113,7 @@ export async function replaceKey(
     id,
     graceSeconds: input.body.graceSeconds,
     requestedBy: actor.keyId,
-    now: context.now(),
+    now: context.now,
   }
   const made = await context.db.transaction((tx) => rotateKey(tx, rotation))
   context.callers.forget(actor.accountId)
@@ -145,7 +146,7 @@ export async function revokeKey(db: Database, id: string, now: Date): Promise<vo
 
 /**
  * Makes a key on behalf of another one, which cannot give away more than it has.
- * @throws `FORBIDDEN` for a scope that the actor lacks, an end after its own or a plan above the account's, `INVALID_PARAMETERS` for an expiry that is past
+ * @throws `UNAUTHORIZED` where the actor's key has ended, `FORBIDDEN` for a scope that the actor lacks, an end after its own or a plan above the account's, `INVALID_PARAMETERS` for an expiry that is past
  */
 export async function grantKey(
   context: Context,
@@ -160,7 +161,8 @@ export async function grantKey(
     })
   }
   const expiry = expiresAt === undefined ? undefined : new Date(expiresAt)
-  const own = pickKey(await listKeys(context.db, actor.accountId), actor.keyId)
+  const keys = await listKeys(context.db, actor.accountId)
+  const own = pickOwnKey(keys, actor, context.now())
   requireEnd(own, expiry ?? null)
   const { id, key } = await createKey(context.db, {
     accountId: actor.accountId,
@@ -168,7 +170,7 @@ export async function grantKey(
     expiresAt: expiry,
     requestsPerMinute: quotaBelow(PLANS[rest.plan].requestsPerMinute, own),
     requestedBy: actor.keyId,
-    now: context.now(),
+    now: context.now,
   })
   return { success: true, key, ...(await readKey(context, actor, id)) }
 }
@@ -226,6 +228,17 @@ function pickKey(keys: readonly KeyRow[], id: string): KeyRow {
   const key = keys.find((own) => own.id === id)
   if (!key) throw new ProblemError('NOT_FOUND', { message: `There is no key ${id}.` })
   return key
+}
+
+/**
+ * The key that asks. It may have ended since the request was let in.
+ * @throws `UNAUTHORIZED`
+ */
+function pickOwnKey(keys: readonly KeyRow[], { keyId }: Actor, now: Date): KeyRow {
+  const own = keys.find((key) => key.id === keyId)
+  if (!own || own.revokedAt || (own.expiresAt && own.expiresAt <= now))
+    throw new ProblemError('UNAUTHORIZED')
+  return own
 }
 
 /** A key as the API tells of it. `keys` are those of its account, among which its predecessor is found. */
