@@ -37,6 +37,24 @@ export async function readSigned(
     .orderBy(asc(attempt.nonce), asc(attempt.number))
 }
 
+/** What has landed by a wallet's signature after one height, up to another, by the rows: its payments, and those of others that it settles. */
+export async function readLanded(
+  db: Database,
+  { network, sender }: NonceQueue,
+  { after, upTo }: { after: number; upTo: number },
+): Promise<string[]> {
+  const { rows } = await db.execute<{ signature: string }>(sql`
+    select signature from service.payment
+    where network = ${network} and sender = ${sender} and mode = 'hosted' and status in ('finalized', 'failed')
+      and block_height > ${after} and block_height <= ${upTo} and signature is not null
+    union
+    select p.signature from service.payment p
+    join service.attempt a on a.payment_id = p.id and a.signature = p.signature and a.signer = ${sender}
+    where p.network = ${network} and p.mode = 'received' and p.status in ('finalized', 'failed')
+      and p.block_height > ${after} and p.block_height <= ${upTo}`)
+  return rows.map(({ signature }) => signature)
+}
+
 /**
  * The nonces of a wallet that the service has signed for, from one on: of its payments, and of
  * others' payments that it settles.

@@ -304,6 +304,48 @@ describe('a wallet of which the node shows nothing', () => {
     expect(await ledgerOf(silent)).toMatchObject({ stoppedAt: null })
   })
 
+  test('is not stopped while a node hides the transactions that the rows show, and what it received stays right', async () => {
+    await using two = await openTwo('solana')
+    const { context, actor, gate, chain, other, ledgerOf } = two
+    await families.solana.set(other, SOL)
+    await eventually(
+      () => chain.audit(other, null),
+      (audit) => audit?.balanceAtomic === SOL,
+    )
+    expect(await reconcile(context, chain, other)).toBe('equal')
+    const watchers = startWatchers(context)
+    const body = {
+      walletAddress: other,
+      recipientAddress: await families.solana.payee(),
+      amount: '0.01',
+    }
+    const { paymentId } = await untilDecided(() =>
+      sendPayment(context, actor, { body, idempotency: undefined, waitMs: 0 }),
+    )
+    await eventually(
+      () => readPaymentBody(context, paymentId),
+      ({ status }) => status === 'finalized',
+    )
+    await watchers.stop()
+    gate.lie = (asked, told) =>
+      asked.includes('getSignaturesForAddress')
+        ? JSON.stringify({ ...JSON.parse(told), result: [] })
+        : told
+    expect(await reconcile(context, chain, other)).toBe('later')
+    // As much came in as went out: without the signature the books would add up by chance.
+    await families.solana.set(other, 2n * SOL)
+    expect(await reconcile(context, chain, other)).toBe('later')
+    gate.lie = undefined
+    await eventually(
+      () => reconcile(context, chain, other),
+      (verdict) => verdict === 'equal',
+    )
+    const ledger = await ledgerOf(other)
+    const { fee } = await readPaymentBody(context, paymentId)
+    const out = SOL / 100n + BigInt(fee?.amountAtomic ?? 0)
+    expect(ledger).toMatchObject({ balance: 2n * SOL, received: 2n * SOL + out, stoppedAt: null })
+  })
+
   test('holds up no other after a restore', async () => {
     await using two = await openTwo('evm')
     const { gate, silent, other, ledgerOf } = two

@@ -6,7 +6,7 @@ import type { PaymentStatus } from '#contract/payment.ts'
 import type { Chain, Audit } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import type { Metrics } from '../context/metrics.ts'
-import { readSigned } from '../db/attempts.ts'
+import { readLanded, readSigned, type AttemptRecord } from '../db/attempts.ts'
 import { releaseLease, takeLease } from '../db/cursors.ts'
 import { readEpoch } from '../db/deployment.ts'
 import { whileBeating } from '../db/lease.ts'
@@ -82,7 +82,8 @@ async function look(context: Context, chain: Chain, nonceQueue: NonceQueue): Pro
   // The node is behind.
   if (height <= ledger.height) return { verdict: 'later' }
 
-  const outflows = await readOutflows(context, chain, { nonceQueue, nonce: ledger.nonce, audit })
+  const since = { height: ledger.height, nonce: ledger.nonce }
+  const outflows = await readOutflows(context, chain, { nonceQueue, ...since, audit })
   if (outflows.state === 'later') return { verdict: 'later' }
   if (outflows.state === 'foreign') return { verdict: 'differs', found: outflows.found }
   const received = balance - ledger.balance + outflows.atomic
@@ -120,15 +121,15 @@ type Outflows =
   | { state: 'later' }
   | { state: 'foreign'; found: string }
 
-type Question = { nonceQueue: NonceQueue; nonce: number | null; audit: Audit }
+type Question = { nonceQueue: NonceQueue; height: number; nonce: number | null; audit: Audit }
 
 function readOutflows(
   context: Context,
   chain: Chain,
-  { nonceQueue, nonce, audit }: Question,
+  { nonceQueue, height, nonce, audit }: Question,
 ): Promise<Outflows> {
   return nonce === null || audit.nonce === null
-    ? readOutflowsBySignature(context, nonceQueue, audit)
+    ? readOutflowsBySignature(context, nonceQueue, { height, audit })
     : readOutflowsByNonce(context, chain, { nonceQueue, from: nonce, to: audit.nonce })
 }
 
@@ -161,7 +162,7 @@ async function readOutflowsByNonce(
       ? costOf(row)
       : open && attempts.length > 0
         ? 'open'
-        : await readCost(chain, attempts)
+        : await readCost(context, chain, attempts)
     if (cost === 'open') open = true
     if (cost === undefined)
       return {
@@ -180,25 +181,46 @@ function costOf(row: PaymentRecord): bigint | 'open' | undefined {
   return row.fee + (row.status === 'finalized' && isNative(row) ? row.amount : 0n)
 }
 
-/** What the network took for the one of these transactions that has landed. */
+/**
+ * What the network took for the one of these transactions that has landed. Open too where the chain shows none, and the rows show one or still wait: that node
+ * is behind, or has lost its history.
+ */
 async function readCost(
+  { db }: Context,
   chain: Chain,
-  attempts: readonly { signature: string }[],
+  attempts: readonly AttemptRecord[],
 ): Promise<bigint | 'open' | undefined> {
   for (const { signature } of attempts) {
     const observation = await chain.observe(signature)
     if (observation.state === 'landed')
       return observation.finalized ? observation.feeAtomic : 'open'
   }
-  return undefined
+  if (attempts.length === 0) return undefined
+  const signatures = new Set(attempts.map(({ signature }) => signature))
+  const rows = await db
+    .select({ status: payment.status, signature: payment.signature })
+    .from(payment)
+    .where(
+      inArray(
+        payment.id,
+        attempts.map(({ paymentId }) => paymentId),
+      ),
+    )
+  const isOpen = rows.some(
+    (row) => !isOver(row.status) || (row.signature !== null && signatures.has(row.signature)),
+  )
+  return isOpen ? 'open' : undefined
 }
 
 async function readOutflowsBySignature(
   context: Context,
   nonceQueue: NonceQueue,
-  { signed }: Audit,
+  { height, audit: { signed, height: upTo } }: { height: number; audit: Audit },
 ): Promise<Outflows> {
   const signatures = signed.map(({ signature }) => signature)
+  // A node that does not name what has landed has lost part of its history, and may hide more.
+  const landed = await readLanded(context.db, nonceQueue, { after: height, upTo })
+  if (landed.some((signature) => !signatures.includes(signature))) return { state: 'later' }
   const rows =
     signatures.length === 0
       ? []

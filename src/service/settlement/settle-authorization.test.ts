@@ -13,6 +13,7 @@ import { refusal, refused } from '#testing/proofs.ts'
 import type { Context } from '../context/context.ts'
 import { readSigned } from '../db/attempts.ts'
 import { pollOnce } from '../monitor/poll.ts'
+import { reconcile } from '../reconciliation/reconcile.ts'
 import { receivePayment } from './receive.ts'
 
 /**
@@ -105,6 +106,33 @@ test('an authorization that a third party executes first still settles this paym
   await fixture.evm.mine(12)
   expect(await waiting).toMatchObject({ verified: true, sender: all.payer.address })
   expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
+})
+
+test('the wallet that settles is not stopped while a node does not show what it settled', async () => {
+  const { context, chain, facilitator } = fixture
+  const compare = (by: typeof chain) => reconcile(context, by, facilitator.address)
+  await eventually(
+    () => compare(chain),
+    (verdict) => verdict === 'equal',
+  )
+  const all = await fixture.parties()
+  const header = await payInvoice(all.client, all.requirements)
+  expect(await fixture.receive(all, header)).toMatchObject({ verified: true })
+  const forgetful: typeof chain = {
+    ...chain,
+    audit: (...asked) => chain.audit(...asked),
+    observe: async () => ({ state: 'not_found' }),
+  }
+  const { height } = await chain.head()
+  await eventually(
+    () => chain.audit(facilitator.address, null),
+    (audit) => audit !== undefined && audit.height > height,
+  )
+  expect(await compare(forgetful)).toBe('later')
+  await eventually(
+    () => compare(chain),
+    (verdict) => verdict === 'equal',
+  )
 })
 
 test('a token that says it moved less than it was asked to is no payment', async () => {

@@ -1,6 +1,7 @@
 import { keccak256, type Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Family } from '#contract/address.ts'
+import { readStopped } from '#service/db/wallet-ledger.ts'
 import { ApiClient, at, textAt, type ApiReply } from '../api-client.ts'
 import {
   EVM_METHODS,
@@ -114,7 +115,11 @@ export async function runLoad(
   await Promise.all([
     faults().finally(() => Object.assign(over, { yes: true, at: performance.now() })),
     ...work,
-  ])
+  ]).catch(async (error: unknown) => {
+    for (const { network, address, stopReason } of await readStopped(harness.db))
+      console.log(`sending from ${address} on ${network} is stopped: ${stopReason}`)
+    throw error
+  })
   console.log('the faults have ended, and what was begun is finished')
   await finality.end()
   return Object.assign(load, { finalEarly: finality.early, finalSeen: finality.seen.size })
