@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
 import * as v from 'valibot'
@@ -62,7 +62,8 @@ try {
     process.stdout.write('The signer can sign.\n')
   } else {
     const config = readSignerConfig(process.env)
-    openFolder(config.folder)
+    if (command === 'run') mkdirSync(config.folder, { recursive: true, mode: 0o700 })
+    requirePrivate('SIGNER_DIR', config.folder)
     if (command === 'run') await run(config, values['with-parent'] ?? false)
     else process.stdout.write(`${freeze(config, command, values.wallet)}\n`)
   }
@@ -73,13 +74,13 @@ try {
   process.exit(1)
 }
 
-/** @throws SignerConfigError when others may enter it */
-function openFolder(folder: string): void {
-  if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 })
-  requirePrivate('SIGNER_DIR', folder)
-}
-
+/** @throws SignerConfigError when there is none, or others may enter it */
 function requirePrivate(variable: string, folder: string): void {
+  // A freeze of a folder that no signer has would freeze nothing.
+  if (!existsSync(folder))
+    throw new SignerConfigError(
+      `${variable}: expected the folder of the signer, found none at ${resolve(folder)}. Set SIGNER_DIR or VAULT_KEY_FILE to those of the signer.`,
+    )
   const { mode, uid } = statSync(folder)
   const user = process.getuid?.()
   // Root may freeze what another user signs.

@@ -190,6 +190,14 @@ test('freeze and unfreeze take effect at the next request, without a restart', a
   expect(await pidOf(folder)).toBe(pid)
 })
 
+test('a freeze in a folder that no signer has is refused, and makes no folder', async () => {
+  const { folder, command } = openFolder()
+  await expect(command('freeze')).rejects.toMatchObject({
+    stderr: expect.stringContaining(`found none at ${folder}`),
+  })
+  expect(existsSync(folder)).toBe(false)
+})
+
 test('services of one machine share one signer, and the other goes on when its parent ends', async () => {
   const { folder, open, setPolicy } = openFolder()
   setPolicy({ maxPerDay: '1.5' })
@@ -373,7 +381,8 @@ test('it takes the socket that systemd passes to it, and no other descriptor', a
 })
 
 test('freezes at the same moment all count, and are readable only by the owner', async () => {
-  const { folder, command } = openFolder()
+  const { folder, open, command } = openFolder()
+  await open()
   const wallets = ['1', '2', '3', '4'].map((digit) => `0x${digit.repeat(40)}`)
   await Promise.all(wallets.map((wallet) => command('freeze', '--wallet', wallet)))
   const status = await command('status')
