@@ -224,7 +224,8 @@ test('a payer who refuses the signature has sent and not failed, and signs later
   const confirm = page.getByRole('button', {
     name: text('Confirm with {walletName}', { walletName: 'MetaMask' }),
   })
-  await expect(confirm).toBeVisible({ timeout: 30_000 })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await expect(confirm).toBeInViewport({ ratio: 1, timeout: 30_000 })
   ethereum.signing = 'reject'
   await confirm.click()
   await expect(page.getByRole('heading', { name: text('Not confirmed as yours') })).toBeVisible()

@@ -175,8 +175,12 @@ test('a page whose server is silent for three seconds says so, and goes on when 
     await answered.promise
     await route.fallback()
   })
-  await page.goto('/pay')
-  await expect(page.getByText(text('The server has not answered yet. Still trying.'))).toBeVisible()
+  const silent = page.getByText(text('The server has not answered yet. Still trying.'))
+  for (const path of ['/pay/111111111111', '/file/111111111111', '/pay']) {
+    await page.goto(path)
+    await expect(silent).toBeVisible()
+    await expect(page.getByRole('heading', { level: 1 }), path).toHaveCount(1)
+  }
   answered.resolve()
   await expect(page.getByLabel(text('Amount'))).toBeVisible()
 })

@@ -146,6 +146,7 @@ test('a payment that failed, one that ran out of time and one that nobody knows 
   await page.goto('/payments?status=expired')
   await paymentRows(page).first().getByRole('link').first().click()
   await expect(page.getByText(text('Expired. Nothing was sent.'))).toBeVisible()
+  await expect(page.getByText(oneOf(['Incoming', 'Outgoing']))).toBeVisible()
   await expectAccessible(page, 'payment: expired')
 
   await page.goto('/payments/pay_1111111111111111111111')

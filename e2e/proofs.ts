@@ -55,3 +55,29 @@ export async function authorize(
     payload: { signature, authorization },
   })
 }
+
+/** Of a test network that no test runs on; nobody's money hangs on it. */
+export const ELSEWHERE = {
+  x402Version: 2,
+  resource: { url: 'https://journal.example/articles/settlement-without-banks' },
+  accepted: {
+    scheme: 'exact',
+    network: 'eip155:84532',
+    amount: '1500000',
+    asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+    payTo: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+    maxTimeoutSeconds: 900,
+    extra: { name: 'USDC', version: '2' },
+  },
+  payload: {
+    signature: `0x${'5a'.repeat(64)}1b`,
+    authorization: {
+      from: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+      to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      value: '1500000',
+      validAfter: '0',
+      validBefore: '1795000000',
+      nonce: `0x${'c4'.repeat(32)}`,
+    },
+  },
+}

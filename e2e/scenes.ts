@@ -10,6 +10,7 @@ import {
   review as reviewIn,
   signButton,
 } from './checkout.ts'
+import { ELSEWHERE } from './proofs.ts'
 import { oneOf, text, textLike } from './text.ts'
 import {
   ORDER,
@@ -27,32 +28,6 @@ import {
 } from './scene-steps.ts'
 
 type Scene = (page: Page, net: Devnet) => Promise<void>
-
-/** Of a test network; nobody's money hangs on it. */
-const PROOF = encodeHeader({
-  x402Version: 2,
-  resource: { url: 'https://journal.example/articles/settlement-without-banks' },
-  accepted: {
-    scheme: 'exact',
-    network: 'eip155:84532',
-    amount: '1500000',
-    asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
-    payTo: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
-    maxTimeoutSeconds: 900,
-    extra: { name: 'USDC', version: '2' },
-  },
-  payload: {
-    signature: `0x${'5a'.repeat(64)}1b`,
-    authorization: {
-      from: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
-      to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
-      value: '1500000',
-      validAfter: '0',
-      validBefore: '1795000000',
-      nonce: `0x${'c4'.repeat(32)}`,
-    },
-  },
-})
 
 /** Every page and main state of the dashboard, each from a browser that has seen nothing. */
 export const scenes: Readonly<Record<string, Scene>> = {
@@ -373,7 +348,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
   },
   join: async (page) => {
     await page.goto(`/join#${'a'.repeat(43)}`)
-    await page.getByText(text('Sign in to accept the invitation')).first().waitFor()
+    await page.getByText(textLike('Sign in to join {title}')).first().waitFor()
   },
   verify: async (page) => {
     await page.goto('/verify')
@@ -381,7 +356,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
   },
   'verify-explained': async (page) => {
     await page.goto('/verify')
-    await page.getByLabel(text('Payment to check')).fill(PROOF)
+    await page.getByLabel(text('Payment to check')).fill(encodeHeader(ELSEWHERE))
     await page.getByRole('heading', { name: text('Proof') }).waitFor()
   },
   explore: async (page) => {

@@ -53,17 +53,18 @@ test('a seller asks for 12.50 EUR with a short link, and a stranger on a phone p
   await page.getByLabel(text('Email')).fill('ana@post.example')
   await expect(page.getByLabel(text('Currency')).getByRole('option')).not.toHaveCount(1)
   await expectAccessible(page, 'link: ready to pay')
-  await chooseCurrency(page, ' ETH')
+  // 12.50 × 1.084 ÷ 3120.45 = 0.0043423224…, rounded up: the option says what the review will.
+  await chooseCurrency(page, '0.00434233 ETH')
   // The one filled button is on the first screen of a phone.
   await expect(page.getByRole('button', { name: text('Connect a wallet to pay') })).toBeInViewport({
     ratio: 1,
   })
   await connectOnLink(page, 'MetaMask')
   await expect(page.getByText('€12.50').first()).toBeVisible()
+  await expect(page.getByText('Autumn issue')).toHaveCount(1)
   await signButton(page, 'MetaMask').click()
   await expectPaid(page)
   await expect(page.getByText('€12.50').first()).toBeVisible()
-  // 12.50 × 1.084 ÷ 3120.45 = 0.0043423224…, rounded up.
   const asked = parseEther('0.00434233')
   await until(async () => {
     const got = (await chains.evm.getBalance({ address: net.wallets.seller.evm.address })) - before

@@ -8,7 +8,7 @@ import { connect, expectReviewed, pay, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
-import { ARTICLE, authorize } from './proofs.ts'
+import { ARTICLE, authorize, ELSEWHERE } from './proofs.ts'
 import { randomPrivateKey } from './random.ts'
 import { signInByApi } from './seller.ts'
 import { text, textLike } from './text.ts'
@@ -56,6 +56,13 @@ test('what is pasted is explained before anything is sent, to the field', async 
   ).toBeVisible()
   await expect(page.getByLabel(text('Expected amount'))).toHaveValue('1')
   await expectAccessible(page, 'verify: proof explained')
+  // Of a currency that is not known here, the units and the token's address are what the proof says.
+  await paste(page, encodeHeader(ELSEWHERE))
+  const { amount, asset } = ELSEWHERE.accepted
+  await expect(
+    page.getByText(text('{0} units, unknown currency', { 0: amount }), { exact: true }),
+  ).toBeVisible()
+  await expect(page.getByText(asset, { exact: true })).toBeVisible()
   expect(sent).toEqual([])
   expect(page.url()).not.toContain(header.slice(0, 20))
 })

@@ -81,7 +81,12 @@ function usePalette(): UsePalette {
   }
 }
 
-type Props = { /** None of an address that nothing is at. */ name?: RouteName; children: ReactNode }
+type Props = {
+  /** None of an address that nothing is at. */
+  name?: RouteName
+  siteTitle: string
+  children: ReactNode
+}
 
 /** What browsers say of a page's code that did not come. */
 const NOT_LOADED = /dynamically imported module|importing a module script/i
@@ -109,7 +114,7 @@ class PageBoundary extends Component<Props, { error: Error | null }> {
     if (!error) return this.props.children
     const unloaded = NOT_LOADED.test(error.message)
     return (
-      <Framed>
+      <Framed title={this.props.siteTitle}>
         <ErrorState
           action={
             <>
@@ -160,14 +165,14 @@ function Fixture({ title }: { title: string | undefined }) {
         const page = data ? (
           <ConfigContext value={data}>
             {view.match && view.match.name !== 'explore' && <Purchases key={view.pageKey} />}
-            <Outlet {...view} fallback={<Loading />} siteTitle={siteTitle} />
+            <Outlet {...view} fallback={<Loading title={siteTitle} />} siteTitle={siteTitle} />
           </ConfigContext>
         ) : error ? (
-          <Framed>
+          <Framed title={siteTitle}>
             <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
           </Framed>
         ) : (
-          <Loading />
+          <Loading title={siteTitle} />
         )
         if (view.match && OWN_FRAME.has(view.match.name)) return page
         if (view.match?.name === 'checkout')
@@ -208,7 +213,7 @@ function CheckoutFrame({
   const frame = shown ?? requested
   if (shown === undefined && requested !== undefined) setShown(requested)
   if (frame === 'dashboard') return <Dashboard title={title}>{children}</Dashboard>
-  return frame === 'page' ? children : <Loading />
+  return frame === 'page' ? children : <Loading title={title} />
 }
 
 /** The pages of the merchant's side, with the search of all of them. */
@@ -230,14 +235,20 @@ const PurchaseNotice = lazy(async () => {
   return { default: module.PurchaseNotice }
 })
 
-/** What stands in for a page that brings its own frame. */
-function Framed({ children }: { children: ReactNode }) {
-  return useInDashboard() ? children : <PayMain>{children}</PayMain>
+/** What stands in for a page that brings its own frame, under the heading that the page will have. */
+function Framed({ title, children }: { title: string; children: ReactNode }) {
+  if (useInDashboard()) return children
+  return (
+    <PayMain>
+      <h1 className="sr-only">{title}</h1>
+      {children}
+    </PayMain>
+  )
 }
 
-function Loading() {
+function Loading({ title }: { title: string }) {
   return (
-    <Framed>
+    <Framed title={title}>
       <PageSkeleton />
     </Framed>
   )
@@ -280,7 +291,7 @@ function Outlet({ match, pageKey, siteTitle, fallback, onShown }: OutletProps) {
 
   const Page = match ? pageOf(match.name) : NotFoundPage
   return (
-    <PageBoundary key={pageKey} name={match?.name}>
+    <PageBoundary key={pageKey} name={match?.name} siteTitle={siteTitle}>
       <Suspense fallback={fallback}>
         <Arrival onShown={onShown}>
           <Page />

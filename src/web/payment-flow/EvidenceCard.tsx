@@ -122,10 +122,10 @@ export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
           <Trans>Signed, but not received. Keep this page open.</Trans>
         </Banner>
       )}
-      <div className="mt-4 flex flex-wrap gap-2">
+      <div className="sticky bottom-16 -mx-4 mt-4 -mb-4 flex flex-wrap gap-2 rounded-b-lg border-t border-line bg-surface p-4 in-data-[shell=pay]:bottom-0 lg:bottom-0">
         {step.name === 'unreported' ? (
           <Button
-            className="max-sm:w-full"
+            className="max-sm:flex-auto max-sm:px-3"
             icon={<Icon name="refresh" />}
             onClick={() => void report(step.signature)}
             variant="primary"
@@ -142,7 +142,7 @@ export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
         )}
         {step.name === 'asked' && (
           <Button
-            className="max-sm:w-full"
+            className="max-sm:flex-auto max-sm:px-3"
             onClick={() => setStep({ name: 'later' })}
             variant="quiet"
           >
@@ -199,7 +199,7 @@ function SignButton({ account, sender, step, onSign }: SignButtonProps) {
     const paid = shortAddress(sender)
     return (
       <Button
-        className="max-sm:w-full"
+        className="max-sm:flex-auto max-sm:px-3"
         icon={<Icon name="wallet" />}
         onClick={() => openConnectDialog('evm')}
         variant="primary"
@@ -212,7 +212,7 @@ function SignButton({ account, sender, step, onSign }: SignButtonProps) {
   return (
     <Button
       busy={step === 'signing' || step === 'reporting'}
-      className="max-sm:w-full"
+      className="max-sm:flex-auto max-sm:px-3"
       icon={<Icon name="wallet" />}
       onClick={onSign}
       variant="primary"

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { fitColumns, leastPixels, resetColumns, shownColumns, toggleColumn } from './columns.ts'
+import { purposeOf } from './describe-row.ts'
 
 afterEach(resetColumns)
 
@@ -27,4 +28,16 @@ test('what somebody chose stays, whatever room there is', () => {
   expect(shownColumns()).toEqual(chosen)
   resetColumns()
   expect(shownColumns()).toContain('purpose')
+})
+
+test('a resource is named by its path, then its host: what tells rows of one merchant apart is never cut first', () => {
+  const named = (resource: string | null) =>
+    purposeOf({ resource, metadata: { description: 'Tea', referenceId: 'INV-1' } })
+  expect(named('https://journal.example/issues/2026-autumn?day=1')).toBe(
+    '/issues/2026-autumn?day=1 · journal.example',
+  )
+  expect(named('https://journal.example/')).toBe('journal.example')
+  expect(named('https://journal.example')).toBe('journal.example')
+  expect(named('urn:isbn:1')).toBe('urn:isbn:1')
+  expect(named(null)).toBe('Tea')
 })

@@ -1,15 +1,16 @@
 import type { PaymentRow } from '#contract/payment-body.ts'
 
-/** What a payment is for, in the words its maker gave: the resource, else the description, else the reference. */
+/**
+ * What a payment is for, in the words its maker gave: the resource, else the description, else the reference.
+ * Of a resource the path is first, because a merchant's rows share their host: `/issues/autumn · journal.example`.
+ */
 export function purposeOf({
   resource,
   metadata,
 }: Pick<PaymentRow, 'resource' | 'metadata'>): string | null {
-  return (
-    resource?.replace(/^https?:\/\//, '') ??
-    descriptionOf({ metadata }) ??
-    referenceOf({ metadata })
-  )
+  if (resource === null) return descriptionOf({ metadata }) ?? referenceOf({ metadata })
+  const [, host = resource, path = ''] = /^https?:\/\/([^/?#]+)(.*)$/s.exec(resource) ?? []
+  return path === '' || path === '/' ? host : `${path} · ${host}`
 }
 
 export function descriptionOf({ metadata }: Pick<PaymentRow, 'metadata'>): string | null {

@@ -37,7 +37,7 @@ export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' })
   if (accounts.length === 0) {
     return (
       <Button
-        className="h-auto min-h-10 max-w-full shrink py-2 whitespace-normal"
+        className="h-auto min-h-10 max-w-full shrink py-2 whitespace-normal!"
         icon={<Icon name="wallet" />}
         onClick={() => connect()}
         variant={look}

@@ -31,11 +31,12 @@ export function TopUpDialog({
   at,
   onClose,
 }: {
-  at: { network: Network; wallet: string }
+  at: { network: Network; wallet: BalanceWallet }
   onClose: () => void
 }) {
   const { t } = useLingui()
   const { network, wallet } = at
+  const { wallet: address } = wallet
   const { name } = network
   const symbols = formatList(
     network.assets.map(({ symbol }) => symbol),
@@ -53,13 +54,16 @@ export function TopUpDialog({
       title={t`Top up`}
     >
       <div className="space-y-4">
+        <p className="font-medium [overflow-wrap:anywhere]">
+          {wallet.name ?? <Trans>Payout wallet</Trans>}
+        </p>
         <QrCode
           className="mx-auto w-full max-w-72 border border-line"
-          label={t`Code for ${{ name: at.wallet }}`}
-          value={wallet}
+          label={t`Code for ${{ name: address }}`}
+          value={address}
         />
         <p className="rounded-lg bg-sunken px-3 py-2">
-          <Address copy full value={wallet} />
+          <Address copy full value={address} />
         </p>
       </div>
     </Dialog>
@@ -118,11 +122,9 @@ function Wallets() {
         </EmptyState>
       </Card>
     )
-  const topUp = networks.find(
-    (network) =>
-      network.network === search.network &&
-      data.wallets.some((each) => each.wallet === search.wallet && isOn(each, network)),
-  )
+  const network = networks.find((each) => each.network === search.network)
+  const topUp =
+    network && data.wallets.find((each) => each.wallet === search.wallet && isOn(each, network))
   return (
     <div className="space-y-5">
       <StaleBanner error={error} onRetry={() => void refetch()} readAt={dataUpdatedAt} />
@@ -152,9 +154,9 @@ function Wallets() {
           )
         )
       })}
-      {topUp && search.wallet !== undefined && (
+      {topUp && (
         <TopUpDialog
-          at={{ network: topUp, wallet: search.wallet }}
+          at={{ network, wallet: topUp }}
           onClose={() => navigate(pathTo('balances', {}), { replace: true })}
         />
       )}

@@ -9,6 +9,7 @@ import { Steps, type StepName, useStepFocus } from '../../payment-flow/steps/Ste
 import { useRunState } from '../../payment-flow/steps/use-run.ts'
 import { describeState } from '../../payment-flow/steps/words.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { announce } from '../../ui/announce.tsx'
 import { ProgressStep } from './ProgressStep.tsx'
 
@@ -44,10 +45,18 @@ export function CheckoutRun({ run, item, onStartOver, onStart }: CheckoutRunProp
     if (words !== undefined) announce(words)
   }, [words])
 
+  // A link that cannot be opened any more says nothing of what it was for.
+  const { link, description } = state.order
+  const lastKnownItem = link && description !== undefined && (
+    <p className="mb-2">
+      <UntrustedText text={description} />
+    </p>
+  )
   return (
     <div ref={container}>
       {!state.order.link && <Steps current={currentStep} />}
-      {!('sent' in state) && (state.order.item ? <ItemSummary item={state.order.item} /> : item)}
+      {!('sent' in state) &&
+        (state.order.item ? <ItemSummary item={state.order.item} /> : (item ?? lastKnownItem))}
       <RunSteps
         onLeave={() =>
           onStartOver({

@@ -142,13 +142,12 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
         </Fact>
         <Fact name={t`Date`}>
           <Time at={order.createdAt} look="full" />
-          {isPaid(state) && (
-            <>
-              {' · '}
-              <span data-settlement={state.step}>{status}</span>
-            </>
-          )}
         </Fact>
+        {isPaid(state) && (
+          <Fact name={t`Status`}>
+            <span data-settlement={state.step}>{status}</span>
+          </Fact>
+        )}
       </Facts>
 
       <Actions onStartOver={onStartOver} run={run} state={state} unconfirmed={evidence !== null} />

@@ -228,12 +228,12 @@ function Options({
   )
 }
 
-/** `0.004342 ETH · Ethereum`; the exact figure of the chosen one is above. */
+/** `0.00434233 ETH · Ethereum`, in every digit: it is the figure that the review shows. */
 function optionText({ terms, asset, network }: OpenLink): string {
   const amount =
     terms.amountAtomic === null
       ? ''
-      : `${formatAmountText(BigInt(terms.amountAtomic), asset.decimals).text} `
+      : `${formatAmountText(BigInt(terms.amountAtomic), asset.decimals, { exact: true }).text} `
   return `${amount}${asset.symbol} · ${network.name}`
 }
 

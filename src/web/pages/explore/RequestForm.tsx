@@ -83,16 +83,14 @@ export function RequestForm({ fields, onChange, onSend, busy }: RequestFormProps
             </span>
             {examples.map(({ name, url, description }) => (
               <Button
-                className="max-w-full"
+                className="h-auto min-h-8 max-w-full flex-wrap justify-start gap-y-0 py-1 text-start whitespace-normal!"
                 key={url}
                 onClick={() => tryExample(url)}
                 size="sm"
                 title={url}
               >
-                <span className="truncate">{name}</span>
-                {description && (
-                  <span className="truncate font-normal text-muted">{description}</span>
-                )}
+                {name}
+                {description && <span className="font-normal text-muted">{description}</span>}
               </Button>
             ))}
           </div>

@@ -8,6 +8,7 @@ import { newArrivals } from '../../api/merge-payment.ts'
 import { useNewPayments } from '../../api/new-payments.ts'
 import { summaryQuery, type Viewer, newestQuery } from '../../api/queries.ts'
 import { formatNumber } from '../../locales/formats.ts'
+import { purposeOf } from '../../payment-view/describe-row.ts'
 import { PaymentCard } from '../../payment-view/PaymentCard.tsx'
 import { Link } from '../../router/Link.tsx'
 import { navigate } from '../../router/location.ts'
@@ -272,7 +273,7 @@ function Ranking({ title, subtitle, empty, entries }: RankingProps) {
                   {kind === 'address' ? (
                     <Address value={name} />
                   ) : (
-                    <UntrustedText text={name.replace(/^https?:\/\//, '')} />
+                    <UntrustedText text={purposeOf({ resource: name, metadata: null }) ?? name} />
                   )}
                 </span>
                 <span className="figures shrink-0 text-muted">{formatNumber(count)}</span>

@@ -268,7 +268,11 @@ function History({
       ),
       aside: <Time at={at} look="seconds" />,
       icon: statusWords[status].icon,
-      tone: statusWords[status].tone,
+      // What it waited for has come.
+      tone:
+        index < payment.events.length - 1 && status === 'pending'
+          ? 'neutral'
+          : statusWords[status].tone,
     }),
   )
   const coming: TimelineEntry[] = (ahead[payment.status] ?? []).map((status) => ({

@@ -3,6 +3,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { explorerLink, familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { isPaid } from '#contract/payment.ts'
 import { quoteOf } from '#contract/quote.ts'
 import { profilesQuery } from '../../api/customers.ts'
 import { directionFor } from '../../api/merge-payment.ts'
@@ -60,7 +61,8 @@ export function PaymentFacts({
           <Fact name={<Trans>Direction</Trans>}>
             {directionWords({
               type: directionFor(payment, viewer),
-              status: payment.status,
+              // The status is at the top of the page.
+              status: isPaid(payment.status) ? payment.status : 'pending',
               draft: payment.draft,
             })}
           </Fact>
@@ -98,7 +100,7 @@ export function PaymentFacts({
             <span className="figures">{formatNumber(payment.blockHeight)}</span>
           </Fact>
         )}
-        <Fact name={<Trans>How</Trans>}>
+        <Fact name={<Trans context="payment">Method</Trans>}>
           {t(payment.mode === 'local' && !payment.signature ? unsigned : modes[payment.mode])}
         </Fact>
         <Fact name={<Trans>Payment ID</Trans>} long>

@@ -3,6 +3,7 @@ import { useState, type FormEvent } from 'react'
 import { shortAddress } from '#contract/known-address.ts'
 import { callProxy } from '../../api/client.ts'
 import { changeSession, useSession } from '../../api/session.ts'
+import { useConfig } from '../../api/use-config.ts'
 import { describeRefusal } from '../../errors/refusals.ts'
 import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
@@ -21,12 +22,13 @@ import { roleWords } from './role-words.ts'
 /** Where an invitation's link leads. The code stands after `#`: it is in no server's log. */
 export function JoinPage() {
   const [code] = useState(() => window.location.hash.slice(1))
+  const { title } = useConfig()
   return (
     <div className="mx-auto max-w-144">
       <PageHeader title={<Trans>Invitation</Trans>} />
       {/^[A-Za-z0-9_-]{43}$/.test(code) ? (
         <SignedIn
-          invitation={<Trans>Sign in to accept the invitation</Trans>}
+          invitation={<Trans>Sign in to join {title}</Trans>}
           skeleton={<Skeleton className="h-40 rounded-xl" />}
         >
           {() => <Accept code={code} />}

@@ -196,14 +196,23 @@ function ProofCard({ facts }: { facts: ProofFacts }) {
       title={<Trans>Proof</Trans>}
     >
       <Facts>
-        {facts.amountAtomic !== null && asset && (
+        {facts.amountAtomic !== null && (
           <Fact name={<Trans>Amount</Trans>}>
-            <Amount
-              atomic={facts.amountAtomic}
-              decimals={asset.decimals}
-              exact
-              symbol={asset.symbol}
-            />
+            {asset ? (
+              <Amount
+                atomic={facts.amountAtomic}
+                decimals={asset.decimals}
+                exact
+                symbol={asset.symbol}
+              />
+            ) : (
+              <Trans>{facts.amountAtomic.toString()} units, unknown currency</Trans>
+            )}
+          </Fact>
+        )}
+        {!asset && facts.asset && (
+          <Fact name={<Trans>Currency</Trans>} long>
+            <Address copy full value={facts.asset} />
           </Fact>
         )}
         {facts.payTo && (

@@ -55,7 +55,8 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
       </Line>
       <Line name={t`To`}>
         {name !== undefined && <span className="block font-medium">{name}</span>}
-        {description !== undefined && (
+        {/* A link's page names it above every step. */}
+        {description !== undefined && !order.link && (
           <UntrustedText className="line-clamp-2 text-muted" text={description} />
         )}
         <AddressDisclosure value={order.recipient} />
