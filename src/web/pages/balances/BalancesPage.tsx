@@ -31,7 +31,7 @@ export function TopUpDialog({
   at,
   onClose,
 }: {
-  at: { network: Network; wallet: string }
+  at: { network: Network; wallet: BalanceWallet }
   onClose: () => void
 }) {
   const { t } = useLingui()
@@ -55,11 +55,14 @@ export function TopUpDialog({
       <div className="space-y-4">
         <QrCode
           className="mx-auto w-full max-w-72 border border-line"
-          label={t`Code for ${{ name: at.wallet }}`}
-          value={wallet}
+          label={t`Code for ${{ name: wallet.wallet }}`}
+          value={wallet.wallet}
         />
         <p className="rounded-lg bg-sunken px-3 py-2">
-          <Address copy full value={wallet} />
+          <span className="block text-sm font-semibold [overflow-wrap:anywhere]">
+            {wallet.name ?? <Trans>Payout wallet</Trans>}
+          </span>
+          <Address copy full value={wallet.wallet} />
         </p>
       </div>
     </Dialog>
@@ -118,11 +121,13 @@ function Wallets() {
         </EmptyState>
       </Card>
     )
-  const topUp = networks.find(
-    (network) =>
-      network.network === search.network &&
-      data.wallets.some((each) => each.wallet === search.wallet && isOn(each, network)),
-  )
+  const topUp = networks
+    .filter(({ network }) => network === search.network)
+    .flatMap((network) =>
+      data.wallets
+        .filter((each) => each.wallet === search.wallet && isOn(each, network))
+        .map((wallet) => ({ network, wallet })),
+    )[0]
   return (
     <div className="space-y-5">
       <StaleBanner error={error} onRetry={() => void refetch()} readAt={dataUpdatedAt} />
@@ -152,9 +157,9 @@ function Wallets() {
           )
         )
       })}
-      {topUp && search.wallet !== undefined && (
+      {topUp && (
         <TopUpDialog
-          at={{ network: topUp, wallet: search.wallet }}
+          at={topUp}
           onClose={() => navigate(pathTo('balances', {}), { replace: true })}
         />
       )}
