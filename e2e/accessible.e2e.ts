@@ -2,7 +2,7 @@ import { connectOnForm, expectPaid, openCheckout, review, signButton } from './c
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
-import { paymentTable, signIn } from './seller.ts'
+import { paymentTable, signIn, signInByApi } from './seller.ts'
 import type { State } from './states.ts'
 import { text, textLike } from './text.ts'
 
@@ -71,6 +71,39 @@ test('what a seller reads is accessible', async ({ seller }) => {
     'href',
     `${page.url().replace(/\/$/, '')}/payments?${shown}`.replace(new URL(page.url()).origin, ''),
   )
+})
+
+test('on a phone a seller’s figures stay in their columns, and the buttons of a long form in view', async ({
+  seller,
+  net,
+}) => {
+  const page = await signInByApi(await seller(), net, '/')
+  await page.setViewportSize({ width: 390, height: 844 })
+  await expect(page.getByText(text('Network fees'))).toBeVisible()
+  const overrun = await page
+    .locator('dd')
+    .evaluateAll((all) =>
+      all.filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.textContent),
+    )
+  expect(overrun).toEqual([])
+
+  await page.goto('/balances')
+  const figures = page.getByRole('listitem').filter({ hasText: /ETH/ }).locator('dd > span')
+  await expect(figures).toHaveCount(3 * 4)
+  const ends = await figures.evaluateAll((all) =>
+    all.map((each) => Math.round(each.getBoundingClientRect().right)),
+  )
+  expect(new Set(ends).size).toBe(1)
+
+  await page.goto('/developers')
+  const key = page.getByRole('row').filter({ hasText: 'Bookkeeping' })
+  await expect(key.getByText(text('Last used')).last()).toBeVisible()
+  await expect(key.getByText(text('Requests, 24 h')).last()).toBeVisible()
+
+  await page.goto('/invoices')
+  await page.getByRole('button', { name: text('New invoice') }).click()
+  const save = page.getByRole('dialog').getByRole('button', { name: text('Save draft') })
+  await expect(save).toBeInViewport({ ratio: 1 })
 })
 
 test('somebody who signs in before their first payment is told where to begin', async ({

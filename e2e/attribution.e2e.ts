@@ -84,11 +84,15 @@ async function plantTwin(
 async function reviewed(
   person: Person,
   net: Devnet,
-  { amount, signedIn }: { amount: string; signedIn: boolean },
+  {
+    amount,
+    signedIn,
+    ...texts
+  }: { amount: string; signedIn: boolean; description?: string; reference?: string },
 ): Promise<Page> {
   const { page } = person
   if (signedIn) await signIn(person)
-  await openCheckout(page, onEthereum(net, amount))
+  await openCheckout(page, { ...onEthereum(net, amount), ...texts })
   if (!signedIn) await connectOnForm(page, 'MetaMask')
   await review(page, 'MetaMask')
   return page
@@ -257,7 +261,8 @@ test('the payee sees that nobody’s word is behind a payment, and the payer sig
   const person = await buyer({ ether: '1' })
   const { page, ethereum } = person
   ethereum.fees = 'replace'
-  await reviewed(person, net, { amount: '0.0166', signedIn: false })
+  const texts = { description: 'Winter tea', reference: 'ORD-66' }
+  await reviewed(person, net, { amount: '0.0166', signedIn: false, ...texts })
   await signButton(page, 'MetaMask').click()
   await expect(page.getByRole('heading', { name: ASKED })).toBeVisible({ timeout: 30_000 })
   const paymentId = await paymentIdOn(page)
@@ -287,10 +292,12 @@ test('the payee sees that nobody’s word is behind a payment, and the payer sig
   await shop.page.goto('/?show=unmatched')
   const assign = shop.page.getByRole('button', { name: text('Assign'), exact: true })
   await expect(shop.page.getByRole('heading', { name: '0.0166 ETH' })).toBeVisible()
+  await expect(shop.page.getByText('Winter tea · ORD-66')).toBeVisible()
   await expectAccessible(shop.page, 'unmatched: to be matched')
   await assign.click()
   const dialog = shop.page.getByRole('dialog', { name: text('Assign to an order?') })
   await expect(dialog.getByText(text('The order stays unpaid. You can undo this.'))).toBeVisible()
+  await expect(dialog.getByText('ORD-66', { exact: true })).toBeVisible()
   await expectAccessible(shop.page, 'unmatched: to be assigned')
   await dialog.getByRole('button', { name: text('Assign'), exact: true }).click()
   const undo = shop.page.getByRole('button', { name: text('Undo') })

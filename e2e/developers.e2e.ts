@@ -96,6 +96,11 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
     .getByText(textLike('{0, plural, one {# key that ended} other {# keys that ended}}', { 0: 1 }))
     .click()
   await expect(row.filter({ hasText: text('Deleted') })).toHaveCount(1)
+
+  // The log says which key it was, not its id.
+  await page.goto('/people')
+  const entry = page.getByRole('listitem').filter({ hasText: text('API key deleted') })
+  await expect(entry).toContainText('Till one')
 })
 
 test('the quota and the usage are there, for eyes and for a keyboard', async ({ net, seller }) => {

@@ -58,6 +58,8 @@ export const scenes: Readonly<Record<string, Scene>> = {
   payment: async (page, net) => {
     await scenes['paid']?.(page, net)
     await page.getByRole('link', { name: text('Show the payment') }).click()
+    const final = page.getByText(text('The payment is final.'), { exact: true })
+    await final.waitFor({ timeout: 60_000 })
     await page.getByText(text('Matches the service’s record.')).waitFor()
   },
   'payment-on-its-way': async (page, net) => {

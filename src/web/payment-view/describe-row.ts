@@ -21,6 +21,12 @@ export function referenceOf({ metadata }: Pick<PaymentRow, 'metadata'>): string 
   return textOf(metadata?.['referenceId'])
 }
 
+/** By which a merchant recognizes an order: its description and its reference. */
+export function orderTexts(row: Pick<PaymentRow, 'metadata'>): string[] {
+  const texts = [descriptionOf(row), referenceOf(row)]
+  return [...new Set(texts.filter((text) => text !== null))]
+}
+
 function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null
 }

@@ -10,7 +10,7 @@ export type DialogProps = {
   onClose: () => void
   title: ReactNode
   description?: ReactNode
-  /** Buttons at the bottom. */
+  /** Buttons at the bottom; they stay in view while a long dialog scrolls. */
   footer?: ReactNode
   size?: 'sm' | 'md' | 'lg'
   /** False while a wallet request is open: neither Escape nor a click outside closes the dialog. */
@@ -63,6 +63,8 @@ export function Dialog({
       aria-labelledby={`${id}-title`}
       className={cx(
         'animate-arrive m-0 mt-auto max-h-[92dvh] w-full max-w-none overflow-auto rounded-t-xl border border-line bg-raised p-0 text-ink shadow-lift sm:m-auto sm:rounded-xl',
+        // What the focus scrolls to must not end behind the footer.
+        Boolean(footer) && 'scroll-pb-24',
         widths[size],
       )}
       onCancel={(event) => {
@@ -101,7 +103,11 @@ export function Dialog({
           )}
         </div>
         <div className="mt-4">{children}</div>
-        {footer && <div className="mt-5 flex flex-wrap justify-end gap-2">{footer}</div>}
+        {footer && (
+          <div className="sticky bottom-0 z-10 -mx-5 mt-5 -mb-5 flex flex-wrap justify-end gap-2 border-t border-line bg-raised px-5 py-3">
+            {footer}
+          </div>
+        )}
       </div>
     </dialog>
   )

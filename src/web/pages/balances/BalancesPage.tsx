@@ -36,7 +36,6 @@ export function TopUpDialog({
 }) {
   const { t } = useLingui()
   const { network, wallet } = at
-  const { wallet: address } = wallet
   const { name } = network
   const symbols = formatList(
     network.assets.map(({ symbol }) => symbol),
@@ -54,16 +53,16 @@ export function TopUpDialog({
       title={t`Top up`}
     >
       <div className="space-y-4">
-        <p className="font-medium [overflow-wrap:anywhere]">
-          {wallet.name ?? <Trans>Payout wallet</Trans>}
-        </p>
         <QrCode
           className="mx-auto w-full max-w-72 border border-line"
-          label={t`Code for ${{ name: address }}`}
-          value={address}
+          label={t`Code for ${{ name: wallet.wallet }}`}
+          value={wallet.wallet}
         />
         <p className="rounded-lg bg-sunken px-3 py-2">
-          <Address copy full value={address} />
+          <span className="block text-sm font-semibold [overflow-wrap:anywhere]">
+            {wallet.name ?? <Trans>Payout wallet</Trans>}
+          </span>
+          <Address copy full value={wallet.wallet} />
         </p>
       </div>
     </Dialog>
@@ -122,9 +121,13 @@ function Wallets() {
         </EmptyState>
       </Card>
     )
-  const network = networks.find((each) => each.network === search.network)
-  const topUp =
-    network && data.wallets.find((each) => each.wallet === search.wallet && isOn(each, network))
+  const topUp = networks
+    .filter(({ network }) => network === search.network)
+    .flatMap((network) =>
+      data.wallets
+        .filter((each) => each.wallet === search.wallet && isOn(each, network))
+        .map((wallet) => ({ network, wallet })),
+    )[0]
   return (
     <div className="space-y-5">
       <StaleBanner error={error} onRetry={() => void refetch()} readAt={dataUpdatedAt} />
@@ -156,7 +159,7 @@ function Wallets() {
       })}
       {topUp && (
         <TopUpDialog
-          at={{ network, wallet: topUp }}
+          at={topUp}
           onClose={() => navigate(pathTo('balances', {}), { replace: true })}
         />
       )}

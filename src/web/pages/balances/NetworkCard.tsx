@@ -230,7 +230,7 @@ function WalletItem({ network, wallet, alert, limits, figure, loading, onAlert }
   )
 }
 
-/** One figure for each asset of the network. */
+/** One figure for each asset of the network, below that of the wallet above. */
 function FigureList({
   network,
   figure,
@@ -241,9 +241,12 @@ function FigureList({
   loading: boolean
 }) {
   return (
-    <dl className="flex flex-wrap gap-x-8 gap-y-3 sm:justify-end sm:text-end">
+    <dl className="flex flex-col gap-x-8 gap-y-2 max-sm:w-full sm:flex-row sm:flex-wrap sm:justify-end sm:text-end">
       {network.assets.map((asset) => (
-        <div className="sm:min-w-28" key={asset.address}>
+        <div
+          className="flex flex-wrap items-baseline justify-between gap-x-4 sm:block sm:min-w-40"
+          key={asset.address}
+        >
           <FigureFact asset={asset} figure={figure(asset)} loading={loading} />
         </div>
       ))}
@@ -276,7 +279,7 @@ function FigureFact({
       <dt className="text-xs text-muted">
         {pending === undefined ? <Trans>Balance</Trans> : <Trans>Available</Trans>}
       </dt>
-      <dd>
+      <dd className="text-end">
         <Amount
           atomic={pending === undefined ? balance : available}
           decimals={decimals}

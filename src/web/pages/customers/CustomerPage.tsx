@@ -2,13 +2,14 @@ import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { parseAddress } from '#contract/address.ts'
 import type { Customer } from '#contract/customer-endpoints.ts'
+import { shortAddress } from '#contract/known-address.ts'
 import { explorerLink } from '#contract/network.ts'
 import { hasRole } from '#contract/role.ts'
 import { customerQuery, profilesQuery } from '../../api/customers.ts'
 import { newestQuery } from '../../api/queries.ts'
 import { useRole } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
-import { CustomerName } from '../../payment-view/CustomerName.tsx'
+import { useCustomerName } from '../../payment-view/CustomerName.tsx'
 import { PaymentCard } from '../../payment-view/PaymentCard.tsx'
 import { Link } from '../../router/Link.tsx'
 import { pathTo } from '../../router/paths.ts'
@@ -24,6 +25,7 @@ import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { netOf } from './NetTotals.tsx'
 import { DataCard, ProfileCard } from './ProfileCard.tsx'
@@ -72,11 +74,16 @@ function Known({ wallet }: { wallet: string }) {
   const customer = useQuery(customerQuery(wallet))
   const profiles = useQuery(profilesQuery([wallet]))
   const profile = profiles.data?.get(wallet)
+  const name = useCustomerName(wallet, profile?.name)
   return (
     <>
       <header className="mb-6">
         <PageHeading className="text-xl font-semibold">
-          <CustomerName name={profile?.name} wallet={wallet} />
+          {name ? (
+            <UntrustedText text={name} />
+          ) : (
+            <span className="font-mono">{shortAddress(wallet)}</span>
+          )}
         </PageHeading>
         <p className="mt-1 text-sm text-muted">
           <Address copy full value={wallet} />
@@ -155,7 +162,7 @@ function Figures({ customer }: { customer: Customer | null }) {
             <Amount atomic={atomic} decimals={total.decimals} exact symbol={total.symbol} />
           )
           return (
-            <li className="py-3" key={`${total.network} ${total.asset}`}>
+            <li className="py-3 last:pb-0" key={`${total.network} ${total.asset}`}>
               <p className="mb-2 flex items-center gap-2 text-sm font-medium">
                 {total.symbol} · {network?.name ?? total.network}
                 {explorer && (

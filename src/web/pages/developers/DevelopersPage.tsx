@@ -54,17 +54,13 @@ function Content({ viewer }: { viewer: Viewer }) {
     )
   }
   return (
-    <div className="grid gap-4 xl:grid-cols-3">
-      <div className="grid min-w-0 content-start gap-4 xl:col-span-2">
-        <KeysCard network={network} />
-        {example}
-        <WebhooksCard />
-        <UsageCard />
-        <RequestsCard />
-      </div>
-      <div className="grid min-w-0 content-start gap-4">
-        <QuotaCard />
-      </div>
+    <div className="grid gap-4">
+      <KeysCard network={network} />
+      {example}
+      <WebhooksCard />
+      <QuotaCard />
+      <UsageCard />
+      <RequestsCard />
     </div>
   )
 }

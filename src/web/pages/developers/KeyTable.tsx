@@ -67,14 +67,24 @@ export function KeyTable({ keys, requests, onRotate, onDelete }: KeyTableProps) 
               <span className="mt-1 block text-xs sm:hidden">
                 <Ends apiKey={key} />
               </span>
+              <span className="mt-1 flex flex-wrap gap-x-3 text-xs text-muted sm:hidden">
+                <span>
+                  <Trans>Last used</Trans>{' '}
+                  <span className="text-ink">
+                    <LastUse apiKey={key} />
+                  </span>
+                </span>
+                <span>
+                  <Trans>Requests, 24 h</Trans>{' '}
+                  <span className="figures text-ink">
+                    {formatNumber(requests.get(key.id) ?? 0)}
+                  </span>
+                </span>
+              </span>
             </Td>
             <Td className="max-w-52 text-xs text-muted max-sm:hidden">{key.scopes.join(', ')}</Td>
             <Td className="whitespace-nowrap text-muted max-sm:hidden">
-              {key.lastUsedAt === null ? (
-                <Trans>Never</Trans>
-              ) : (
-                <Time at={key.lastUsedAt} look="relative" />
-              )}
+              <LastUse apiKey={key} />
             </Td>
             <Td className="figures max-sm:hidden" end>
               {formatNumber(requests.get(key.id) ?? 0)}
@@ -94,6 +104,10 @@ export function KeyTable({ keys, requests, onRotate, onDelete }: KeyTableProps) 
       </tbody>
     </Table>
   )
+}
+
+function LastUse({ apiKey: { lastUsedAt } }: { apiKey: ApiKeyRow }) {
+  return lastUsedAt === null ? <Trans>Never</Trans> : <Time at={lastUsedAt} look="relative" />
 }
 
 /** When a key ends, or how it did. One that was rotated counts down. */

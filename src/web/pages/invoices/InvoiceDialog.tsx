@@ -244,13 +244,12 @@ function Lines({ form, currency }: FormProps & { currency: string }) {
       })}
       {fields.length < MOST_LINES && (
         <div className="flex flex-wrap gap-2">
-          <Button onClick={() => append(EMPTY_LINE)} size="sm">
+          <Button onClick={() => append(EMPTY_LINE)}>
             <Trans>Add line</Trans>
           </Button>
           {offered.length > 0 && (
             <Select
               aria-label={t`Add a product`}
-              className="h-8"
               onChange={({ target }) => {
                 const product = offered.find(({ id }) => id === target.value)
                 if (!product) return

@@ -110,7 +110,7 @@ function AssetFigures({ asset, days }: { asset: AssetSummary; days: number }) {
           {symbol} on {name}
         </Trans>
       </h2>
-      <dl className="grid grid-cols-2 gap-x-6 gap-y-5 text-sm sm:grid-cols-3">
+      <dl className="grid grid-cols-2 gap-x-4 gap-y-5 text-sm sm:grid-cols-3 sm:gap-x-6">
         <MoneyFigure
           {...sums('receivedAtomic')}
           asset={asset}
@@ -233,7 +233,12 @@ function MoneyFigure({ asset, name, note, now, before }: MoneyFigureProps) {
         </>
       }
     >
-      <Signed asset={asset} atomic={now} className="!text-xl font-semibold tracking-tight" />
+      {/* On a phone the unit of a long figure goes to a second line. */}
+      <Signed
+        asset={asset}
+        atomic={now}
+        className="!text-lg font-semibold tracking-tight !whitespace-normal [overflow-wrap:anywhere] sm:!text-xl"
+      />
     </Figure>
   )
 }
@@ -366,7 +371,7 @@ function Figure({ name, note, children }: FigureProps) {
   return (
     <div className="min-w-0">
       <dt className="text-muted">{name}</dt>
-      <dd className="text-xl font-semibold tracking-tight">{children}</dd>
+      <dd className="text-lg font-semibold tracking-tight sm:text-xl">{children}</dd>
       {note && <dd className="text-xs text-muted">{note}</dd>}
     </div>
   )

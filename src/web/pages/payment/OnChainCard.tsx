@@ -61,7 +61,7 @@ export function OnChainCard({
       </div>
       {data?.kind === 'differs' && <Rows rows={data.rows} />}
       {data?.kind === 'matches' && (
-        <Disclosure className="[&>summary]:mx-5 [&>summary]:mb-4" label={<Trans>Details</Trans>}>
+        <Disclosure className="pb-3 [&>summary]:mx-5" label={<Trans>Details</Trans>}>
           <Rows rows={data.rows} />
         </Disclosure>
       )}

@@ -1,8 +1,11 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { Audited, AuditEntry } from '#contract/people-endpoints.ts'
+import { apiKeysQuery, webhooksQuery } from '../../api/queries.ts'
+import { Link } from '../../router/Link.tsx'
+import { pathTo } from '../../router/paths.ts'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { Address } from '../../ui/Address.tsx'
 import { Badge } from '../../ui/Badge.tsx'
@@ -11,6 +14,7 @@ import { Card } from '../../ui/Card.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { auditQuery } from './people-queries.ts'
 
 const ACTIONS: Readonly<Record<Audited, MessageDescriptor>> = {
@@ -70,6 +74,11 @@ const ACTIONS: Readonly<Record<Audited, MessageDescriptor>> = {
 export function AuditCard() {
   const query = useInfiniteQuery(auditQuery)
   const entries = query.data?.pages.flatMap((page) => page.entries)
+  const isNamed = (kind: string) => entries?.some(({ subject }) => subject?.startsWith(kind))
+  const { data: keys = [] } = useQuery({ ...apiKeysQuery, enabled: isNamed('key_') })
+  const { data: webhooks = [] } = useQuery({ ...webhooksQuery, enabled: isNamed('whk_') })
+  const nameOf = (id: string) =>
+    keys.find((key) => key.id === id)?.name ?? webhooks.find((each) => each.id === id)?.url
   return (
     <Card title={<Trans>Audit log</Trans>}>
       {entries ? (
@@ -78,7 +87,7 @@ export function AuditCard() {
         ) : (
           <ul className="divide-y divide-line">
             {entries.map((entry) => (
-              <EntryItem entry={entry} key={entry.id} />
+              <EntryItem entry={entry} key={entry.id} nameOf={nameOf} />
             ))}
           </ul>
         )
@@ -105,14 +114,23 @@ export function AuditCard() {
   )
 }
 
-function EntryItem({ entry: { at, wallet, action, subject, outcome } }: { entry: AuditEntry }) {
+type EntryItemProps = {
+  entry: AuditEntry
+  /** What people call a key or a webhook: its id alone tells nobody which one it was. */
+  nameOf: (id: string) => string | undefined
+}
+
+function EntryItem({ entry: { at, wallet, action, subject, outcome }, nameOf }: EntryItemProps) {
   const { t } = useLingui()
   return (
     <li className="flex flex-wrap items-baseline gap-x-3 gap-y-1 py-2.5 text-sm first:pt-0">
       <span className="font-medium">{isAudited(action) ? t(ACTIONS[action]) : action}</span>
       {subject !== null && (
-        <span className="max-w-full font-mono text-xs [overflow-wrap:anywhere] text-muted">
-          {subject}
+        <span
+          className="max-w-full font-mono text-xs [overflow-wrap:anywhere] text-muted"
+          title={subject}
+        >
+          <Subject name={nameOf(subject)} subject={subject} />
         </span>
       )}
       {outcome !== 'done' && (
@@ -125,6 +143,20 @@ function EntryItem({ entry: { at, wallet, action, subject, outcome } }: { entry:
         <Time at={at} />
       </span>
     </li>
+  )
+}
+
+function Subject({ name, subject }: { name: string | undefined; subject: string }) {
+  const path = subject.startsWith('pay_')
+    ? pathTo('payment', { params: { paymentId: subject } })
+    : subject.startsWith('ivc_')
+      ? pathTo('invoice', { params: { invoiceId: subject } })
+      : undefined
+  if (!path) return <UntrustedText text={name ?? subject} />
+  return (
+    <Link className="underline decoration-edge underline-offset-4" to={path}>
+      {subject}
+    </Link>
   )
 }
 

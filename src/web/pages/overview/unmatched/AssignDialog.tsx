@@ -4,6 +4,7 @@ import type { UnmatchedTransfer } from '#contract/unmatched-endpoints.ts'
 import { call } from '../../../api/client.ts'
 import { describeError } from '../../../errors/codes.ts'
 import { joinMessage } from '../../../errors/row.ts'
+import { orderTexts } from '../../../payment-view/describe-row.ts'
 import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
 import { announce } from '../../../ui/announce.tsx'
@@ -13,6 +14,7 @@ import { Dialog } from '../../../ui/Dialog.tsx'
 import { Fact, Facts } from '../../../ui/Facts.tsx'
 import { Field } from '../../../ui/Field.tsx'
 import { TextArea } from '../../../ui/TextArea.tsx'
+import { UntrustedText } from '../../../ui/UntrustedText.tsx'
 
 export type Candidate = UnmatchedTransfer['candidates'][number]
 export type PendingAssignment = { transfer: UnmatchedTransfer; candidate: Candidate }
@@ -85,6 +87,11 @@ export function AssignDialog({
           <Address full value={transfer.sender} />
         </Fact>
         <Fact name={t`Order`} long>
+          {orderTexts(candidate).map((text) => (
+            <span className="block" key={text}>
+              <UntrustedText text={text} />
+            </span>
+          ))}
           <Address full noun="payment id" value={candidate.paymentId} />
         </Fact>
       </Facts>

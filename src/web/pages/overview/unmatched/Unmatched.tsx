@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import { explorerLink } from '#contract/network.ts'
 import type { UnmatchedTransfer } from '#contract/unmatched-endpoints.ts'
 import { call } from '../../../api/client.ts'
@@ -8,7 +8,7 @@ import { unmatchedQuery } from '../../../api/inbox.ts'
 import { useNetwork } from '../../../api/use-config.ts'
 import { describeError } from '../../../errors/codes.ts'
 import { joinMessage } from '../../../errors/row.ts'
-import { purposeOf } from '../../../payment-view/describe-row.ts'
+import { orderTexts } from '../../../payment-view/describe-row.ts'
 import { Link } from '../../../router/Link.tsx'
 import { hrefOf } from '../../../router/location.ts'
 import { pathTo } from '../../../router/paths.ts'
@@ -188,7 +188,6 @@ function CandidateRow({ candidate, onAssign }: { candidate: Candidate; onAssign:
   const { t } = useLingui()
   const { paymentId, timestamp, metadata } = candidate
   const path = pathTo('payment', { params: { paymentId } })
-  const purpose = purposeOf({ resource: null, metadata })
   return (
     <li className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 rounded-lg bg-sunken px-4 py-3 text-sm">
       <div className="min-w-0">
@@ -197,12 +196,12 @@ function CandidateRow({ candidate, onAssign }: { candidate: Candidate; onAssign:
         </Link>
         <p className="text-muted">
           <Time at={timestamp} />
-          {purpose !== null && (
-            <>
+          {orderTexts({ metadata }).map((text) => (
+            <Fragment key={text}>
               {' · '}
-              <UntrustedText text={purpose} />
-            </>
-          )}
+              <UntrustedText text={text} />
+            </Fragment>
+          ))}
         </p>
       </div>
       <div className="flex flex-wrap gap-2">
