@@ -165,7 +165,9 @@ test('a payment that no block holds in time is told by its hash, as one that may
     onSigned: ({ hash }) => void signed.push(hash),
   }).sendPayment(order(2n))
   const error = await waiting.catch((reason: Error) => reason)
-  expect(String(error)).toContain(`The payment ${signed[0]} was sent and is not in a block yet.`)
+  expect(String(error)).toBe(
+    `ClientPaymentError: The payment ${signed[0]} was sent and is not confirmed yet. It may still be executed, so do not pay again. Present it once it is confirmed: createEvmClient({ ...payer, sendPayment: async () => '${signed[0]}' }).`,
+  )
   await evm.mine()
   expect(await received()).toBe(2n)
 })

@@ -158,7 +158,7 @@ export function createViemPayer({
     const until = performance.now() + confirmedWithinMs
     if (!(await isConfirmed(signed, { blocks: confirmations, until })))
       throw new ClientPaymentError(
-        `The payment ${signed.hash} was sent and is not in a block yet. It may still be executed: look it up before you pay again.`,
+        `The payment ${signed.hash} was sent and is not confirmed yet. It may still be executed, so do not pay again. Present it once it is confirmed: createEvmClient({ ...payer, sendPayment: async () => '${signed.hash}' }).`,
       )
     // A seller who is asked too early refuses. One that asks for too much is not waited for longer.
     if (required > confirmations) await isConfirmed(signed, { blocks: required, until })
