@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { address, createSolanaRpc } from '@solana/kit'
 import { createPublicClient, http } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Devnet } from './network.ts'
@@ -116,8 +117,22 @@ async function openShop(service = net.urls.service): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-const buy = (url: string, program = 'buy.ts', paid = '') =>
-  run(process.execPath, [program], { cwd: folder, env: { ...env, PAID: paid, URL_TO_BUY: url } })
+const buy = (url: string, program = 'buy.ts', earlier: { PAID?: string; HASH?: string } = {}) =>
+  run(process.execPath, [program], { cwd: folder, env: { ...env, ...earlier, URL_TO_BUY: url } })
+
+/** Writes a variant of the program that buys, with other limits. */
+async function edit(program: string, text: string, other: string): Promise<string> {
+  const code = await readFile(join(folder, 'buy.ts'), 'utf8')
+  expect(code).toContain(text)
+  await writeFile(join(folder, program), code.replace(text, other))
+  return program
+}
+
+/** Transactions of the buyer on EVM that blocks hold. */
+const sent = () =>
+  createPublicClient({ transport: http(net.evm.rpcUrl) }).getTransactionCount({
+    address: net.wallets.buyer.evm.address,
+  })
 
 /** The connection of a shop to the service. The first `breaks` settlements get no answer. */
 async function openLink(breaks: number): Promise<string> {
@@ -184,8 +199,6 @@ describe('the packed package in an empty folder', () => {
   })
 
   test('a payment that the server refuses once is presented again, and nothing is paid twice', async () => {
-    const reader = createPublicClient({ transport: http(net.evm.rpcUrl) })
-    const sent = () => reader.getTransactionCount({ address: net.wallets.buyer.evm.address })
     const before = await sent()
     const refusing = await openShop(await openLink(1))
     const { stdout, stderr } = await buy(`${refusing}/eth`)
@@ -193,22 +206,46 @@ describe('the packed package in an empty folder', () => {
     expect(await sent()).toBe(before + 1)
     // Run again with what it printed, it pays nothing, and the payment buys nothing else.
     const [, paid] = /^PAID='(.*)'$/m.exec(stderr) ?? []
-    const used = (await readFile(join(folder, 'buy.ts'), 'utf8')).replace('again < 20', 'again < 1')
-    await writeFile(join(folder, 'again.ts'), used)
-    expect((await buy(`${refusing}/eth`, 'again.ts', paid)).stdout).toMatch(/^402 /)
+    const again = await edit('again.ts', 'again < 20', 'again < 1')
+    expect((await buy(`${refusing}/eth`, again, { PAID: paid ?? '' })).stdout).toMatch(/^402 /)
     expect(await sent()).toBe(before + 1)
   })
 
-  test('more than the buyer allows for one payment is refused, and nothing is paid', async () => {
-    const reader = createPublicClient({ transport: http(net.evm.rpcUrl) })
-    const sent = () => reader.getTransactionCount({ address: net.wallets.buyer.evm.address })
+  test('a payment that lands after the program gave it up is presented by its hash, and not paid again', async () => {
     const before = await sent()
-    const code = await readFile(join(folder, 'buy.ts'), 'utf8')
-    await writeFile(
-      join(folder, 'frugal.ts'),
-      code.replace("'10000000000000000'", "'9999999999999999'"),
-    )
-    await expect(buy(`${shop}/eth`, 'frugal.ts')).rejects.toMatchObject({
+    const late = await edit('late.ts', 'rpcUrl: EVM_RPC,', 'rpcUrl: EVM_RPC, confirmedWithinMs: 0,')
+    const { stderr } = await buy(`${shop}/eth`, late).catch((error: { stderr: string }) => error)
+    const [, hash = ''] =
+      /The payment (0x[0-9a-f]{64}) was sent and is not confirmed/.exec(stderr) ?? []
+    expect(stderr).toContain(`paying ${shop}/eth with HASH=${hash}`)
+    expect((await buy(`${shop}/eth`, 'buy.ts', { HASH: hash })).stdout).toBe('200 Served /eth.\n')
+    expect(await sent()).toBe(before + 1)
+    // It was delivered, so it buys nothing more.
+    const once = await edit('once.ts', 'again < 20', 'again < 1')
+    expect((await buy(`${shop}/eth`, once, { HASH: hash })).stdout).toMatch(/^402 /)
+    expect(await sent()).toBe(before + 1)
+  })
+
+  test('with the hash of an earlier payment no SOL is paid, and what is no hash is named', async () => {
+    const lamports = async () => {
+      const rpc = createSolanaRpc(net.solana.rpcUrl)
+      return (await rpc.getBalance(address(net.wallets.buyer.solana.address)).send()).value
+    }
+    const before = [await sent(), await lamports()]
+    const hash = `0x${'1'.repeat(64)}`
+    await expect(buy(`${shop}/sol`, 'buy.ts', { HASH: hash })).rejects.toMatchObject({
+      stderr: expect.stringContaining('No network/scheme registered'),
+    })
+    await expect(buy(`${shop}/eth`, 'buy.ts', { HASH: '0x1' })).rejects.toMatchObject({
+      stderr: expect.stringContaining('HASH: expected 0x and 64 hex digits: 0x1'),
+    })
+    expect([await sent(), await lamports()]).toEqual(before)
+  })
+
+  test('more than the buyer allows for one payment is refused, and nothing is paid', async () => {
+    const before = await sent()
+    const frugal = await edit('frugal.ts', "'10000000000000000'", "'9999999999999999'")
+    await expect(buy(`${shop}/eth`, frugal)).rejects.toMatchObject({
       stderr: expect.stringMatching(/allowedAssets|spend/i),
     })
     expect(await sent()).toBe(before)

@@ -1,10 +1,13 @@
+import { createKeyPairSignerFromBytes } from '@solana/kit'
+import { Keypair } from '@solana/web3.js'
 import type { Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { NATIVE_ETH } from '#contract/network.ts'
+import { NATIVE_ETH, NATIVE_SOL } from '#contract/network.ts'
 import type { ClientPayment } from '#x402/client/order.ts'
 import { createViemPayer, type ViemPayerOptions } from '../../packages/x402/src/evm.ts'
-import { startEvm, type EvmFixture } from './local-chains.ts'
+import { createKitPayer } from '../../packages/x402/src/solana.ts'
+import { startEvm, startSolana, type EvmFixture } from './local-chains.ts'
 import { eventually } from './service-context.ts'
 
 /** What the package `@paydesk/x402` does when it pays, on a chain that makes blocks only when it is told to. */
@@ -78,6 +81,67 @@ test('a payment that the node loses keeps its nonce when another is made meanwhi
   expect(await received()).toBe(7n)
 })
 
+/** Code that uses about so much gas when it receives money: memory of `words` costs 3 gas a word, and its square / 512. */
+const BURNS = (words: number): Hex => `0x600162${(words * 32).toString(16).padStart(6, '0')}5200`
+const nonce = () =>
+  evm.client.getTransactionCount({ address: account.address, blockTag: 'pending' })
+
+test('a recipient that needs more gas than a payment may use is not paid', async () => {
+  await evm.setCode(payTo, BURNS(30_000))
+  const before = await nonce()
+  const signed: Hex[] = []
+  const generous = payer({
+    maxFeeAtomic: 10n ** 18n,
+    confirmedWithinMs: 500,
+    onSigned: ({ hash }) => void signed.push(hash),
+  })
+  await expect(generous.sendPayment(order())).rejects.toThrow(
+    new RegExp(
+      `^The payment to ${payTo} needs 1\\d{6} gas, and the limit is 1000000\\. Nothing was sent\\.`,
+    ),
+  )
+  expect([signed, await inPool(), await nonce()]).toEqual([[], 0, before])
+})
+
+test('a payment whose network fee can be above the limit of the buyer is not signed', async () => {
+  await evm.setCode(payTo, BURNS(20_000))
+  const signed: Hex[] = []
+  const onSigned = ({ hash }: { hash: Hex }) => void signed.push(hash)
+  const frugal = payer({ maxFeeAtomic: 10n ** 14n, confirmedWithinMs: 500, onSigned })
+  await expect(frugal.sendPayment(order(9n))).rejects.toThrow(
+    /can be \d+ wei \(8\d{5} gas at \d+ wei\), and maxFeeAtomic is 100000000000000\. Nothing was sent\./,
+  )
+  expect([signed, await inPool()]).toEqual([[], 0])
+  // What is refused uses no nonce, and the limit is the only reason.
+  const paid = payer({ onSigned }).sendPayment(order(9n))
+  await eventually(inPool, (count) => count === 1)
+  await evm.mine()
+  expect([await paid]).toEqual(signed)
+  expect(await received()).toBe(9n)
+})
+
+test('without a limit of the buyer the network fee is at most 0.005 of the native currency', async () => {
+  await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 300_000_000_000n })
+  await evm.mine()
+  onTestFinished(async () => {
+    await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_000_000_000n })
+    await evm.mine()
+  })
+  await expect(payer({ confirmedWithinMs: 500 }).sendPayment(order())).rejects.toThrow(
+    'maxFeeAtomic is 5000000000000000.',
+  )
+  expect(await inPool()).toBe(0)
+})
+
+test.each([5, '0.005', Number.NaN, -1n, null])(
+  'a fee limit of %s is refused by its name',
+  (maxFeeAtomic) => {
+    expect(() => payer({ maxFeeAtomic: maxFeeAtomic as bigint })).toThrow(
+      `maxFeeAtomic: expected wei as a bigint of 0 or more, for example 5_000_000_000_000_000n. Received ${maxFeeAtomic} (${typeof maxFeeAtomic}).`,
+    )
+  },
+)
+
 test('a payment whose hash cannot be kept is not sent', async () => {
   const full = payer({ onSigned: () => Promise.reject(new Error('disk full')) })
   await expect(full.sendPayment(order())).rejects.toMatchObject({
@@ -101,7 +165,9 @@ test('a payment that no block holds in time is told by its hash, as one that may
     onSigned: ({ hash }) => void signed.push(hash),
   }).sendPayment(order(2n))
   const error = await waiting.catch((reason: Error) => reason)
-  expect(String(error)).toContain(`The payment ${signed[0]} was sent and is not in a block yet.`)
+  expect(String(error)).toBe(
+    `ClientPaymentError: The payment ${signed[0]} was sent and is not confirmed yet. It may still be executed, so do not pay again. Present it once it is confirmed: createEvmClient({ ...payer, sendPayment: async () => '${signed[0]}' }).`,
+  )
   await evm.mine()
   expect(await received()).toBe(2n)
 })
@@ -125,4 +191,36 @@ test('a seller that asks for more blocks than there is time for gets the payment
   await evm.mine()
   expect(await paid).toMatch(/^0x/)
   expect(await received()).toBe(5n)
+})
+
+test('on Solana the buyer alone sets the network fee, whatever the seller asks for', async () => {
+  await using solana = await startSolana({ slotTimeMs: 100 })
+  const { connection, network, rpcUrl } = solana
+  const buyer = await solana.wallet(10n ** 9n)
+  const { signPayment } = createKitPayer({
+    signer: await createKeyPairSignerFromBytes(buyer.secretKey),
+    rpcUrl,
+  })
+  const payee = Keypair.generate().publicKey
+  const bytes = await signPayment({
+    ...order(10_000_000n, {
+      computeUnitLimit: 1_400_000,
+      computeUnitPrice: '1000000000',
+      unitPriceMicroLamports: '1000000000',
+    }),
+    network: network.network,
+    asset: NATIVE_SOL.address,
+    // An account that does not exist yet.
+    payTo: payee.toBase58(),
+    method: 'native-transfer',
+    memo: 'article',
+  })
+  await connection.sendRawTransaction(bytes)
+  await eventually(
+    () => connection.getBalance(payee),
+    (lamports) => lamports === 10_000_000,
+  )
+  const fee = 10 ** 9 - 10_000_000 - (await connection.getBalance(buyer.publicKey))
+  expect(fee).toBeGreaterThan(5_000)
+  expect(fee).toBeLessThanOrEqual(5_300)
 })

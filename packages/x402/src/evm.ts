@@ -9,6 +9,11 @@ import {
   type Hex,
   type LocalAccount,
 } from 'viem'
+import {
+  feeBoundAtomic,
+  maxFeeAtomic as defaultMaxFee,
+  MAX_GAS,
+} from '../../../src/chains/evm/fee.ts'
 import { createEvmClient, type EvmPayer } from '../../../src/x402/client/evm.ts'
 import type { ExactClient } from '../../../src/x402/client/exact-client.ts'
 import { ClientPaymentError, type ClientPayment } from '../../../src/x402/client/order.ts'
@@ -27,6 +32,11 @@ export type ViemPayerOptions = {
   /** How long to wait for them, in milliseconds; 120,000 without it. */
   confirmedWithinMs?: number
   /**
+   * The most network fee of one payment, in wei, on top of its amount; 5,000,000,000,000,000 (0.005 of the native currency) without it. A payment that may
+   * cost more is refused before it is signed. What a rollup charges for data is not contained.
+   */
+  maxFeeAtomic?: bigint
+  /**
    * Called with the hash of each signed payment before it is broadcast. Keep it where it outlives this process: after a crash it says whether
    * something was paid. Where this rejects, nothing is sent.
    */
@@ -34,6 +44,8 @@ export type ViemPayerOptions = {
 }
 
 type Signed = { hash: Hex; raw: Hex }
+/** What viem fills in: `gasPrice` on a network without a base fee. */
+type Costs = { gas?: bigint; maxFeePerGas?: bigint; gasPrice?: bigint }
 
 const REPEAT_MS = 4_000
 
@@ -45,14 +57,23 @@ export function createViemClient(options: ViemPayerOptions): ExactClient {
   return createEvmClient(createViemPayer(options))
 }
 
-/** Payments of one payer are signed one after the other, each with the next nonce. */
+/**
+ * Payments of one payer are signed one after the other, each with the next nonce.
+ * @throws TypeError where `maxFeeAtomic` is no amount
+ */
 export function createViemPayer({
   account,
   rpcUrl,
   confirmations = 1,
   confirmedWithinMs = 120_000,
+  maxFeeAtomic = defaultMaxFee(),
   onSigned,
 }: ViemPayerOptions): EvmPayer {
+  // Of what is no amount, nothing would be more.
+  if (typeof maxFeeAtomic !== 'bigint' || maxFeeAtomic < 0n)
+    throw new TypeError(
+      `maxFeeAtomic: expected wei as a bigint of 0 or more, for example 5_000_000_000_000_000n. Received ${String(maxFeeAtomic)} (${typeof maxFeeAtomic}).`,
+    )
   const transport = http(rpcUrl)
   const reader = createPublicClient({ transport })
   let last: Promise<unknown> = Promise.resolve()
@@ -78,6 +99,7 @@ export function createViemPayer({
         value: order.amountAtomic,
         nonce,
       })
+      refuseCostly(order, request)
       const raw = await wallet.signTransaction(request)
       const hash = keccak256(raw)
       await onSigned?.({ hash, order })
@@ -89,6 +111,24 @@ export function createViemPayer({
         cause,
       })
     }
+  }
+
+  /** The seller chooses the recipient, and a contract as much gas as it likes. */
+  function refuseCostly({ payTo }: ClientPayment, { gas, maxFeePerGas, gasPrice }: Costs): void {
+    const price = maxFeePerGas ?? gasPrice
+    if (gas === undefined || price === undefined)
+      throw new ClientPaymentError(
+        'The RPC endpoint did not say what the payment costs. Nothing was sent. Use another endpoint.',
+      )
+    if (gas > MAX_GAS)
+      throw new ClientPaymentError(
+        `The payment to ${payTo} needs ${gas} gas, and the limit is ${MAX_GAS}. Nothing was sent. The recipient is a contract: ask the seller for another address.`,
+      )
+    const fee = feeBoundAtomic({ gas, maxFeePerGas: price })
+    if (fee > maxFeeAtomic)
+      throw new ClientPaymentError(
+        `The network fee of the payment to ${payTo} can be ${fee} wei (${gas} gas at ${price} wei), and maxFeeAtomic is ${maxFeeAtomic}. Nothing was sent. Pay when fees are lower, or raise maxFeeAtomic.`,
+      )
   }
 
   /** The same bytes are sent until they are in a block: they can be executed once only. */
@@ -118,7 +158,7 @@ export function createViemPayer({
     const until = performance.now() + confirmedWithinMs
     if (!(await isConfirmed(signed, { blocks: confirmations, until })))
       throw new ClientPaymentError(
-        `The payment ${signed.hash} was sent and is not in a block yet. It may still be executed: look it up before you pay again.`,
+        `The payment ${signed.hash} was sent and is not confirmed yet. It may still be executed, so do not pay again. Present it once it is confirmed: createEvmClient({ ...payer, sendPayment: async () => '${signed.hash}' }).`,
       )
     // A seller who is asked too early refuses. One that asks for too much is not waited for longer.
     if (required > confirmations) await isConfirmed(signed, { blocks: required, until })
