@@ -22,6 +22,8 @@ type Asking = {
   prefer: string
   onCutOff?: () => void
   onRefused?: (refused: RefusedCall) => void
+  /** While true, no wait is too long: faults happen. */
+  faulty?: () => boolean
   /** What else than 409, 429 and 503 is asked again. */
   alsoRepeat?: (status: number) => boolean
 }
@@ -33,9 +35,9 @@ type Asking = {
 export async function requestUntilDecided(
   { key }: Pick<ChaosHarness, 'key'>,
   wish: RequestedPayment,
-  { target, prefer, onCutOff, onRefused, alsoRepeat }: Asking,
+  { target, prefer, onCutOff, onRefused, faulty, alsoRepeat }: Asking,
 ): Promise<Acknowledged> {
-  const until = performance.now() + STUCK_AFTER_MS
+  let until = performance.now() + STUCK_AFTER_MS
   let last = 'nobody was there'
   for (;;) {
     const url = target()
@@ -46,6 +48,7 @@ export async function requestUntilDecided(
     if (answer?.paymentId !== undefined) return { ...wish, paymentId: answer.paymentId }
     if (answer?.cutOff) onCutOff?.()
     last = answer?.told ?? last
+    if (faulty?.()) until = performance.now() + STUCK_AFTER_MS
     if (performance.now() > until)
       throw new Error(
         `The payment of key ${wish.key} from ${wish.till.address} was asked for five minutes; last: ${last}`,

@@ -112,10 +112,11 @@ export async function runLoad(
     ...many(clients.orders, 'order', (own) => payLocally(harness, { load, options, over }, own)),
     ...many(clients.proofs, 'proof', (own) => settleProof(harness, { load, options, over }, own)),
   ]
-  await Promise.all([
-    faults().finally(() => Object.assign(over, { yes: true, at: performance.now() })),
-    ...work,
-  ]).catch(async (error: unknown) => {
+  const faulting = faults().finally(() => Object.assign(over, { yes: true, at: performance.now() }))
+  // The harness may close only when nothing starts and stops its programs any more.
+  await Promise.all([faulting, ...work]).catch(async (error: unknown) => {
+    console.log('a client failed; the faults are waited for:', error)
+    await Promise.allSettled([faulting, ...work])
     for (const { network, address, stopReason } of await readStopped(harness.db))
       console.log(`sending from ${address} on ${network} is stopped: ${stopReason}`)
     throw error
@@ -129,7 +130,7 @@ type Over = { yes: boolean; at: number }
 type Running = { load: Load; options: LoadOptions; over: Over }
 
 async function send(harness: FaultHarness, running: Running, rng: SeededRng): Promise<void> {
-  const { load, options } = running
+  const { load, options, over } = running
   const families = options.families ?? ['evm', 'solana']
   const tills = harness.tills.filter(({ family }) => families.includes(family))
   const requested = newRequestedPayment(tills, rng.int)
@@ -139,6 +140,7 @@ async function send(harness: FaultHarness, running: Running, rng: SeededRng): Pr
     prefer: 'respond-async',
     onCutOff: () => load.cutOff++,
     onRefused: (refused) => count(load, refused),
+    faulty: () => !over.yes,
     ...(options.alsoRepeat && { alsoRepeat: options.alsoRepeat }),
   })
   load.acknowledged.push(acknowledged)
