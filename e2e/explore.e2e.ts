@@ -9,6 +9,7 @@ import { giveUsdc, until } from './chain.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
+import { downloaded } from './seller.ts'
 import { startingWith, text, textLike } from './text.ts'
 
 /** A person reads pages that cost money: the shop of the local network, paid in each of its currencies and versions. */
@@ -400,4 +401,119 @@ test('a 402 whose terms are hidden from pages is recognized, and read through th
   await expectAccessible(page, 'explore: terms hidden')
   await page.getByRole('button', { name: text('Use the relay') }).click()
   await expect(page.getByRole('heading', { name: text('Payment required') })).toBeVisible()
+})
+
+/** Pays for the article in SOL, through the relay where asked, up to the answer. */
+async function buyArticle({ page }: Person, url: string, via?: 'relay'): Promise<void> {
+  await askFor(page, url, via)
+  await connect(page, 'Phantom')
+  await offerIn(page, '0.1')
+    .filter({ hasText: SELLER_SENDS })
+    .getByRole('button', { name: text('Review and pay') })
+    .click()
+  await expectReviewed(page, 'Phantom')
+  await signButton(page, 'Phantom').click()
+}
+
+test('a large answer to a payment is received whole, and saved', async ({
+  net,
+  buyer,
+  expectError,
+}) => {
+  expectError(REFUSED)
+  const person = await buyer({ sol: 2 })
+  const { page, solana } = person
+  await buyArticle(person, `${net.urls.seller}${ARTICLES.sol}?demo=large-answer`)
+  await expectServed(page)
+  await expectAccessible(page, 'explore: large answer')
+  const { text: saved } = await downloaded(page, () =>
+    page.getByRole('button', { name: text('Save file') }).click(),
+  )
+  expect(saved.length).toBeGreaterThanOrEqual(2 * 1024 * 1024 - 8)
+  expect(solana.signed).toHaveLength(1)
+})
+
+test('an answer that is too large for the relay: its limits are said before, and another program gets what was paid for', async ({
+  net,
+  buyer,
+  expectError,
+}) => {
+  expectError(REFUSED)
+  const person = await buyer({ sol: 2 })
+  const { page } = person
+  const url = `${net.urls.seller}${ARTICLES.sol}?demo=large-answer`
+  await askFor(page, url, 'relay')
+  await expect(page.getByRole('heading', { name: text('Payment required') })).toBeVisible()
+  const limits = textLike('Limits: public HTTPS servers, one minute, 512 KB.')
+  await expect(page.getByText(limits)).toBeVisible()
+  await expectAccessible(page, 'explore: priced, through the relay')
+  await buyArticle(person, url, 'relay')
+  await expect(page.getByRole('heading', { name: text('Relay failed') })).toBeVisible({
+    timeout: 45_000,
+  })
+  await expectAccessible(page, 'explore: too large for the relay')
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByRole('button', { name: text('Copy as curl') }).click()
+  const command = await page.evaluate(() => navigator.clipboard.readText())
+  const [, name = '', value = ''] = /--header '(PAYMENT-SIGNATURE): ([^']+)'/.exec(command) ?? []
+  expect(command).toContain(`'${url}'`)
+  const received = await fetch(url, { headers: { [name]: value } })
+  expect([received.status, (await received.text()).length > 2 ** 20]).toEqual([200, true])
+})
+
+test('a redirection of a payment through the relay has delivered nothing, and names where it leads', async ({
+  net,
+  buyer,
+  expectError,
+}) => {
+  expectError(REFUSED)
+  const person = await buyer({ sol: 2 })
+  const { page, solana } = person
+  const url = `${net.urls.seller}${ARTICLES.sol}?demo=redirect-after-payment`
+  await buyArticle(person, url, 'relay')
+  await expect(
+    page.getByRole('heading', { name: textLike('You paid, the server answered {0}', { 0: 302 }) }),
+  ).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByRole('link', { name: `${net.urls.seller}/` })).toHaveAttribute(
+    'rel',
+    'noopener noreferrer',
+  )
+  await expectAccessible(page, 'explore: redirected after the payment')
+  await page.goto('/')
+  await expect(
+    page.getByRole('note').filter({ hasText: text('Paid, not delivered') }),
+  ).toContainText('0.1')
+  expect(solana.signed).toHaveLength(1)
+})
+
+test('a request that is still open in the wallet when its tab is closed is named on every page', async ({
+  net,
+  buyer,
+  expectError,
+}) => {
+  expectError(REFUSED)
+  const { context, page, ethereum } = await buyer({ ether: '1' })
+  await askFor(page, `${net.urls.seller}${ARTICLES.eth}`)
+  await connect(page, 'MetaMask')
+  await offerIn(page, '0.01')
+    .first()
+    .getByRole('button', { name: text('Review and pay') })
+    .click()
+  await expectReviewed(page, 'MetaMask')
+  const asked = Promise.withResolvers<void>()
+  ethereum.signing = 'hang'
+  ethereum.onApproval = async () => asked.resolve()
+  await signButton(page, 'MetaMask').click()
+  await asked.promise
+  await page.close()
+  const next = await context.newPage()
+  await next.goto('/')
+  const notice = next.getByRole('note').filter({ hasText: text('Payment pending') })
+  await expect(notice).toContainText('0.01')
+  await notice.getByRole('link', { name: text('Go on') }).click()
+  await expect(
+    next.getByText(
+      text('{walletName} did not answer. Do not pay again.', { walletName: 'MetaMask' }),
+    ),
+  ).toBeVisible({ timeout: 45_000 })
 })

@@ -134,6 +134,10 @@ export const STATES = [
   'explore: price rose',
   'explore: terms hidden',
   'explore: page to read',
+  'explore: large answer',
+  'explore: priced, through the relay',
+  'explore: too large for the relay',
+  'explore: redirected after the payment',
 
   'verify: start',
   'verify: not a proof',

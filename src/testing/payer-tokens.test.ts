@@ -1,11 +1,18 @@
 import { Keypair, VersionedTransaction, type PublicKey } from '@solana/web3.js'
-import { createPublicClient, http, type Hex } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createPublicClient, http, numberToHex, type Hex } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildPayment as buildEvm } from '#chains/evm/build.ts'
+import { callOf } from '#chains/evm/authorization.ts'
+import { PERMIT2 } from '#chains/evm/signed-types.ts'
+import { authorizationTypedData, encodeAuthorization } from '#chains/evm/token-authorization.ts'
+import { encodePermit } from '#chains/evm/token-permit.ts'
 import { buildPayment as buildSolana } from '#chains/solana/build.ts'
 import { addressFact, amountFact } from '#contract/facts.ts'
 import type { Asset, Network } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
+import { permit2 } from '#devnet/tokens/evm.ts'
+import { ABSENCE_GAP_MS, reduce, type PaymentState } from '#web/payment-flow/machine.ts'
+import { messageChain } from '#web/payment-flow/message-chain.ts'
 import type { CheckedTransaction, WalletPaymentIntent } from '#web/payment-intent/intent.ts'
 import { readBalances as readEvmBalances, evmReader } from '#web/wallet/evm/start-evm.ts'
 import { evmChain } from '#web/wallet/evm/chain.ts'
@@ -15,6 +22,7 @@ import {
 } from '#web/wallet/solana/start-solana.ts'
 import { solanaChain } from '#web/wallet/solana/chain.ts'
 import { connectRpc } from '#web/wallet/solana/connections.ts'
+import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import {
   signBuilt,
   startEvm,
@@ -218,6 +226,167 @@ test('on EVM a node that knows no trial of several calls still runs the transfer
   })
   gate.open = false
   expect(await chain.simulate(order, built.bytes)).toMatchObject({ state: 'unavailable' })
+})
+
+/** What the payer signs for others to send, good for a minute of the chain's time. */
+async function openMessage() {
+  const { timestamp, number } = await evm.client.getBlock()
+  const order = orderFor(network, usdc, { sender: payer.address, recipient: PAYEE })
+  const times = { validAfter: timestamp - 600n, validBefore: timestamp + 60n }
+  const nonce = `0x${crypto.randomUUID().replaceAll('-', '').repeat(2)}` as const
+  const token = usdc.address as Hex
+  const authorization = {
+    domain: { name: 'USD Coin', version: '2', chainId: 31_337, verifyingContract: token },
+    message: {
+      from: payer.address,
+      to: PAYEE as Hex,
+      value: order.amountAtomic,
+      ...times,
+      nonce,
+    },
+  }
+  const built = builtOf(encodeAuthorization(authorization), { builtHeight: Number(number) })
+  const signature = await payer.signTypedData(authorizationTypedData(authorization))
+  const { from, to } = authorization.message
+  const call = callOf({
+    method: 'eip3009',
+    token,
+    from,
+    to,
+    amountAtomic: order.amountAtomic,
+    ...times,
+    nonce,
+    signature,
+    signedBy: 'key',
+  })
+  const execute = async () => {
+    const account = await evm.wallet(10n ** 18n)
+    const transaction = { type: 'eip1559', chainId: 31_337, nonce: 0, gas: 200_000n } as const
+    const signed = { ...transaction, ...call, maxFeePerGas: 10n ** 10n }
+    await evm.client.sendRawTransaction({
+      serializedTransaction: await account.signTransaction(signed),
+    })
+    await evm.mine()
+  }
+  return { order, built, execute, ...times }
+}
+
+/** The finalized block is after this second. */
+async function passTime(second: bigint): Promise<void> {
+  await evm.client.setNextBlockTimestamp({ timestamp: second })
+  await evm.mine(8)
+}
+
+const NOTHING_SENT = { bytes: null, signature: null }
+const UNUSED = numberToHex(0, { size: 32 })
+const answerTo = (asked: string, answer: Record<string, unknown>) =>
+  JSON.stringify({ jsonrpc: '2.0', id: (JSON.parse(asked) as { id: number }).id, ...answer })
+
+describe('on EVM a message', () => {
+  test('that is used has paid, though the node that is asked for its use is behind', async () => {
+    const { order, built, execute, validBefore } = await openMessage()
+    await execute()
+    await passTime(validBefore + 1n)
+    await using gate = await startGate(evm.rpcUrl)
+    const chain = messageChain({ ...network, rpcUrls: [gate.url] })
+    expect(await chain.read(order, built, NOTHING_SENT)).toMatchObject({
+      kind: 'landed',
+      outcome: 'paid',
+    })
+    // Its newest state is of before the use.
+    gate.lie = (asked, answer) =>
+      asked.includes('"eth_call"') && asked.includes('"latest"')
+        ? answerTo(asked, { result: UNUSED })
+        : answer
+    expect((await chain.read(order, built, NOTHING_SENT)).kind).toBe('unavailable')
+    // It does not have the finalized block.
+    gate.lie = (asked, answer) =>
+      asked.includes('"eth_call"')
+        ? answerTo(
+            asked,
+            asked.includes('"latest"')
+              ? { result: UNUSED }
+              : { error: { code: -32_000, message: 'header not found' } },
+          )
+        : answer
+    expect((await chain.read(order, built, NOTHING_SENT)).kind).toBe('unavailable')
+  })
+
+  test('that is unused is over in the state of a finalized block after its expiry', async () => {
+    const { order, built, validBefore } = await openMessage()
+    await using gate = await startGate(evm.rpcUrl)
+    const chain = messageChain({ ...network, rpcUrls: [gate.url] })
+    const read = () => chain.read(order, built, NOTHING_SENT)
+    await evm.mine(8)
+    expect(await read()).not.toHaveProperty('over')
+    await passTime(validBefore + 1n)
+    expect(await read()).toMatchObject({ kind: 'absent', over: true })
+    // A node that is asked by numbers only.
+    gate.lie = (asked, answer) =>
+      asked.includes('"blockHash"')
+        ? answerTo(asked, { error: { code: -32_602, message: 'invalid argument' } })
+        : answer
+    expect(await read()).toMatchObject({ kind: 'absent', over: true })
+    // A node that has dropped the state of the finalized block: a later one proves the same.
+    const finalized = await evm.client.getBlock({ blockTag: 'finalized' })
+    gate.lie = (asked, answer) =>
+      asked.includes(finalized.hash) || asked.includes(`"${numberToHex(finalized.number)}"`)
+        ? answerTo(asked, { error: { code: -32_000, message: 'missing trie node' } })
+        : answer
+    expect(await read()).toMatchObject({ kind: 'absent', over: true })
+  })
+
+  test('for Permit2 can still be used in its last second', async () => {
+    await evm.setCode(PERMIT2, permit2.runtimeCode)
+    const { timestamp, number } = await evm.client.getBlock()
+    const deadline = timestamp + 60n
+    const permit = {
+      chainId: 31_337,
+      verifyingContract: PERMIT2,
+      from: payer.address,
+      token: usdc.address as Hex,
+      amount: 2_500_000n,
+      spender: EXACT_PERMIT2_PROXY,
+      nonce: 7n,
+      validAfter: timestamp - 600n,
+      deadline,
+      to: PAYEE as Hex,
+    } as const
+    const order = orderFor(network, usdc, { sender: payer.address, recipient: PAYEE })
+    const built = builtOf(encodePermit(permit), { builtHeight: Number(number) })
+    const chain = messageChain(network, { permit: true })
+    await evm.client.setNextBlockTimestamp({ timestamp: deadline })
+    await evm.mine()
+    const last = await evm.client.getBlockNumber()
+    await expect
+      .poll(async () => {
+        await evm.mine()
+        return (await evm.client.getBlock({ blockTag: 'finalized' })).number
+      })
+      .toBe(last)
+    expect(await chain.read(order, built, NOTHING_SENT)).not.toHaveProperty('over')
+    await passTime(deadline + 1n)
+    expect(await chain.read(order, built, NOTHING_SENT)).toMatchObject({ over: true })
+  })
+
+  test('has expired unused by two readings, ten seconds apart', async () => {
+    const { order, built, validBefore } = await openMessage()
+    await passTime(validBefore + 1n)
+    const reading = await messageChain(network).read(order, built, NOTHING_SENT)
+    const sent = { bytes: new Uint8Array(65), signature: '0x01' }
+    const base = { order: { ...order, signedOnly: true as const }, attempt: 1, built, sent }
+    const out: PaymentState = { ...base, step: 'broadcast', since: reading.at }
+    const first = reduce(out, { type: 'read', reading })
+    expect(first).toMatchObject({ step: 'unknown', absentSince: reading.at })
+    const soon = { ...reading, at: reading.at + ABSENCE_GAP_MS - 1 }
+    const second = reduce(first, { type: 'read', reading: soon })
+    expect(second).toMatchObject({ step: 'unknown', absentSince: reading.at })
+    const later = { ...reading, at: reading.at + ABSENCE_GAP_MS }
+    expect(reduce(second, { type: 'read', reading: later })).toMatchObject({
+      step: 'failed',
+      reason: 'expired',
+    })
+  })
 })
 
 async function openSolana(

@@ -525,6 +525,21 @@ describe('what goes wrong', () => {
     expect((await buy(second)).status).toBe(200)
   })
 
+  test('demo=large-answer and demo=redirect-after-payment: 2 MB, or 302 to the list, for a payment', async () => {
+    for (const demo of ['large-answer', 'redirect-after-payment']) {
+      const path = `${ETH}?demo=${demo}`
+      const asked = await bill(path)
+      const response = await pay(
+        path,
+        await proveEther(asked, await sendEther(entry(asked.accepts, 'txid'))),
+      )
+      const { byteLength } = await response.arrayBuffer()
+      expect([response.status, byteLength > 2 ** 21 - 1, response.headers.get('location')]).toEqual(
+        demo === 'large-answer' ? [200, true, null] : [302, false, '/'],
+      )
+    }
+  })
+
   test('demo=hidden-headers: a page of another origin sees a 402 and nothing else', async () => {
     const response = await visit(`${ETH}?demo=hidden-headers`)
     expect(response.headers.get('access-control-expose-headers')).toBeNull()

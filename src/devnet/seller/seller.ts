@@ -147,6 +147,8 @@ function challenge(
 
 type Served = { payment: ReceivedPayment; demo: Demo; header: string; once: boolean }
 
+const LARGE = 2 * 1024 * 1024
+
 function serve(
   c: Context,
   { product, failedOnce }: Shop,
@@ -164,7 +166,9 @@ function serve(
     )
   }
   if (once) failedOnce.delete(header)
-  return c.body(product.content, 200, { 'Content-Type': product.mimeType })
+  if (demo.has('redirect-after-payment')) return c.redirect('/')
+  const content = demo.has('large-answer') ? product.content.padEnd(LARGE) : product.content
+  return c.body(content, 200, { 'Content-Type': product.mimeType })
 }
 
 function refuse(
@@ -257,11 +261,19 @@ const applyCors: MiddlewareHandler = async (c, next) => {
 /**
  * What a visitor may ask this shop to get wrong, in the query parameter `demo`, several with commas: to see what a client does then.
  *
- * error-after-payment  the page fails once after it was paid; the same payment gets it at the next try
- * price-rises          the price has doubled by the time the payment comes
- * hidden-headers       the 402 keeps its headers from pages of other origins, and says nothing in its body
+ * error-after-payment     the page fails once after it was paid; the same payment gets it at the next try
+ * price-rises             the price has doubled by the time the payment comes
+ * large-answer            the page has 2 MB
+ * redirect-after-payment  the payment is answered with 302, to the list of the articles
+ * hidden-headers          the 402 keeps its headers from pages of other origins, and says nothing in its body
  */
-const DEMOS = ['error-after-payment', 'price-rises', 'hidden-headers'] as const
+const DEMOS = [
+  'error-after-payment',
+  'price-rises',
+  'large-answer',
+  'redirect-after-payment',
+  'hidden-headers',
+] as const
 type Demo = ReadonlySet<(typeof DEMOS)[number]>
 
 function readDemo(text: string | undefined): Demo {

@@ -445,13 +445,14 @@ function land(state: OutgoingState, reading: Extract<Reading, { kind: 'landed' }
 
 /**
  * I1 on Solana: absent twice, at least 10 s apart, with the finalized height above the last valid
- * one both times.
+ * one both times. The same for a message: unused after its expiry both times.
  */
 function miss(state: OutgoingState, reading: Extract<Reading, { kind: 'absent' }>): PaymentState {
   const out = { ...base(state), built: state.built, sent: state.sent }
   const over =
-    familyOf(state.order.network) === 'solana' &&
-    reading.finalizedHeight > state.built.lastValidBlockHeight
+    reading.over ??
+    (familyOf(state.order.network) === 'solana' &&
+      reading.finalizedHeight > state.built.lastValidBlockHeight)
   const since = state.step === 'unknown' || state.step === 'rolled_back' ? state.absentSince : null
   if (over && since !== null && reading.at - since >= ABSENCE_GAP_MS)
     return { ...out, step: 'failed', reason: 'expired', detail: null, landed: null }

@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import * as v from 'valibot'
-import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
+import { encodeFunctionData, erc20Abi, numberToHex, type Hex } from 'viem'
 import { isOneMove, readMoves } from '#chains/evm/erc20.ts'
 import { checksumAddress } from '#contract/address.ts'
 import { chainIdOf, type Network } from '#contract/network.ts'
@@ -19,6 +19,9 @@ import {
   readAllowance,
   readBalance,
   readMessage,
+  type BlockId,
+  type Message,
+  type MessageBlock,
   type MessageNode,
 } from './messages.ts'
 
@@ -71,11 +74,13 @@ async function read(
   const message = readMessage(built.bytes)
   const [latest, finalized] = await Promise.all([node.block('latest'), node.block('finalized')])
   if (!(await message.isUsed(node))) {
-    // Later blocks only have later timestamps: from here on it is refused permanently.
-    const over = finalized.timestamp >= message.validBefore
-    return over
-      ? { kind: 'superseded', at: serverNow(), by: null, finalized: true }
-      : { kind: 'absent', at: serverNow(), finalizedHeight: Number(finalized.number) }
+    const absent = { kind: 'absent', finalizedHeight: Number(finalized.number) } as const
+    if (finalized.timestamp <= message.validBefore) return { ...absent, at: serverNow() }
+    // Another node, that is behind, may have said that it is unused: only the state of a block
+    // after its expiry proves it. Later blocks refuse it.
+    return (await wasUsed(node, message, { finalized, latest }))
+      ? { kind: 'unavailable', at: serverNow() }
+      : { ...absent, at: serverNow(), over: true }
   }
   const hash = await message.find(node, order, built.builtHeight)
   // Used, but not by a transfer: the payer cancelled it.
@@ -107,6 +112,33 @@ async function read(
       feeAtomic: 0n,
     },
   }
+}
+
+/**
+ * Whether it was used up to a finalized block, in the state of that block. Where nodes no longer
+ * have that state, the newest block proves the same: no use is ever undone.
+ * @throws what the last node said, where none has the state of a block
+ */
+async function wasUsed(
+  node: MessageNode,
+  message: Message,
+  { finalized, latest }: { finalized: MessageBlock; latest: MessageBlock },
+): Promise<boolean> {
+  const blocks = latest.number > finalized.number ? [finalized, latest] : [finalized]
+  // By its hash first: a number may be another block on another node.
+  const ids = blocks.flatMap(({ hash, number }): BlockId[] => [
+    { blockHash: hash, requireCanonical: true },
+    numberToHex(number),
+  ])
+  let refusal: unknown
+  for (const at of ids)
+    try {
+      return await message.isUsed(node, at)
+    } catch (error) {
+      if (!(error instanceof RpcError && error.refused)) throw error
+      refusal = error
+    }
+  throw refusal
 }
 
 async function knows(
@@ -159,7 +191,7 @@ async function simulate(
       functionName: 'transfer',
       args: [checksumAddress(recipient) as Hex, amountAtomic],
     })
-    const moved = await node.view(asset.address, data, sender).catch((error: unknown) => {
+    const moved = await node.view(asset.address, data, { from: sender }).catch((error: unknown) => {
       if (error instanceof RpcError && error.refused) return undefined
       throw error
     })

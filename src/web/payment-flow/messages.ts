@@ -28,10 +28,10 @@ import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
  */
 export type Message = {
   chainId: number
-  /** Unix seconds: from here on it cannot be executed. */
+  /** Unix seconds: after this it cannot be executed. Permit2 includes this second. */
   validBefore: bigint
-  /** Executed, or cancelled by the payer. */
-  isUsed(node: MessageNode): Promise<boolean>
+  /** Executed, or cancelled by the payer, in the newest state or in that of one block. */
+  isUsed(node: MessageNode, at?: BlockId): Promise<boolean>
   /** The transaction that executed it, searched from a block on; undefined if it was cancelled. */
   find(
     node: MessageNode,
@@ -54,19 +54,24 @@ export const quantity = v.pipe(
   hex,
   v.transform((text) => BigInt(text === '0x' ? '0x0' : text)),
 )
-const Block = v.object({ number: quantity, timestamp: quantity })
+const Block = v.object({ number: quantity, hash: v.string(), timestamp: quantity })
+export type MessageBlock = v.InferOutput<typeof Block>
 const Logs = v.array(v.object({ transactionHash: v.string(), data: v.string() }))
 const Transaction = v.object({ to: v.nullable(v.string()), input: hex })
 
+/** A tag, a number, or one block of the chain by its hash (EIP-1898). */
+export type BlockId = string | { blockHash: string; requireCanonical: true }
 export type MessageNode = ReturnType<typeof openNode>
+
+type ViewOptions = { from?: string; at?: BlockId | undefined }
 
 export function openNode(network: Network) {
   const call = (method: string, params: readonly unknown[]) => callNetwork(network, method, params)
   return {
     call,
     block: async (tag: string) => v.parse(Block, await call('eth_getBlockByNumber', [tag, false])),
-    view: async (to: string, data: Hex, from?: string) =>
-      v.parse(hex, await call('eth_call', [{ to, data, ...(from && { from }) }, 'latest'])),
+    view: async (to: string, data: Hex, { from, at = 'latest' }: ViewOptions = {}) =>
+      v.parse(hex, await call('eth_call', [{ to, data, ...(from && { from }) }, at])),
   }
 }
 
@@ -113,13 +118,13 @@ function ofAuthorization(authorization: TokenAuthorization): Message {
   return {
     chainId: domain.chainId,
     validBefore: message.validBefore,
-    isUsed: async (node) => {
+    isUsed: async (node, at) => {
       const data = encodeFunctionData({
         abi: ABI,
         functionName: 'authorizationState',
         args: [message.from, message.nonce],
       })
-      return BigInt(await node.view(token, data)) !== 0n
+      return BigInt(await node.view(token, data, { at })) !== 0n
     },
     find: async (node, _order, fromBlock) => {
       const topics = [USED, pad(message.from), message.nonce]
@@ -142,13 +147,13 @@ function ofPermit(permit: TokenPermit): Message {
   return {
     chainId: permit.chainId,
     validBefore: permit.deadline,
-    isUsed: async (node) => {
+    isUsed: async (node, at) => {
       const data = encodeFunctionData({
         abi: permit2Abi,
         functionName: 'nonceBitmap',
         args: [from, nonce >> 8n],
       })
-      return ((BigInt(await node.view(PERMIT2, data)) >> (nonce & 0xffn)) & 1n) === 1n
+      return ((BigInt(await node.view(PERMIT2, data, { at })) >> (nonce & 0xffn)) & 1n) === 1n
     },
     // Permit2 emits no event for a use: only the call itself shows which permit moved the tokens.
     find: async (node, { amountAtomic }, fromBlock) => {

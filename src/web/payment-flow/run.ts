@@ -305,7 +305,7 @@ export class PaymentRun {
       return false
     const reading = await chain.read(order, built, current.sent)
     await this.#dispatch({ type: 'read', reading })
-    if (reading.kind !== 'absent' || !canRepeatRequest(this.#state)) return false
+    if (reading.kind !== 'absent' || reading.over || !canRepeatRequest(this.#state)) return false
     const answer = await wallet.pay(order, built)
     if (answer.kind !== 'sent' || this.#stop.signal.aborted) return false
     const sent = sentBy(current, answer.signature)

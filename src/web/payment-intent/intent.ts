@@ -179,9 +179,10 @@ export type Reading =
   | { kind: 'unavailable'; at: number }
   /**
    * Not seen; `finalizedHeight` is the height that can no longer be reorganized (Solana: block
-   * height).
+   * height). `over`: what the payer signed as a message was unused in a finalized block after its
+   * expiry.
    */
-  | { kind: 'absent'; at: number; finalizedHeight: number }
+  | { kind: 'absent'; at: number; finalizedHeight: number; over?: true }
   /** `nonce`, EVM: the one that the wallet gave it. */
   | { kind: 'pending'; at: number; signature: string; nonce?: number }
   | {

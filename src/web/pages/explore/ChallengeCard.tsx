@@ -12,6 +12,7 @@ import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
 import { PaymentOptionCard, type PaymentOptionCardProps, usePayable } from './PaymentOptionCard.tsx'
 import { JsonTree } from './request/JsonTree.tsx'
 import { HeaderList } from './request/ResponseCard.tsx'
+import { RelayLimits } from './request/UnansweredCard.tsx'
 import {
   type PaymentChallenge,
   type PaymentOption,
@@ -80,6 +81,11 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
             ]}
             value={version === 1 ? '1' : '2'}
           />
+        )}
+        {!direct && (
+          <p className="text-sm text-muted">
+            <Trans>The relay sees the request and payment.</Trans> <RelayLimits />
+          </p>
         )}
       </div>
       {payable.length > 0 ? (

@@ -25,7 +25,7 @@ import { ResponseCard, HeaderList } from './request/ResponseCard.tsx'
 import { UnansweredCard, CorsHelp } from './request/UnansweredCard.tsx'
 import { isChallenge, readChallenge, type NoChallenge } from './request/challenge.ts'
 import type { ResourceRequest } from './request/request.ts'
-import type { ResourceResult, ResourceResponse } from './request/send-request.ts'
+import { isSuccess, type ResourceResult, type ResourceResponse } from './request/send-request.ts'
 
 // It decodes transactions of every chain: a page that was opened to ask needs none of it.
 const PurchaseFlow = lazy(() =>
@@ -165,7 +165,9 @@ function ResponseView({ view, busy, onPay, onRetry, onRelay }: ResponseViewProps
       <ResponseCard
         answer={answer}
         url={request.url}
-        title={answer.status < 400 ? <Trans>No payment required</Trans> : <Trans>Response</Trans>}
+        title={
+          isSuccess(answer.status) ? <Trans>No payment required</Trans> : <Trans>Response</Trans>
+        }
       />
     )
   const read = readChallenge(answer)

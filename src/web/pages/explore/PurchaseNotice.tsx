@@ -8,16 +8,16 @@ import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
-import { isServed, type Purchase, listPurchases } from './pay/purchase.ts'
-import { mayHavePaid, termsOf } from './pay/runs.ts'
+import { listUndelivered, termsOf, type UndeliveredPurchase } from './pay/runs.ts'
 
 /** Requests that were paid in this browser and not answered yet. Money was spent, and nothing received: every page says so. */
 export function PurchaseNotice() {
-  const [open, setOpen] = useState<readonly Unfinished[]>([])
+  const [open, setOpen] = useState<readonly Undelivered[]>([])
   useEffect(() => {
     let current = true
-    void findUnfinished().then(
-      (found) => current && setOpen(found),
+    void listUndelivered().then(
+      (found) =>
+        current && setOpen(found.map((each) => ({ ...each, terms: termsOf(each.purchase) }))),
       // A browser that keeps nothing has nothing unfinished.
       () => undefined,
     )
@@ -25,7 +25,7 @@ export function PurchaseNotice() {
       current = false
     }
   }, [])
-  return open.map(({ purchase, terms }) => (
+  return open.map(({ purchase, mayBePaid, terms }) => (
     <Banner
       action={
         <Link
@@ -38,18 +38,23 @@ export function PurchaseNotice() {
       className="mb-4"
       key={purchase.id}
       role="note"
-      title={<Trans>Paid, not delivered</Trans>}
+      title={
+        mayBePaid === 'paid' ? <Trans>Paid, not delivered</Trans> : <Trans>Payment pending</Trans>
+      }
       tone="warn"
     >
-      <Bought terms={terms} purchase={purchase} />
+      <Bought purchase={purchase} terms={terms} />
     </Banner>
   ))
 }
 
-type Unfinished = { purchase: Purchase; terms: ReturnType<typeof termsOf> }
+type Undelivered = UndeliveredPurchase & { terms: ReturnType<typeof termsOf> }
 
 /** What was bought, and for how much. */
-function Bought({ purchase, terms: { network, asset, amountAtomic } }: Unfinished) {
+function Bought({
+  purchase,
+  terms: { network, asset, amountAtomic },
+}: Pick<Undelivered, 'purchase' | 'terms'>) {
   const { networks } = useConfig()
   const known = networks.find((each) => each.network === network)
   const currency = known && findAsset(known, asset)
@@ -72,12 +77,4 @@ function Bought({ purchase, terms: { network, asset, amountAtomic } }: Unfinishe
       )}
     </>
   )
-}
-
-async function findUnfinished(): Promise<Unfinished[]> {
-  const visits = (await listPurchases()).filter((purchase) => !isServed(purchase)).slice(0, 5)
-  const paid = await Promise.all(visits.map(({ id }) => mayHavePaid(id)))
-  return visits
-    .filter((_, index) => paid[index])
-    .map((purchase) => ({ purchase, terms: termsOf(purchase) }))
 }

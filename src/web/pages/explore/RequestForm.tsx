@@ -17,6 +17,7 @@ import {
   type ResourceRequest,
 } from './request/request.ts'
 import { Disclosure } from '../../ui/Disclosure.tsx'
+import { RelayLimits } from './request/UnansweredCard.tsx'
 
 export type RequestFormProps = {
   fields: RequestFields
@@ -168,7 +169,7 @@ function RequestDetails({ fields, problems, onChange }: RequestDetailsProps) {
             />
             {fields.via === 'relay' && (
               <p className="mt-1.5 text-sm text-muted">
-                <Trans>The relay sees the request and payment.</Trans>
+                <Trans>The relay sees the request and payment.</Trans> <RelayLimits />
               </p>
             )}
           </div>

@@ -95,7 +95,7 @@ export function useExplorer() {
       setBusy(false)
       setView({ name: 'answer', request, result, at: Date.now() })
       const status = result.kind === 'answered' ? result.answer.status : null
-      announce(status === null ? t`No answer.` : t`The server answered ${status}.`)
+      announce(status === null ? t`No answer` : t`The server answered ${status}.`)
     },
     [t],
   )

@@ -14,7 +14,7 @@ import { Icon } from '../../../ui/Icon.tsx'
 import { Spinner } from '../../../ui/Spinner.tsx'
 import { UntrustedText } from '../../../ui/UntrustedText.tsx'
 import { ResponseCard } from '../request/ResponseCard.tsx'
-import { UnansweredCard } from '../request/UnansweredCard.tsx'
+import { CopyCurl, UnansweredCard } from '../request/UnansweredCard.tsx'
 import type { PaymentOption } from '../request/challenge.ts'
 import { PaidCard } from './PaidCard.tsx'
 import { RefusedCard } from './RefusedCard.tsx'
@@ -141,7 +141,7 @@ function DeliveryCard({
       <UnansweredCard
         onRelay={() => send('relay')}
         onRetry={() => send()}
-        paid
+        payment={purchase.header}
         request={purchase.request}
         unanswered={result}
       />
@@ -152,9 +152,13 @@ function DeliveryCard({
     case 'pending':
       return (
         <ResponseCard answer={result.answer} url={url} title={<Trans>Payment pending</Trans>}>
-          <p className="mb-4 text-sm text-muted">
-            <Trans>The server is waiting. Trying again automatically.</Trans>
-          </p>
+          {view.waits ? (
+            <p className="mb-4 text-sm text-muted">
+              <Trans>The server is waiting. Trying again automatically.</Trans>
+            </p>
+          ) : (
+            <UndeliveredBanner view={view} />
+          )}
         </ResponseCard>
       )
     case 'served':
@@ -177,26 +181,31 @@ function DeliveryCard({
           }
         >
           {storage}
-          <Banner
-            action={
-              <Button
-                busy={sending}
-                icon={<Icon name="refresh" />}
-                onClick={() => send()}
-                size="sm"
-              >
-                <Trans>Try again with the same payment</Trans>
-              </Button>
-            }
-            className="mb-4"
-            role="alert"
-            tone="warn"
-          >
-            <Trans>Trying again costs nothing more.</Trans>
-          </Banner>
+          <UndeliveredBanner view={view} />
         </ResponseCard>
       )
   }
+}
+
+/** What a reader can do who paid and got something else. */
+function UndeliveredBanner({ view: { purchase, sending, send } }: { view: PurchaseView }) {
+  return (
+    <Banner
+      action={
+        <span className="flex flex-wrap gap-2">
+          <Button busy={sending} icon={<Icon name="refresh" />} onClick={() => send()} size="sm">
+            <Trans>Try again with the same payment</Trans>
+          </Button>
+          {purchase.header && <CopyCurl payment={purchase.header} request={purchase.request} />}
+        </span>
+      }
+      className="mb-4"
+      role="alert"
+      tone="warn"
+    >
+      <Trans>Trying again costs nothing more.</Trans>
+    </Banner>
+  )
 }
 
 /** After a reload: the header is there, its answer is not. */
@@ -215,9 +224,7 @@ function SavedPayment({ view }: { view: PurchaseView }) {
             <Trans>Trying again costs nothing more.</Trans>
           </>
         ) : (
-          <>
-            <Trans>No answer.</Trans> <Trans>Trying again costs nothing more.</Trans>
-          </>
+          <Trans>Trying again costs nothing more.</Trans>
         )}
       </p>
       {userError && (
@@ -225,15 +232,19 @@ function SavedPayment({ view }: { view: PurchaseView }) {
           {userError}
         </Banner>
       )}
-      <Button
-        busy={sending}
-        className="mt-4"
-        icon={<Icon name="refresh" />}
-        onClick={() => send()}
-        variant="primary"
-      >
-        <Trans>Try again with the same payment</Trans>
-      </Button>
+      <div className="mt-4 flex flex-wrap items-center gap-2">
+        <Button
+          busy={sending}
+          icon={<Icon name="refresh" />}
+          onClick={() => send()}
+          variant="primary"
+        >
+          <Trans>Try again with the same payment</Trans>
+        </Button>
+        {purchase.header && !isServed(purchase) && (
+          <CopyCurl payment={purchase.header} request={purchase.request} />
+        )}
+      </div>
     </Card>
   )
 }

@@ -95,7 +95,7 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
         <Checkbox
           checked={agreed}
           className="mt-4"
-          label={<Trans>Pay again.</Trans>}
+          label={<Trans>Pay again</Trans>}
           onChange={(event) => setAgreed(event.target.checked)}
         />
       )}

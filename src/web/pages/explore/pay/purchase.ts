@@ -34,12 +34,35 @@ export type Purchase = {
   resource: ResourceInfo
   way: Way
   header: PaymentHeader | null
+  /** The newest ones. */
   deliveries: readonly Delivery[]
+  /** How many there were. Entries of former versions have it from the next delivery on. */
+  deliveryCount?: number
+  /** Unix milliseconds of the first response with what was paid for. */
+  servedAt?: number
 }
 
+const MAX_DELIVERIES = 20
+
 /** The server has given what was paid for. */
-export function isServed(purchase: Purchase): boolean {
-  return purchase.deliveries.some(({ outcome }) => outcome === 'served')
+export function isServed({ servedAt, deliveries }: Purchase): boolean {
+  return servedAt !== undefined || deliveries.some(({ outcome }) => outcome === 'served')
+}
+
+export function countDeliveries({ deliveryCount, deliveries }: Purchase): number {
+  return deliveryCount ?? deliveries.length
+}
+
+/** With one more answer. The number of answers and the one that delivered outlast the list. */
+export function addDelivery(purchase: Purchase, delivery: Delivery): Purchase {
+  const deliveries = [...purchase.deliveries, delivery]
+  const servedAt = purchase.servedAt ?? deliveries.find(({ outcome }) => outcome === 'served')?.at
+  return {
+    ...purchase,
+    deliveries: deliveries.slice(-MAX_DELIVERIES),
+    deliveryCount: countDeliveries(purchase) + 1,
+    ...(servedAt !== undefined && { servedAt }),
+  }
 }
 
 /** The paid requests of this browser. A header in here is as good as money until it is used: it leaves for its server alone. */

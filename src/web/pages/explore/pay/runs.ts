@@ -6,14 +6,14 @@ import { configQuery } from '../../../api/queries.ts'
 import { queryClient } from '../../../api/query-client.ts'
 import { serverNow } from '../../../api/clock.ts'
 import { openJournal, type JournalEntry } from '../../../payment-flow/journal.ts'
-import { isPaid, isTerminal } from '../../../payment-flow/machine.ts'
+import { canCancel, isPaid, isTerminal, type PaymentState } from '../../../payment-flow/machine.ts'
 import type { WalletPaymentIntent } from '../../../payment-intent/intent.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
 import { requestFromWallet, TabRuns, type RunDependencies } from '../../../payment-flow/tab-runs.ts'
 import type { TypedData } from '../../../wallet/state/wallet-adapter.ts'
 import { loadWalletAdapter } from '../../../wallet/load-adapter.ts'
 import type { Way } from '../request/usable.ts'
-import type { Purchase } from './purchase.ts'
+import { isServed, listPurchases, type Purchase } from './purchase.ts'
 
 /**
  * The payments of visits, in the same machine as all others; they have a separate journal, because
@@ -128,13 +128,33 @@ async function listAllowances(purchase: Purchase): Promise<JournalEntry[]> {
   return (await journal.list()).filter(({ id }) => id.startsWith(`${purchase.id}${ALLOWANCE}`))
 }
 
+/** A visit that was paid, or that a wallet was asked to pay and may still pay, and not answered. */
+export type UndeliveredPurchase = { purchase: Purchase; mayBePaid: 'paid' | 'in_wallet' }
+
+const MAX_UNDELIVERED = 5
+
+/** The newest of them: visits that nobody paid do not count. */
+export async function listUndelivered(): Promise<UndeliveredPurchase[]> {
+  const [purchases, payments] = await Promise.all([listPurchases(), journal.list()])
+  const states = new Map(payments.map(({ id, state }) => [id, state]))
+  return purchases
+    .filter((purchase) => !isServed(purchase))
+    .flatMap((purchase) => {
+      const state = states.get(purchase.id)
+      const mayBePaid = state && readPayment(state)
+      return mayBePaid ? [{ purchase, mayBePaid }] : []
+    })
+    .slice(0, MAX_UNDELIVERED)
+}
+
 /**
- * Whether anything of a visit's payment may have left this browser and has not conclusively failed.
+ * Whether anything of a payment may have left this browser and has not conclusively failed. A
+ * wallet that sends by itself may do so when this browser no longer waits for it.
  */
-export async function mayHavePaid(id: string): Promise<boolean> {
-  const entry = await journal.read(id)
-  if (!entry || !('sent' in entry.state)) return false
-  return entry.state.step !== 'failed'
+function readPayment(state: PaymentState): UndeliveredPurchase['mayBePaid'] | undefined {
+  if (state.step === 'awaiting_wallet') return canCancel(state) ? undefined : 'in_wallet'
+  if (!('sent' in state) || state.step === 'failed') return undefined
+  return state.step === 'unknown' && state.reason === 'wallet_lost' ? 'in_wallet' : 'paid'
 }
 
 /**

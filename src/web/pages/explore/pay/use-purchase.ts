@@ -10,18 +10,25 @@ import { walletProblem } from '../../../wallet/state/errors.ts'
 import type { TypedData } from '../../../wallet/state/wallet-adapter.ts'
 import { headerOf } from '../request/challenge.ts'
 import {
+  isSuccess,
   type PaymentHeader,
   sendRequest,
   type ResourceResponse,
   type ResourceResult,
 } from '../request/send-request.ts'
 import { headerOfProof, nextHeader } from './header.ts'
-import { isServed, type Purchase, type Delivery, writePurchase } from './purchase.ts'
+import {
+  addDelivery,
+  countDeliveries,
+  isServed,
+  type Purchase,
+  type Delivery,
+  writePurchase,
+} from './purchase.ts'
 import { signProof, termsOf } from './runs.ts'
 
 /** So often a server that says “on its way” is asked by itself; after that the reader decides. */
 const MAX_AUTOMATIC_REQUESTS = 30
-const MAX_DELIVERIES = 20
 
 export type PurchaseView = {
   purchase: Purchase
@@ -29,6 +36,8 @@ export type PurchaseView = {
   /** The last answer in this tab. */
   delivered: Delivered | undefined
   sending: boolean
+  /** The server is asked again without the reader. */
+  waits: boolean
   /** What has to be signed to prove the transfer; null while there is nothing to sign. */
   proof: TypedData | null
   signing: boolean
@@ -73,12 +82,7 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
   const sendNow = useCallback(async (from: Purchase) => {
     const result = await deliver(from, Date.now())
     setDelivered(result)
-    setPurchase(
-      await writePurchase({
-        ...from,
-        deliveries: [...from.deliveries.slice(1 - MAX_DELIVERIES), result.delivery],
-      }),
-    )
+    setPurchase(await writePurchase(addDelivery(from, result.delivery)))
   }, [])
 
   /** The header is in the journal before it is anywhere else. */
@@ -102,10 +106,7 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
     // The header of a payment is one and the same, however often it is made.
   }, [ready, readyName, work, keepAndSend])
 
-  const waits =
-    delivered?.delivery.outcome === 'pending' &&
-    !isServed(purchase) &&
-    purchase.deliveries.length < MAX_AUTOMATIC_REQUESTS
+  const waits = delivered?.delivery.outcome === 'pending' && asksByItself(purchase)
   const waitMs =
     waits && delivered?.result.kind === 'answered'
       ? retryAfter(delivered.result.answer) * 1000
@@ -143,6 +144,7 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
     state,
     delivered,
     sending: working === 'sending',
+    waits,
     proof: next?.kind === 'sign' ? next.data : null,
     signing: working === 'signing',
     userError,
@@ -152,6 +154,11 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
         sendNow(via ? { ...purchase, request: { ...purchase.request, via } } : purchase),
       ),
   }
+}
+
+/** Whether a server that says “on its way” is asked again without the reader. */
+export function asksByItself(purchase: Purchase): boolean {
+  return !isServed(purchase) && countDeliveries(purchase) < MAX_AUTOMATIC_REQUESTS
 }
 
 /** What comes of a request that carries the payment. */
@@ -178,7 +185,8 @@ async function deliver(purchase: Purchase, now: number): Promise<Delivered> {
   return { result, settlement, delivery: { at: now, ...readDelivery(result, settlement) } }
 }
 
-function readDelivery(
+/** What a response is for the payment. */
+export function readDelivery(
   result: ResourceResult,
   settlement: SettlementResponse | null,
 ): Omit<Delivery, 'at'> {
@@ -187,7 +195,7 @@ function readDelivery(
   const reason = settlement?.errorReason ?? null
   if (status === 402) return { status, outcome: 'refused', reason }
   if (status === 202 && settlement?.success === false) return { status, outcome: 'pending', reason }
-  return { status, outcome: status >= 200 && status < 400 ? 'served' : 'failed', reason }
+  return { status, outcome: isSuccess(status) ? 'served' : 'failed', reason }
 }
 
 export function readSettlement(

@@ -9,10 +9,10 @@ import { Card } from '../../../ui/Card.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
 import { Segmented } from '../../../ui/Segmented.tsx'
 import { Spinner } from '../../../ui/Spinner.tsx'
-import { UntrustedText } from '../../../ui/UntrustedText.tsx'
+import { UntrustedLink, UntrustedText } from '../../../ui/UntrustedText.tsx'
 import { JsonTree } from './JsonTree.tsx'
 import { headerOf } from './challenge.ts'
-import type { ResourceResponse } from './send-request.ts'
+import { isSuccess, type ResourceResponse } from './send-request.ts'
 import { Disclosure } from '../../../ui/Disclosure.tsx'
 
 /**
@@ -37,6 +37,7 @@ function mimeTypeOf(answer: Pick<ResourceResponse, 'headers'>): string {
 }
 
 export function readBody(answer: ResourceResponse): ShownBody {
+  if (answer.file) return { kind: 'binary' }
   if (answer.body.length === 0) return { kind: 'empty' }
   const mimeType = mimeTypeOf(answer)
   if (IMAGE.test(mimeType))
@@ -87,8 +88,9 @@ export type ResponseCardProps = {
 export function ResponseCard({ answer, url, title, children }: ResponseCardProps) {
   const { t } = useLingui()
   const shown = useMemo(() => readBody(answer), [answer])
-  const size = formatNumber(answer.body.length)
+  const size = formatNumber(answer.file?.size ?? answer.body.length)
   const ms = formatNumber(answer.ms)
+  const location = locationOf(answer, url)
   return (
     <Card
       action={
@@ -104,6 +106,12 @@ export function ResponseCard({ answer, url, title, children }: ResponseCardProps
       title={title}
     >
       {children}
+      {location && (
+        <p className="mb-4 text-sm break-all">
+          <code className="me-2 text-[13px] text-muted">Location</code>
+          <UntrustedLink href={location} />
+        </p>
+      )}
       <BodyView shown={shown} url={url} />
       <div className="mt-4 flex flex-wrap items-center gap-2">
         {shown.kind !== 'empty' && (
@@ -226,8 +234,18 @@ export function HeaderList({ answer }: { answer: ResourceResponse }) {
   )
 }
 
+/** Where a redirection leads: nothing follows it by itself. */
+export function locationOf(
+  answer: Pick<ResourceResponse, 'status' | 'headers'>,
+  url: string,
+): string | undefined {
+  const location = headerOf(answer, 'location')
+  if (answer.status < 300 || answer.status > 399 || location === undefined) return undefined
+  return URL.parse(location, url)?.href ?? location
+}
+
 function toneOf(status: number): Tone {
-  if (status >= 200 && status < 300) return 'good'
+  if (isSuccess(status)) return 'good'
   if (status === 402) return 'info'
   return status >= 400 ? 'bad' : 'neutral'
 }
@@ -236,7 +254,7 @@ function toneOf(status: number): Tone {
 function save(answer: ResourceResponse): void {
   const ending = /^[a-z]+\/([a-z0-9]{1,8})/.exec(mimeTypeOf(answer))?.[1] ?? 'bin'
   const url = URL.createObjectURL(
-    new Blob([Uint8Array.from(answer.body)], { type: 'application/octet-stream' }),
+    new Blob([answer.file ?? Uint8Array.from(answer.body)], { type: 'application/octet-stream' }),
   )
   const link = document.createElement('a')
   link.href = url

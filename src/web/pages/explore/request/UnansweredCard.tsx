@@ -6,8 +6,8 @@ import { Button } from '../../../ui/Button.tsx'
 import { Card } from '../../../ui/Card.tsx'
 import { CopyButton } from '../../../ui/CopyButton.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
-import type { Unanswered } from './send-request.ts'
-import type { ResourceRequest } from './request.ts'
+import type { PaymentHeader, Unanswered } from './send-request.ts'
+import { toCurl, type ResourceRequest } from './request.ts'
 
 /** The headers that let pages read a 402, for the server's owner. */
 export const CORS_FIX = `Access-Control-Allow-Origin: *
@@ -17,8 +17,8 @@ Access-Control-Expose-Headers: PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RES
 export type UnansweredCardProps = {
   unanswered: Unanswered
   request: ResourceRequest
-  /** A payment went along: it may have been used. */
-  paid?: boolean
+  /** The payment that went along: it may have been used. */
+  payment?: PaymentHeader
   onRetry: () => void
   /** The same once more, by the other way. */
   onRelay: () => void
@@ -28,7 +28,7 @@ export type UnansweredCardProps = {
 export function UnansweredCard({
   unanswered,
   request,
-  paid,
+  payment,
   onRetry,
   onRelay,
 }: UnansweredCardProps) {
@@ -39,13 +39,13 @@ export function UnansweredCard({
     <Card title={title}>
       <p className="text-sm text-muted">{body}</p>
       {unanswered.detail && <p className="mt-2 text-sm">{unanswered.detail}</p>}
-      {paid && (
+      {payment && (
         <p className="mt-2 text-sm font-medium">
           <Trans>The payment may have been used.</Trans>{' '}
           <Trans>Trying again costs nothing more.</Trans>
         </p>
       )}
-      <div className="mt-4 flex flex-wrap gap-2">
+      <div className="mt-4 flex flex-wrap items-center gap-2">
         {unanswered.signIn && <SignIn />}
         {around && (
           <Button icon={<Icon name="refresh" />} onClick={onRelay} variant="primary">
@@ -59,10 +59,23 @@ export function UnansweredCard({
         >
           <Trans>Ask again</Trans>
         </Button>
+        {payment && <CopyCurl payment={payment} request={request} />}
       </div>
       {unanswered.cause === 'cors' && <CorsHelp />}
     </Card>
   )
+}
+
+/** The paid request for a program without the limits of this page: it can receive what was paid for. */
+export function CopyCurl({
+  request,
+  payment,
+}: {
+  request: ResourceRequest
+  payment: PaymentHeader
+}) {
+  const { t } = useLingui()
+  return <CopyButton label={t`Copy as curl`} text value={toCurl(request, payment)} />
 }
 
 /** What the server's owner would write, ready to copy. */
@@ -88,6 +101,11 @@ export function CorsHelp() {
   )
 }
 
+/** Said before a payment goes through the relay, and where it failed. */
+export function RelayLimits() {
+  return <Trans>Limits: public HTTPS servers, one minute, 512 KB.</Trans>
+}
+
 function useWords({ cause }: Unanswered, host: string): { title: ReactNode; body: ReactNode } {
   switch (cause) {
     case 'cors':
@@ -108,7 +126,7 @@ function useWords({ cause }: Unanswered, host: string): { title: ReactNode; body
     case 'relay':
       return {
         title: <Trans>Relay failed</Trans>,
-        body: <Trans>Limits: public HTTPS servers, one minute, 512 KB.</Trans>,
+        body: <RelayLimits />,
       }
     case 'silent':
       return {

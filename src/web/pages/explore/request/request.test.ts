@@ -1,8 +1,12 @@
-import { describe, expect, test } from 'vitest'
-import { readBody } from './ResponseCard.tsx'
-import { readSettlement, retryAfter } from '../pay/use-purchase.ts'
+import { execFileSync } from 'node:child_process'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { locationOf, readBody } from './ResponseCard.tsx'
+import { readDelivery, readSettlement, retryAfter } from '../pay/use-purchase.ts'
 import { encodeHeader } from '#x402/header.ts'
-import { readRequest, type RequestFields } from './request.ts'
+import { sendRequest, type PaymentHeader } from './send-request.ts'
+import { readRequest, toCurl, type RequestFields, type ResourceRequest } from './request.ts'
 
 const fields: RequestFields = {
   method: 'GET',
@@ -99,4 +103,147 @@ test.each([
   ['soon', 2],
 ] as const)('Retry-After %s waits %i s', (text, seconds) => {
   expect(retryAfter({ headers: [['Retry-After', text]] })).toBe(seconds)
+})
+
+test.each([
+  [200, 'served'],
+  [206, 'served'],
+  [302, 'failed'],
+  [304, 'failed'],
+  [500, 'failed'],
+  [402, 'refused'],
+] as const)('a payment that is answered with %i is %s', (status, outcome) => {
+  const answer = { status, headers: [], body: new Uint8Array(), ms: 1 }
+  expect(readDelivery({ kind: 'answered', answer }, null)).toMatchObject({ status, outcome })
+})
+
+test('a redirection names where it leads, and no other response does', () => {
+  const moved = (status: number, location: string) =>
+    locationOf({ status, headers: [['Location', location]] }, 'https://shop.example/a/b?c')
+  expect(moved(302, '../file.pdf')).toBe('https://shop.example/file.pdf')
+  expect(moved(307, 'https://files.example/1')).toBe('https://files.example/1')
+  expect(moved(200, '/file.pdf')).toBeUndefined()
+  expect(locationOf({ status: 302, headers: [] }, 'https://shop.example/')).toBeUndefined()
+})
+
+describe('a paid request as a command', () => {
+  const payment = { name: 'PAYMENT-SIGNATURE', value: 'eyJhIjoxfQ==' }
+  const request: ResourceRequest = {
+    method: 'POST',
+    url: "https://shop.example/it's?a=[1]&b=$(id)",
+    headers: [
+      ['Accept', "a'b"],
+      ['X-Empty', ''],
+    ],
+    body: "@it's `id` $HOME\n\\ end",
+    via: 'relay',
+  }
+  /** The words that curl gets from a real shell. */
+  const wordsOf = (command: string) =>
+    execFileSync('sh', ['-c', `curl() { printf '%s\\0' "$@"; }\n${command}`], {
+      encoding: 'utf8',
+    })
+      .split('\0')
+      .slice(0, -1)
+
+  test('is the very request, whatever a shell finds in it', () => {
+    expect(wordsOf(toCurl(request, payment))).toEqual([
+      ...['--globoff', '--output', 'answer', '--request', 'POST'],
+      ...['--header', "Accept: a'b", '--header', 'X-Empty;'],
+      ...['--header', 'PAYMENT-SIGNATURE: eyJhIjoxfQ==', '--header', 'Content-Type:'],
+      ...['--data-raw', "@it's `id` $HOME\n\\ end", "https://shop.example/it's?a=[1]&b=$(id)"],
+    ])
+  })
+
+  test('has the type that pages give a text, unless the reader names one', () => {
+    const direct = { ...request, via: 'direct' } as const
+    expect(wordsOf(toCurl(direct, payment))).toContain('Content-Type: text/plain;charset=UTF-8')
+    const typed = { ...direct, headers: [['content-type', 'a/b']] as const }
+    expect(wordsOf(toCurl(typed, payment)).filter((word) => /^content-type/i.test(word))).toEqual([
+      'content-type: a/b',
+    ])
+    expect(wordsOf(toCurl({ ...direct, method: 'HEAD', body: null }, payment))).toContain('--head')
+  })
+})
+
+describe('a response to a request of this browser', () => {
+  const KB = 1024
+  const payment: PaymentHeader = { name: 'PAYMENT-SIGNATURE', value: 'e30=' }
+
+  /** A server whose response the test sends part by part. */
+  async function open(status = 200) {
+    vi.stubGlobal('document', new EventTarget())
+    const begun = Promise.withResolvers<ServerResponse>()
+    const server = createServer((_, response) => begun.resolve(response.writeHead(status)))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const request: ResourceRequest = { ...fields, url, headers: [], body: null }
+    return {
+      ask: (paid: boolean) => sendRequest(request, paid ? payment : undefined),
+      response: begun.promise,
+      async [Symbol.asyncDispose]() {
+        const closed = new Promise((resolve) => server.close(resolve))
+        server.closeAllConnections()
+        await closed
+      },
+    }
+  }
+
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.unstubAllGlobals()
+  })
+
+  test('has any size where it was paid for, and is a file where it is large', async () => {
+    await using server = await open()
+    const asked = server.ask(true)
+    ;(await server.response).end(Buffer.alloc(2048 * KB, 'x'))
+    const result = await asked
+    if (result.kind !== 'answered') throw new Error(result.cause)
+    expect([result.answer.file?.size, result.answer.body.length]).toEqual([2048 * KB, 0])
+    expect(readBody(result.answer).kind).toBe('binary')
+  })
+
+  test('has at most 512 KB where it was not paid for, or is an error', async () => {
+    for (const [status, paid] of [
+      [200, false],
+      [500, true],
+    ] as const) {
+      await using server = await open(status)
+      const asked = server.ask(paid)
+      ;(await server.response).end(Buffer.alloc(512 * KB + 1, 'x'))
+      expect(await asked).toEqual({ kind: 'unanswered', cause: 'too_large' })
+    }
+    await using server = await open()
+    const asked = server.ask(false)
+    ;(await server.response).end(Buffer.alloc(512 * KB, 'x'))
+    expect(await asked).toMatchObject({ answer: { body: { length: 512 * KB } } })
+  })
+
+  test.each([
+    ['that was paid for may take minutes while parts of it come', true, 'answered'],
+    ['that was not paid for ends after 65 seconds', false, 'unanswered'],
+  ])('%s', async (_, paid, kind) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    await using server = await open()
+    const asked = server.ask(paid)
+    const response = await server.response
+    // In small steps: a part may be read some steps after it was sent.
+    for (let part = 0; part < 20; part++) {
+      response.write('part')
+      await new Promise((resolve) => setImmediate(resolve))
+      await vi.advanceTimersByTimeAsync(10_000)
+    }
+    response.end()
+    expect((await asked).kind).toBe(kind)
+  })
+
+  test('that was paid for ends when no part comes for 65 seconds', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    await using server = await open()
+    const asked = server.ask(true)
+    ;(await server.response).write('part')
+    await vi.advanceTimersByTimeAsync(130_000)
+    expect(await asked).toEqual({ kind: 'unanswered', cause: 'silent' })
+  })
 })

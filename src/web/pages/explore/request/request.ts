@@ -54,6 +54,32 @@ export function readRequest({ method, url, headers, body, via }: RequestFields):
   }
 }
 
+/** The request with its payment as a command, for a response that this page cannot receive. */
+export function toCurl(
+  { method, url, headers, body, via }: ResourceRequest,
+  payment: { name: string; value: string },
+): string {
+  const lines = [
+    `curl --globoff --output answer ${method === 'HEAD' ? '--head' : `--request ${method}`}`,
+    ...[...headers, [payment.name, payment.value] as const].map(
+      ([name, value]) => `--header ${quote(value === '' ? `${name};` : `${name}: ${value}`)}`,
+    ),
+  ]
+  if (body !== null) {
+    const typed = headers.some(([name]) => name.toLowerCase() === 'content-type')
+    // Pages name the type of a text; the relay names none.
+    const type = via === 'direct' ? ' text/plain;charset=UTF-8' : ''
+    if (!typed) lines.push(`--header ${quote(`Content-Type:${type}`)}`)
+    lines.push(`--data-raw ${quote(body)}`)
+  }
+  return [...lines, quote(url)].join(' \\\n  ')
+}
+
+/** One word of a POSIX shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
+}
+
 /** The headers from these lines, or what is wrong with one of them. */
 function readHeaders(text: string): [string, string][] | string {
   const lines = text

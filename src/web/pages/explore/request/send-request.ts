@@ -10,7 +10,10 @@ import type { ResourceRequest } from './request.ts'
 export type ResourceResponse = {
   status: number
   headers: readonly (readonly [name: string, value: string])[]
+  /** Empty where there is a `file`. */
   body: Uint8Array
+  /** What was paid for, where it is too large to be shown: it can only be saved. */
+  file?: Blob
   ms: number
 }
 
@@ -29,9 +32,15 @@ export type ResourceResult =
   | { kind: 'answered'; answer: ResourceResponse }
   | ({ kind: 'unanswered' } & Unanswered)
 
+/** A redirection is none: what was asked for is not in it. */
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300
+}
+
 /** The header that carries the payment, if any. */
 export type PaymentHeader = { name: 'PAYMENT-SIGNATURE' | 'X-PAYMENT'; value: string }
 
+/** For the whole answer; for its headers and then between two parts of it, where it was paid for. */
 const WITHIN_MS = 65_000
 const PROBE_WITHIN_MS = 5_000
 
@@ -47,7 +56,10 @@ export async function sendRequest(
   const sent = payment
     ? { ...request, headers: [...request.headers, [payment.name, payment.value] as const] }
     : request
-  const result = request.via === 'relay' ? await requestByProxy(sent) : await requestDirectly(sent)
+  const result =
+    request.via === 'relay'
+      ? await requestByProxy(sent)
+      : await requestDirectly(sent, payment !== undefined)
   return result.kind === 'answered'
     ? {
         kind: 'answered',
@@ -91,13 +103,13 @@ async function requestByProxy({
   }
 }
 
-async function requestDirectly({
-  method,
-  url,
-  headers,
-  body,
-}: ResourceRequest): Promise<ResourceResult> {
+async function requestDirectly(
+  { method, url, headers, body }: ResourceRequest,
+  paid: boolean,
+): Promise<ResourceResult> {
   const refusal = watchPolicy(url)
+  const limit = limitTime(WITHIN_MS)
+  let began = false
   try {
     const response = await fetch(url, {
       method,
@@ -107,45 +119,75 @@ async function requestDirectly({
       credentials: 'omit',
       cache: 'no-store',
       referrerPolicy: 'no-referrer',
-      signal: AbortSignal.timeout(WITHIN_MS),
+      signal: limit.signal,
     })
-    const bytes = await readBody(response)
-    if (!bytes) return { kind: 'unanswered', cause: 'too_large' }
+    began = true
+    const { status } = response
+    const whole = paid && response.ok
+    if (whole) limit.renew()
+    const blob = await readBody(
+      response,
+      whole ? { onPart: limit.renew } : { max: MAX_RELAYED_BYTES },
+    )
+    if (!blob) return { kind: 'unanswered', cause: 'too_large' }
+    const large = blob.size > MAX_RELAYED_BYTES
+    const bytes = large ? new Uint8Array() : new Uint8Array(await blob.arrayBuffer())
     return {
       kind: 'answered',
-      answer: { status: response.status, headers: [...response.headers], body: bytes, ms: 0 },
+      answer: {
+        status,
+        headers: [...response.headers],
+        body: bytes,
+        ...(large && { file: blob }),
+        ms: 0,
+      },
     }
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'TimeoutError')
-      return { kind: 'unanswered', cause: 'silent' }
+  } catch {
+    if (began || limit.signal.aborted) return { kind: 'unanswered', cause: 'silent' }
     if (refusal.refused()) return { kind: 'unanswered', cause: 'policy' }
     return { kind: 'unanswered', cause: (await isThere(url)) ? 'cors' : 'silent' }
   } finally {
+    limit.stop()
     refusal.stop()
   }
 }
 
-/** At most what the relay also passes on; nothing if there is more. */
-async function readBody(response: Response): Promise<Uint8Array | undefined> {
-  const parts: Uint8Array[] = []
+/** Aborts `signal` when the time is over and was not renewed. */
+function limitTime(ms: number): { signal: AbortSignal; renew: () => void; stop: () => void } {
+  const over = new AbortController()
+  const start = () => setTimeout(() => over.abort(), ms)
+  let timer = start()
+  const stop = () => clearTimeout(timer)
+  const renew = () => {
+    stop()
+    timer = start()
+  }
+  return { signal: over.signal, renew, stop }
+}
+
+/** A body, of any size where no `max` is named; undefined if there is more. */
+async function readBody(
+  { body }: Response,
+  { max = Infinity, onPart }: { max?: number; onPart?: () => void },
+): Promise<Blob | undefined> {
   let size = 0
-  for (const reader = response.body?.getReader(); reader;) {
-    const { done, value } = await reader.read()
-    if (done) break
-    size += value.length
-    if (size > MAX_RELAYED_BYTES) {
-      await reader.cancel()
-      return undefined
-    }
-    parts.push(value)
+  const counted = body?.pipeThrough(
+    new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+      transform(part, controller) {
+        onPart?.()
+        size += part.length
+        if (size > max) controller.error(new RangeError('The body is too large.'))
+        else controller.enqueue(part)
+      },
+    }),
+  )
+  try {
+    // The browser keeps a large blob on its disk.
+    return await new Response(counted).blob()
+  } catch (error) {
+    if (size > max) return undefined
+    throw error
   }
-  const bytes = new Uint8Array(size)
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
 }
 
 /**

@@ -105,7 +105,7 @@ function chainOf(
         { ...built, bytes: signed },
         sent,
       )
-      return reading.kind === 'absent' && sent.signature
+      return reading.kind === 'absent' && !reading.over && sent.signature
         ? { kind: 'pending', at: reading.at, signature: sent.signature }
         : reading
     },

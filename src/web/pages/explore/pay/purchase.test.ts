@@ -1,0 +1,100 @@
+import 'fake-indexeddb/auto'
+import { describe, expect, test } from 'vitest'
+import { openJournal } from '../../../payment-flow/journal.ts'
+import type { PaymentState } from '../../../payment-flow/machine.ts'
+import { TestDependencies } from '../../../payment-flow/testing/test-dependencies.ts'
+import { addDelivery, isServed, type Delivery, type Purchase, writePurchase } from './purchase.ts'
+import { listUndelivered } from './runs.ts'
+import { asksByItself } from './use-purchase.ts'
+
+function purchaseOf(id: string): Purchase {
+  return {
+    id,
+    revision: 0,
+    createdAt: 1,
+    updatedAt: 1,
+    request: {
+      method: 'GET',
+      url: 'https://shop.example/a',
+      headers: [],
+      body: null,
+      via: 'relay',
+    },
+    version: 2,
+    entry: '{}',
+    resource: { url: 'https://shop.example/a', description: '', mimeType: '' },
+    way: 'transaction',
+    header: null,
+    deliveries: [],
+  }
+}
+
+const answered = (outcome: Delivery['outcome'], at = 1): Delivery => ({
+  at,
+  status: outcome === 'served' ? 200 : 202,
+  outcome,
+  reason: null,
+})
+
+describe('a seller that says “on its way”', () => {
+  test('is asked by itself 30 times and no more', () => {
+    let purchase = purchaseOf('pending')
+    let asked = 0
+    for (; asksByItself(purchase) && asked < 100; asked++)
+      purchase = addDelivery(purchase, answered('pending'))
+    expect(asked).toBe(30)
+    expect(purchase.deliveries).toHaveLength(20)
+  })
+
+  test('has delivered once it has, whatever it says after', () => {
+    let purchase = addDelivery(purchaseOf('served'), answered('served', 7))
+    for (let more = 0; more < 25; more++) purchase = addDelivery(purchase, answered('pending', 8))
+    expect(purchase.deliveries).toHaveLength(20)
+    expect([isServed(purchase), purchase.servedAt]).toEqual([true, 7])
+    expect(asksByItself(purchase)).toBe(false)
+  })
+
+  test('has delivered in an entry of a former version too', () => {
+    const former = { ...purchaseOf('former'), deliveries: [answered('served', 7)] }
+    expect(isServed(former)).toBe(true)
+    expect(addDelivery(former, answered('failed', 8))).toMatchObject({
+      servedAt: 7,
+      deliveryCount: 2,
+    })
+  })
+})
+
+describe('a purchase that is paid and not delivered', () => {
+  const journal = openJournal('paydesk-visit-payments')
+
+  async function begin(id: string, family: 'evm' | 'solana', change?: Partial<PaymentState>) {
+    await writePurchase(purchaseOf(id))
+    if (!change) return
+    const order = new TestDependencies(family).order(id)
+    const state = { order, attempt: 1, since: 0, ...change } as PaymentState
+    const entry = { id, revision: 1, updatedAt: 1, open: 1, earlier: [], reported: false } as const
+    await journal.write({ ...entry, state })
+  }
+
+  test('is listed beside any number of newer ones that nobody paid', async () => {
+    await begin('paid', 'solana', { step: 'confirmed', sent: { bytes: null, signature: 'a' } })
+    for (let newer = 0; newer < 12; newer++)
+      await begin(`reviewed-${newer}`, 'solana', { step: 'review' })
+    await begin('failed', 'solana', { step: 'failed', sent: { bytes: null, signature: 'b' } })
+    await begin('unbuilt', 'solana')
+    const found = await listUndelivered()
+    expect(found.map(({ purchase, mayBePaid }) => [purchase.id, mayBePaid])).toEqual([
+      ['paid', 'paid'],
+    ])
+  })
+
+  test('may be in a wallet that sends by itself when the tab is closed, and in no other', async () => {
+    await begin('open-in-wallet', 'evm', { step: 'awaiting_wallet' })
+    await begin('open-to-sign', 'solana', { step: 'awaiting_wallet' })
+    const found = await listUndelivered()
+    expect(found.map(({ purchase, mayBePaid }) => [purchase.id, mayBePaid])).toEqual([
+      ['open-in-wallet', 'in_wallet'],
+      ['paid', 'paid'],
+    ])
+  })
+})
