@@ -112,6 +112,11 @@ export function dateOfEntry({ blockTime, confirmedAt, timestamp }: PaymentRow): 
   return new Date(blockTime ?? confirmedAt ?? timestamp).toISOString()
 }
 
+/** When the service recorded it as confirmed: days after its block where its evidence came late. Empty for what failed. */
+export function recordedAt({ confirmedAt }: PaymentRow): string {
+  return confirmedAt === null ? '' : new Date(confirmedAt).toISOString()
+}
+
 const amountOf = ({ atomic, commodity }: Posting) => formatAmount(atomic, commodity.decimals)
 
 /** Columns of the journal, one line a posting. Not translated: programs read them. */
@@ -133,6 +138,7 @@ const columns: readonly [name: string, read: (row: PaymentRow, posting: Posting)
   ['refund_of', (row) => row.refundOf ?? ''],
   ['refund_reason', (row) => row.refundReason ?? ''],
   ['transaction', (row) => row.signature ?? ''],
+  ['confirmed_at', recordedAt],
 ]
 const FIGURES: ReadonlySet<string> = new Set(['amount', 'amount_atomic', 'fiat_amount'])
 
@@ -173,13 +179,16 @@ export function hledgerRows(rows: readonly PaymentRow[]): string {
       const text = [referenceOf(row), descriptionOf(row), row.refundReason]
         .flatMap((part) => (part === null ? [] : oneLine(part)))
         .join(' - ')
-      const tags = row.signature === null ? '' : `    ; transaction:${row.signature}\n`
+      const tags = [
+        ['transaction', row.signature ?? ''],
+        ['confirmed_at', recordedAt(row)],
+      ].flatMap(([name, value]) => (value === '' ? [] : `    ; ${name}:${value}\n`))
       const lines = postings.map(
         (posting) =>
           `    ${posting.account}  ${amountOf(posting)} ${JSON.stringify(posting.commodity.name)}\n`,
       )
       const head = `${date} ${mark} (${row.paymentId}) ${text}`.trimEnd()
-      return `\n${priceOf(row, date)}${head}\n${tags}${lines.join('')}`
+      return `\n${priceOf(row, date)}${head}\n${[...tags, ...lines].join('')}`
     })
     .join('')
 }
