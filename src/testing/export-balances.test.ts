@@ -52,7 +52,8 @@ const SOL_OPENING = SOL
 /** Sent to the shop without an order. */
 const WRONG = 3n * 10n ** 15n
 /** A customer's text that would add a transaction, and move this one to another year. */
-const HOSTILE = '; date:2001-01-01\n2001-01-01 * x\n    income:sales  -5 "ETH@eip155:31337"\n    y'
+const HOSTILE =
+  '; date:2001-01-01\n2001-01-01 * x\n    income:sales  -5 "eip155:31337/native"\n    y'
 const QUOTE = {
   currency: 'EUR',
   amount: '31.2',
@@ -232,11 +233,17 @@ function exported(format: ExportFormat, some = rows): string {
 }
 
 type Balances = Map<string, bigint>
-const DECIMALS: Readonly<Record<string, number>> = { ETH: 18, SOL: 9, USDC: 6 }
+/** By the commodity. */
+const decimalsOf = (commodity: string) =>
+  new Map([
+    [ether, 18],
+    [sol, 9],
+    [usdcName(), 6],
+  ]).get(commodity)
 
 function add(balances: Balances, key: string, text: string): void {
-  const [symbol = ''] = key.split(' ').at(-1)?.split('@') ?? []
-  const decimals = DECIMALS[symbol] ?? expect.fail(`unknown commodity ${key}`)
+  const decimals =
+    decimalsOf(key.split(' ').at(-1) ?? '') ?? expect.fail(`unknown commodity ${key}`)
   const read = parseAmount(text.replace(/^-/, ''), decimals)
   const atomic = read.ok ? read.atomic : Number(text) === 0 ? 0n : expect.fail(`no amount: ${text}`)
   const sum = (balances.get(key) ?? 0n) + (text.startsWith('-') ? -atomic : atomic)
@@ -274,9 +281,9 @@ function addUpJournal(): Balances {
 
 const asset = (wallet: string, commodity: string) =>
   `assets:${wallet.startsWith('0x') ? 'eip155-31337' : SOLANA_DEVNET.replace(':', '-')}:${wallet} ${commodity}`
-const ether = 'ETH@eip155:31337'
-const sol = `SOL@${SOLANA_DEVNET}`
-const usdcName = () => `USDC@eip155:31337/${usdc.address}`
+const ether = 'eip155:31337/native'
+const sol = `${SOLANA_DEVNET}/native`
+const usdcName = () => `eip155:31337/${usdc.address}`
 
 async function expectChain(balances: Balances): Promise<void> {
   const wei = (address: string) => evm.client.getBalance({ address: address as Hex })
