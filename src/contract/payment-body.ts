@@ -117,7 +117,7 @@ export const PaymentStatusBody = v.object({
   blockTime,
   confirmations: v.number(),
   requiredConfirmations: v.number(),
-  /** Paid to the chain, once landed. */
+  /** Paid to the chain, once landed; null where another payment of the account has the fee of the same transaction. */
   fee: v.nullable(Fee),
   timestamp,
   expiresAt: v.nullable(timestamp),
@@ -155,7 +155,7 @@ export const PaymentRow = v.object({
   /** When the service noted that it was confirmed; null before that. */
   confirmedAt: v.nullable(timestamp),
   blockTime,
-  /** Null before it has landed. A transaction that failed has one too. */
+  /** Null before it has landed, and where another payment of the account has the fee of the same transaction. A failed one has one too. */
   fee: v.nullable(RowFee),
   refundReason: v.nullable(v.string()),
   metadata: v.nullable(v.record(v.string(), v.unknown())),

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { env } from 'node:process'
 import { PublicKey, VersionedTransaction, type Keypair } from '@solana/web3.js'
 import * as v from 'valibot'
-import type { Hex } from 'viem'
+import type { Hex, TypedDataDefinition } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAmount } from '#contract/amount.ts'
@@ -13,11 +13,15 @@ import { PaymentRow } from '#contract/payment-body.ts'
 import type { AssetFlows } from '#contract/payment-endpoints.ts'
 import { sendPayment } from '#service/hosted/send.ts'
 import { pollOnce } from '#service/monitor/poll.ts'
+import { reportSubmitted } from '#service/monitor/report.ts'
 import { buildTransaction } from '#service/payments/build.ts'
 import { readList } from '#service/payments/list/history.ts'
 import { readSummary } from '#service/payments/list/summary.ts'
 import { readPaymentBody } from '#service/payments/status.ts'
+import { readUnmatched } from '#service/payments/unmatched.ts'
+import { assignUnmatched } from '#service/payments/unmatched-assign.ts'
 import { refundPayment } from '#service/refunds/refund.ts'
+import { receivePayment } from '#service/settlement/receive.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
 import { entriesQueryOf } from '#web/api/payment-filter.ts'
 import {
@@ -36,6 +40,7 @@ import {
 } from './local-chains.ts'
 import { balanceOnEvm, issueUsdc } from './local-tokens.ts'
 import { executeAsOwner } from './postgres.ts'
+import { proveTxid } from './proofs.ts'
 import { eventually, openContext, ownWallet, type OpenedContext } from './service-context.ts'
 
 /** What a merchant exports, added up by hledger and compared with the chains. */
@@ -47,7 +52,8 @@ const SOL_OPENING = SOL
 /** Sent to the shop without an order. */
 const WRONG = 3n * 10n ** 15n
 /** A customer's text that would add a transaction, and move this one to another year. */
-const HOSTILE = '; date:2001-01-01\n2001-01-01 * x\n    income:sales  -5 "ETH@eip155:31337"\n    y'
+const HOSTILE =
+  '; date:2001-01-01\n2001-01-01 * x\n    income:sales  -5 "eip155:31337/native"\n    y'
 const QUOTE = {
   currency: 'EUR',
   amount: '31.2',
@@ -72,6 +78,8 @@ let shop: PrivateKeyAccount
 let till: string
 let solTill: string
 let rows: PaymentRow[]
+/** How far the clock of the service is ahead. */
+let later = 0
 
 async function follow(): Promise<void> {
   for (const chain of opened.context.chains.values())
@@ -79,14 +87,14 @@ async function follow(): Promise<void> {
 }
 
 /** Until the last block is final. */
-async function settled(paymentId: string): Promise<void> {
+async function settled(paymentId: string, wanted = 'finalized'): Promise<void> {
   await eventually(
     async () => {
       await evm.mine()
       await follow()
       return (await readPaymentBody(opened.context, paymentId)).status
     },
-    (status) => status === 'finalized',
+    (status) => status === wanted,
   )
 }
 
@@ -137,6 +145,24 @@ async function send(from: string, to: string, amount: string): Promise<void> {
   await settled(paymentId)
 }
 
+/** With fees of the wallet's choice, so that nothing ties it to an order. */
+async function sendPlain(to: Hex, value: bigint): Promise<Hex> {
+  const signature = await evm.client.sendRawTransaction({
+    serializedTransaction: await customer.signTransaction({
+      type: 'eip1559',
+      chainId: 31_337,
+      nonce: await evm.client.getTransactionCount({ address: customer.address }),
+      gas: 21_000n,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
+      to,
+      value,
+    }),
+  })
+  await evm.mine(3)
+  return signature
+}
+
 async function managed(family: 'evm' | 'solana'): Promise<string> {
   const { context, actor } = opened
   const { address } = await createWallet(
@@ -156,7 +182,9 @@ beforeAll(async () => {
   shop = await evm.wallet(0n)
   usdc = await issueUsdc(evm, { holder: customer.address, supply: 1_000_000_000n })
   const network = { ...evm.network, assets: [...evm.network.assets, usdc] }
-  opened = await openContext([network, solana.network])
+  opened = await openContext([network, solana.network], {
+    now: () => new Date(Date.now() + later),
+  })
   till = await managed('evm')
   solTill = await managed('solana')
   await ownWallet(opened, shop.address)
@@ -179,19 +207,7 @@ beforeAll(async () => {
   await send(till, shop.address, '0.05')
   await send(solTill, solCustomer.publicKey.toBase58(), '0.01')
   // An amount that no order asks for.
-  await evm.client.sendRawTransaction({
-    serializedTransaction: await customer.signTransaction({
-      type: 'eip1559',
-      chainId: 31_337,
-      nonce: await evm.client.getTransactionCount({ address: customer.address }),
-      gas: 21_000n,
-      maxFeePerGas: 10n ** 10n,
-      maxPriorityFeePerGas: 10n ** 9n,
-      to: shop.address,
-      value: WRONG,
-    }),
-  })
-  await evm.mine(3)
+  await sendPlain(shop.address, WRONG)
   await follow()
   const page = await readList(
     opened.context,
@@ -217,11 +233,17 @@ function exported(format: ExportFormat, some = rows): string {
 }
 
 type Balances = Map<string, bigint>
-const DECIMALS: Readonly<Record<string, number>> = { ETH: 18, SOL: 9, USDC: 6 }
+/** By the commodity. */
+const decimalsOf = (commodity: string) =>
+  new Map([
+    [ether, 18],
+    [sol, 9],
+    [usdcName(), 6],
+  ]).get(commodity)
 
 function add(balances: Balances, key: string, text: string): void {
-  const [symbol = ''] = key.split(' ').at(-1)?.split('@') ?? []
-  const decimals = DECIMALS[symbol] ?? expect.fail(`unknown commodity ${key}`)
+  const decimals =
+    decimalsOf(key.split(' ').at(-1) ?? '') ?? expect.fail(`unknown commodity ${key}`)
   const read = parseAmount(text.replace(/^-/, ''), decimals)
   const atomic = read.ok ? read.atomic : Number(text) === 0 ? 0n : expect.fail(`no amount: ${text}`)
   const sum = (balances.get(key) ?? 0n) + (text.startsWith('-') ? -atomic : atomic)
@@ -259,9 +281,9 @@ function addUpJournal(): Balances {
 
 const asset = (wallet: string, commodity: string) =>
   `assets:${wallet.startsWith('0x') ? 'eip155-31337' : SOLANA_DEVNET.replace(':', '-')}:${wallet} ${commodity}`
-const ether = 'ETH@eip155:31337'
-const sol = `SOL@${SOLANA_DEVNET}`
-const usdcName = () => `USDC@eip155:31337/${usdc.address}`
+const ether = 'eip155:31337/native'
+const sol = `${SOLANA_DEVNET}/native`
+const usdcName = () => `eip155:31337/${usdc.address}`
 
 async function expectChain(balances: Balances): Promise<void> {
   const wei = (address: string) => evm.client.getBalance({ address: address as Hex })
@@ -394,8 +416,12 @@ const MONTHS = [
 ] as const
 
 /** The entries of a month as the dashboard reads them, page by page. */
-async function readEntries(from: string, to: string): Promise<PaymentRow[]> {
-  const query = entriesQueryOf({ from, to }, Date.parse('2026-04-01T00:05:00Z'))
+async function readEntries(
+  from: string,
+  to: string,
+  now = Date.parse('2026-04-01T00:05:00Z'),
+): Promise<PaymentRow[]> {
+  const query = entriesQueryOf({ from, to }, now)
   const read: PaymentRow[] = []
   let cursor: string | null = null
   do {
@@ -439,3 +465,115 @@ test.skipIf(!hledger)(
     expect(sums).toEqual(whole)
   },
 )
+
+const HOUR_MS = 3_600_000
+const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
+
+/** Of a CSV file without quotes: the cells of the line that has this text. */
+function cellsOf(csv: string, text: string): Record<string, string> {
+  const [head = '', ...lines] = csv.trim().split('\r\n')
+  const cells = lines.find((line) => line.includes(text))?.split(',') ?? []
+  return Object.fromEntries(head.split(',').map((name, index) => [name, cells[index] ?? '']))
+}
+
+describe('money that is tied to its payment days after its block', () => {
+  /** All entries, up to the clock of the service. */
+  const entries = () =>
+    readEntries('2026-01-01', dayOf(Date.now() + later), Date.now() + later + 1000)
+
+  async function expectLate(paymentId: string, landed: Date, recorded: number): Promise<void> {
+    const late = (await entries()).filter((row) => row.paymentId === paymentId)
+    expect(late).toHaveLength(1)
+    const text = exported('hledger', late)
+    expect(text).toMatch(new RegExp(`^${dayOf(landed.getTime())} [*!] \\(${paymentId}\\)`, 'm'))
+    const tag = /^ {4}; confirmed_at:(\S+)$/m.exec(text)?.[1] ?? ''
+    expect(Date.parse(tag)).toBeGreaterThanOrEqual(recorded)
+    expect(Date.parse(tag)).toBeLessThanOrEqual(Date.now() + later)
+    expect(cellsOf(exported('journal', late), paymentId)).toMatchObject({
+      date: landed.toISOString(),
+      confirmed_at: tag,
+    })
+    expect(cellsOf(exported('csv', late), paymentId)).toMatchObject({
+      block_time: landed.toISOString(),
+      confirmed_at: tag,
+    })
+    expect(exported('json', late)).toContain(`"confirmed_at":"${tag}"`)
+  }
+
+  const blockTime = async (hash: Hex) => {
+    const { blockNumber } = await evm.client.getTransactionReceipt({ hash })
+    return new Date(Number((await evm.client.getBlock({ blockNumber })).timestamp) * 1000)
+  }
+
+  test('adds an entry on the day of its block, which says when it was recorded, and none while it is assigned alone', async () => {
+    later = 0
+    const paid = 7n * 10n ** 15n
+    const { paymentId, lastValidBlockHeight } = await buildTransaction(
+      opened.context,
+      opened.actor,
+      {
+        walletAddress: customer.address,
+        recipientAddress: shop.address,
+        amount: '0.007',
+        senderVerified: false,
+      },
+    )
+    await evm.mine()
+    const signature = await sendPlain(shop.address, paid)
+    await follow()
+    const height = Number(await evm.client.getBlockNumber())
+    await evm.mine(lastValidBlockHeight - height + Math.ceil(60_000 / evm.network.blockTimeMs))
+    later = 12 * 24 * HOUR_MS
+    await settled(paymentId, 'expired')
+    const list = async () => {
+      const page = { limit: 100, offset: 0 }
+      const { transfers } = await readUnmatched(opened.context, opened.actor, page)
+      return transfers.filter((transfer) => transfer.signature === signature)
+    }
+    const [transfer] = await list()
+    const id = transfer?.transferId ?? ''
+    await assignUnmatched(
+      opened.context,
+      { actor: opened.actor, transferId: id },
+      { paymentId, by: 'Ana' },
+    )
+    // In no book, and in the list that says so.
+    expect(await list()).toMatchObject([
+      { amountAtomic: paid.toString(), assigned: { paymentId, by: 'Ana' } },
+    ])
+    expect((await entries()).filter((row) => row.paymentId === paymentId)).toEqual([])
+
+    const recorded = Date.now() + later
+    const { attribution } = await readPaymentBody(opened.context, paymentId)
+    const request: unknown = attribution.request
+    const payerSignature = await customer.signTypedData(request as TypedDataDefinition)
+    await reportSubmitted(opened.context, opened.actor, { paymentId, signature, payerSignature })
+    await follow()
+    await expectLate(paymentId, await blockTime(signature), recorded)
+    expect(await list()).toEqual([])
+  })
+
+  test('adds an entry on the day of its block, which says when its proof was presented', async () => {
+    later = 0
+    const paid = 8n * 10n ** 15n
+    const signature = await sendPlain(shop.address, paid)
+    later = 20 * HOUR_MS
+    const resource = 'https://shop.example/a'
+    const recorded = Date.now() + later
+    const { paymentId } = await receivePayment(opened.context, opened.actor, {
+      walletAddress: shop.address,
+      paymentProof: await proveTxid({
+        payer: customer,
+        payTo: shop.address,
+        txRef: signature,
+        network: evm.network.network,
+        amount: paid,
+        url: resource,
+      }),
+      expectedAmount: '0.008',
+      resource,
+      timeout: 10,
+    })
+    await expectLate(paymentId ?? '', await blockTime(signature), recorded)
+  })
+})

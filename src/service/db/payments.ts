@@ -133,7 +133,11 @@ export async function findBySignature(
   return row
 }
 
-/** Moves a payment when it still has the status it is moved from; its caller has locked it. */
+/**
+ * Moves a payment when it still has the status it is moved from; its caller has locked it. One
+ * transaction may settle several proofs: its fee is written to the first of an account's payments, which
+ * `lockUses` puts in order. The payer's own payment always has it.
+ */
 export async function movePayment(
   tx: Database,
   move: { id: string; from: PaymentStatus; to: PaymentStatus; at: Date; facts?: MoveFacts },
@@ -142,8 +146,22 @@ export async function movePayment(
     throw new Error(`A payment does not move from ${move.from} to ${move.to}.`)
   await tx
     .update(payment)
-    .set({ ...move.facts, status: move.to, updatedAt: move.at })
+    .set({ ...move.facts, ...feeOnce(move), status: move.to, updatedAt: move.at })
     .where(and(eq(payment.id, move.id), eq(payment.status, move.from)))
+}
+
+/** A payment that our wallet was to settle books what that cost, so it keeps no other payment from having the fee. */
+function feeOnce({ id, facts }: { id: string; facts?: MoveFacts }) {
+  const { signature, fee, feePayer } = facts ?? {}
+  if (!signature || fee === undefined || fee === null) return {}
+  const booked = sql`${payment.mode} = 'received' and exists (
+    select from service.payment as other where other.account_id = payment.account_id and other.network = payment.network
+      and other.signature = ${signature} and other.id <> ${id} and other.fee is not null
+      and not exists (select from service.settlement_fee where payment_id = other.id))`
+  return {
+    fee: sql`case when ${booked} then null else ${fee.toString()}::numeric end`,
+    feePayer: sql`case when ${booked} then null else ${feePayer ?? null}::text end`,
+  }
 }
 
 /** Of a payment that the chain does not show: what an earlier block said of it is no longer so. */

@@ -287,8 +287,8 @@ function factsOf(
     blockHeight: height,
     blockHash,
     blockTime,
-    fee: feeAtomic,
-    feePayer,
+    // Which of the proofs that it settles has the fee is decided when they are used up.
+    ...(!(row.mode === 'received' && move.to === 'pending') && { fee: feeAtomic, feePayer }),
     nonce: transfer?.nonce ?? row.nonce,
     ...(move.to === 'failed' && { failure }),
     // The reason it was given up no longer applies.

@@ -270,6 +270,7 @@ async function insertReceived(
     sender: transfer.sender,
     recipient: transfer.recipient,
     resource: storable(resourceOf(recorded)),
+    confirmedAt: statuses.includes('confirmed') ? at : null,
     createdAt: at,
     updatedAt: at,
   })

@@ -627,6 +627,46 @@ describe('on Postgres', () => {
     expect(await booked(who)).toEqual([321n, 321n])
   })
 
+  test('fees on a network that is configured no more are in the currency that its payments name, in the list and in the overview', async () => {
+    const who = await openAccount(context)
+    const [polygon, other] = ['eip155:137', 'eip155:999'] as const
+    // Before the days of the overview, and renamed since.
+    for (const [symbol, ago] of [
+      ['MATIC', 50 * DAY],
+      ['POL', 40 * DAY],
+    ] as const)
+      await pay(who, { network: polygon, symbol, ago })
+    // Another account's, and a draft: neither says anything.
+    await pay(await openAccount(context), { network: polygon, symbol: 'THEIRS', ago: 1 })
+    await pay(who, { network: other, symbol: 'DRAFT', draft: true, status: 'created' })
+    for (const network of [polygon, other])
+      await pay(who, {
+        network,
+        asset: TOKEN,
+        symbol: 'USDC',
+        decimals: 6,
+        direction: 'sent',
+        fee: 7n,
+        feePayer: ALICE,
+      })
+    await ownWallet({ context, actor: who }, ALICE)
+    const read = async () => {
+      const { payments } = await readList(context, who, listQueryOf({}))
+      const { assets } = await readSummary(context, who, { wallets: undefined, days: 7 })
+      return [polygon, other].map((network) => [
+        payments.find((row) => row.network === network && row.fee)?.fee,
+        assets.find((row) => row.network === network && row.asset === NATIVE_ETH.address),
+      ])
+    }
+    const named = (symbol: string) => [
+      expect.objectContaining({ symbol, decimals: 18, amountAtomic: '7', own: true }),
+      expect.objectContaining({ symbol, decimals: 18, feesAtomic: '7' }),
+    ]
+    expect(await read()).toEqual([named('POL'), named('native')])
+    while ((await foldTallies(context.db)) > 0);
+    expect(await read()).toEqual([named('POL'), named('native')])
+  })
+
   test('the summary adds up exactly, day by day, each asset by itself', async () => {
     const who = await openAccount(context)
     const unit = 10n ** 30n + 1n

@@ -1,4 +1,4 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import { formatAmount } from '#contract/amount.ts'
 import type { EndpointReply } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
@@ -13,6 +13,7 @@ import {
 import type { Database } from '#postgres/open.ts'
 import type { PaymentRecord } from '../../db/payments.ts'
 import { settlementFee, settlementOrder } from '../../db/schema/proof.ts'
+import { WHOLE_ACCOUNT } from '../../db/schema/tally.ts'
 import { walletOwner } from '../../db/schema/wallet.ts'
 
 /** Later than any payment. */
@@ -30,7 +31,7 @@ export type FeeReader = {
 
 /**
  * What the chain took for the transactions of these payments, and from whom. Two queries, and only
- * where another wallet than the sender may have paid.
+ * where another wallet than the sender may have paid; one more for networks that are configured no more.
  */
 export async function readRowFees(
   db: Database,
@@ -46,13 +47,20 @@ export async function readRowFees(
     const fee = feeOf(row, settled.get(row.id))
     return fee ? [{ row, fee }] : []
   })
-  const owned = await readOwned(db, accountId, {
-    wallets,
-    payers: paid.flatMap(({ row, fee }) => (isSender(row, fee) ? [] : (fee.payer ?? []))),
-  })
+  const [owned, nativeOf] = await Promise.all([
+    readOwned(db, accountId, {
+      wallets,
+      payers: paid.flatMap(({ row, fee }) => (isSender(row, fee) ? [] : (fee.payer ?? []))),
+    }),
+    readNatives(db, {
+      networks,
+      accountId,
+      ids: paid.map(({ row }) => row.network),
+    }),
+  ])
   return new Map(
     paid.map(({ row, fee: { feeAtomic, payer } }) => {
-      const { symbol, decimals } = nativeOf(networks, row.network)
+      const { symbol, decimals } = nativeOf(row.network)
       const own = wallets
         ? payer !== null && wallets.includes(payer)
         : payer === row.sender
@@ -133,13 +141,49 @@ export function nativeAddress(network: string): string {
   return (familyOf(network) === 'evm' ? NATIVE_ETH : NATIVE_SOL).address
 }
 
-/** What network fees are paid in. */
-export function nativeOf(
-  networks: readonly Network[],
-  id: string,
-): Pick<Asset, 'symbol' | 'decimals'> {
-  const network = networks.find(({ network: each }) => each === id)
-  return network ? nativeAsset(network) : familyOf(id) === 'evm' ? NATIVE_ETH : NATIVE_SOL
+type NativeCurrency = Pick<Asset, 'symbol' | 'decimals'>
+
+/** Of an EVM network that is configured no more, where nothing was paid in it. */
+const UNNAMED: NativeCurrency = { symbol: 'native', decimals: NATIVE_ETH.decimals }
+
+/**
+ * What network fees are paid in: as configured, or as the account's last payment in it says where the
+ * network is configured no more. The tallies tell its day: no index finds an asset.
+ */
+export async function readNatives(
+  db: Database,
+  {
+    networks,
+    accountId,
+    ids,
+  }: Pick<FeeReader, 'networks' | 'accountId'> & { ids: readonly string[] },
+): Promise<(network: string) => NativeCurrency> {
+  const known = new Map<string, NativeCurrency>(
+    networks.map((each) => [each.network, nativeAsset(each)]),
+  )
+  const unknown = [...new Set(ids)].filter((id) => familyOf(id) === 'evm' && !known.has(id))
+  if (unknown.length > 0) {
+    const named = sql`account_id = ${accountId} and day >= 0 and asset = ${NATIVE_ETH.address} and network in (${sql.join(
+      unknown.map((id) => sql`${id}`),
+      sql`, `,
+    )})`
+    const { rows } = await db.execute<NativeCurrency & { network: string }>(sql`
+      select latest.network, last.symbol, last.decimals
+      from (
+        select network, max(day) as day from (
+          select network, day from service.payment_tally where ${named} and party = ${WHOLE_ACCOUNT} and payments > 0
+          union all select network, day from service.payment_change where ${named}
+        ) as days group by network
+      ) as latest
+      cross join lateral (
+        select symbol, decimals from service.payment
+        where account_id = ${accountId} and not draft and created_at >= to_timestamp(latest.day::float8 * 86400)
+          and payment.network = latest.network and asset = ${NATIVE_ETH.address}
+        order by created_at desc, id desc limit 1
+      ) as last`)
+    for (const { network, ...currency } of rows) known.set(network, currency)
+  }
+  return (id) => known.get(id) ?? (familyOf(id) === 'evm' ? UNNAMED : NATIVE_SOL)
 }
 
 /**

@@ -14,7 +14,7 @@ import { tallyParts } from '../../db/fold-tallies.ts'
 import { payment } from '../../db/schema/payment.ts'
 import { FEE_ONLY, WHOLE_ACCOUNT } from '../../db/schema/tally.ts'
 import { branchesOf, listed, seen } from './history-where.ts'
-import { nativeAddress, nativeOf } from './row-fees.ts'
+import { nativeAddress, readNatives } from './row-fees.ts'
 
 type Summary = EndpointReply<'paymentSummary'>
 
@@ -171,7 +171,10 @@ async function describeAsset(
   { network, asset, parts }: AssetParts,
 ): Promise<Pick<AssetSummary, 'symbol' | 'decimals'>> {
   if (asset === nativeAddress(network)) {
-    const { symbol, decimals } = nativeOf(config.networks, network)
+    const { networks } = config
+    const { symbol, decimals } = (await readNatives(db, { networks, accountId, ids: [network] }))(
+      network,
+    )
     return { symbol, decimals }
   }
   const configured = config.networks.find((each) => each.network === network)

@@ -1,16 +1,26 @@
 import { eq } from 'drizzle-orm'
-import { erc20Abi, parseEther, parseTransaction, toHex, type Hex } from 'viem'
+import {
+  encodeFunctionData,
+  erc20Abi,
+  parseAbi,
+  parseEther,
+  parseTransaction,
+  toHex,
+  type Hex,
+} from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '#contract/endpoints.ts'
 import type { Asset } from '#contract/network.ts'
 import { isPaid } from '#contract/payment.ts'
+import { multicall3 } from '#devnet/tokens/evm.ts'
 import {
   approvePermit2,
   deployTokens,
   evmPayer,
   payInvoice,
+  queueFrom,
   sendFrom,
   withFacilitator,
   type EvmTokens,
@@ -400,6 +410,131 @@ describe.each(['eip3009', 'permit2'] as const)('an authorization by %s', (method
       expect(fee?.own).toBe(by === 'payee')
     }
     expect(booked).toBeGreaterThan(0n)
+  })
+})
+
+describe('a transaction that settles three proofs', () => {
+  /** The payee executes in one call what it was given, and pays for it once. */
+  async function executeTogether(all: Parties, transactions: readonly string[]): Promise<bigint> {
+    const calls = transactions.map((transaction) => {
+      const { to, data } = parseTransaction(toHex(Buffer.from(transaction, 'base64')))
+      if (!to || !data) throw new Error('no call')
+      return { target: to, allowFailure: false, callData: data }
+    })
+    const before = await evm.client.getBalance({ address: all.payee.address })
+    await queueFrom(evm, all.payee, {
+      tip: 5n * 10n ** 9n,
+      to: multicall3.address,
+      data: encodeFunctionData({
+        abi: parseAbi([
+          'struct Call { address target; bool allowFailure; bytes callData; }',
+          'function aggregate3(Call[] calls)',
+        ]),
+        functionName: 'aggregate3',
+        args: [calls],
+      }),
+      gas: 1_000_000n,
+    })
+    await evm.mine()
+    return before - (await evm.client.getBalance({ address: all.payee.address }))
+  }
+
+  /** What the list books of these payments as fees of the account. */
+  async function booked(paymentIds: readonly string[]): Promise<bigint[]> {
+    const fees = await Promise.all(paymentIds.map((id) => feeOf(id)))
+    return fees.flatMap((fee) => (fee?.own ? [BigInt(fee.amountAtomic)] : []))
+  }
+
+  async function built() {
+    const all = await parties()
+    await registerPayee(fixture.context, fixture.actor.accountId, all.payee.address)
+    const ids: string[] = []
+    const transactions: string[] = []
+    for (let count = 0; count < 3; count++) {
+      const { paymentId, transaction } = await fixture.build(all.payee, await dollars(all))
+      ids.push(paymentId)
+      transactions.push(transaction)
+    }
+    return { all, ids, transactions }
+  }
+
+  test.each(['confirmed', 'finalized'])(
+    'books its fee once in the list and in the overview when they are %s',
+    async (status) => {
+      const { all, ids, transactions } = await built()
+      const feesBefore = await readFees()
+      const spent = await executeTogether(all, transactions)
+      for (const id of ids) await fixture.followed(id, status)
+      expect(await booked(ids)).toEqual([spent])
+      expect((await readFees()) - feesBefore).toBe(spent)
+    },
+  )
+
+  test('books its fee where another of them is in the books with what our wallet paid for it', async () => {
+    const all = await parties()
+    await registerPayee(fixture.context, fixture.actor.accountId, all.payee.address)
+    const secret = generatePrivateKey()
+    await evm.client.setBalance({ address: privateKeyToAddress(secret), value: parseEther('1') })
+    const sponsored = await withFacilitator(fixture.context, fixture.actor.accountId, {
+      evm: secret,
+    })
+    const presented = await dollars(all)
+    const orders = [
+      await fixture.build(all.payee, presented),
+      await fixture.build(all.payee, await dollars(all)),
+    ]
+    const present = () =>
+      receivePayment(sponsored, fixture.actor, {
+        walletAddress: all.payee.address,
+        paymentProof: presented,
+        expectedAmount: '1',
+        asset: 'USDC',
+        resource: URL,
+        timeout: 1,
+      })
+    const { paymentId } = await present()
+    const feesBefore = await readFees()
+    const spent = await executeTogether(
+      all,
+      orders.map(({ transaction }) => transaction),
+    )
+    await evm.mine(2)
+    // The first of them that is confirmed.
+    expect(await present()).toMatchObject({ verified: true, paymentId })
+    const ids = [paymentId ?? '', orders[1]?.paymentId ?? '']
+    for (const id of ids) await fixture.followed(id, 'finalized')
+    const held = await evm.client.getBalance({ address: privateKeyToAddress(secret) })
+    const reverted = parseEther('1') - held
+    expect(reverted).toBeGreaterThan(0n)
+    expect(await booked(ids)).toEqual([reverted, spent])
+    expect((await readFees()) - feesBefore).toBe(reverted + spent)
+  })
+
+  test('books its fee once after its block was replaced', async () => {
+    const { all, ids, transactions } = await built()
+    const feesBefore = await readFees()
+    await executeTogether(all, transactions)
+    const [hash] = (await evm.client.getBlock()).transactions
+    if (!hash) throw new Error('no transaction')
+    const raw = await evm.client.request({
+      method: 'eth_getRawTransactionByHash' as never,
+      params: [hash] as never,
+    })
+    for (const id of ids) await fixture.followed(id, 'confirmed')
+    const { blockNumber } = await evm.client.getTransactionReceipt({ hash })
+    const depth = Number((await evm.client.getBlockNumber()) - blockNumber) + 1
+    await evm.client.request({ method: 'anvil_reorg' as never, params: [depth, []] as never })
+    await fixture.follow()
+    expect(await Promise.all(ids.map((id) => fixture.status(id)))).toEqual(
+      ids.map(() => 'rolled_back'),
+    )
+    expect([await booked(ids), (await readFees()) - feesBefore]).toEqual([[], 0n])
+    await evm.client.sendRawTransaction({ serializedTransaction: raw }).catch(() => undefined)
+    for (const id of ids) await fixture.followed(id, 'finalized')
+    const { gasUsed, effectiveGasPrice } = await evm.client.getTransactionReceipt({ hash })
+    const spent = gasUsed * effectiveGasPrice
+    expect(await booked(ids)).toEqual([spent])
+    expect((await readFees()) - feesBefore).toBe(spent)
   })
 })
 

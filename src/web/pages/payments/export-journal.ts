@@ -8,6 +8,7 @@ import { descriptionOf, referenceOf } from '../../payment-view/describe-row.ts'
 
 /** A quantity of one asset of one network. Amounts of different commodities are never added up. */
 export type Commodity = {
+  /** Of network and address alone: issuers and operators rename assets, and two may have one symbol. */
   name: string
   symbol: string
   network: string
@@ -83,18 +84,17 @@ export function walletAccount({ network }: Pick<PaymentRow, 'network'>, address:
   return `assets:${network.replaceAll(':', '-')}:${address}`
 }
 
-/** The symbol of a token is its issuer's choice, so its address is part of the name. */
 function commodityOf(row: PaymentRow): Commodity {
   const { network, asset, symbol, decimals } = row
   if (isNative(row)) return nativeCommodity(network, row)
-  return { name: `${plain(symbol)}@${network}/${asset}`, symbol, network, asset, decimals }
+  return { name: `${network}/${asset}`, symbol, network, asset, decimals }
 }
 
 function nativeCommodity(
   network: string,
   { symbol, decimals }: { symbol: string; decimals: number },
 ): Commodity {
-  return { name: `${plain(symbol)}@${network}`, symbol, network, asset: null, decimals }
+  return { name: `${network}/native`, symbol, network, asset: null, decimals }
 }
 
 /** Both sentinels are no address of a token. */
@@ -102,14 +102,20 @@ function isNative({ asset, network }: PaymentRow): boolean {
   return asset === (network.startsWith('eip155:') ? NATIVE_ETH.address : NATIVE_SOL.address)
 }
 
-/** Nothing that ends a quoted name or a line. */
-function plain(symbol: string): string {
-  return symbol.replace(/[^\p{L}\p{N}.$₮-]/gu, '')
+/** The symbol as the comment of a posting: nothing that ends a line or begins a tag. */
+function commentOf({ symbol }: Commodity): string {
+  const plain = symbol.replace(/[^\p{L}\p{N}.$₮-]/gu, '')
+  return plain === '' ? '' : `  ; ${plain}`
 }
 
 /** When the money moved: by its block, or when the service noted it. */
 export function dateOfEntry({ blockTime, confirmedAt, timestamp }: PaymentRow): string {
   return new Date(blockTime ?? confirmedAt ?? timestamp).toISOString()
+}
+
+/** When the service recorded it as confirmed: days after its block where its evidence came late. Empty for what failed. */
+export function recordedAt({ confirmedAt }: PaymentRow): string {
+  return confirmedAt === null ? '' : new Date(confirmedAt).toISOString()
 }
 
 const amountOf = ({ atomic, commodity }: Posting) => formatAmount(atomic, commodity.decimals)
@@ -133,6 +139,7 @@ const columns: readonly [name: string, read: (row: PaymentRow, posting: Posting)
   ['refund_of', (row) => row.refundOf ?? ''],
   ['refund_reason', (row) => row.refundReason ?? ''],
   ['transaction', (row) => row.signature ?? ''],
+  ['confirmed_at', recordedAt],
 ]
 const FIGURES: ReadonlySet<string> = new Set(['amount', 'amount_atomic', 'fiat_amount'])
 
@@ -173,22 +180,23 @@ export function hledgerRows(rows: readonly PaymentRow[]): string {
       const text = [referenceOf(row), descriptionOf(row), row.refundReason]
         .flatMap((part) => (part === null ? [] : oneLine(part)))
         .join(' - ')
-      const tags = row.signature === null ? '' : `    ; transaction:${row.signature}\n`
+      const tags = [
+        ['transaction', row.signature ?? ''],
+        ['confirmed_at', recordedAt(row)],
+      ].flatMap(([name, value]) => (value === '' ? [] : `    ; ${name}:${value}\n`))
       const lines = postings.map(
         (posting) =>
-          `    ${posting.account}  ${amountOf(posting)} ${JSON.stringify(posting.commodity.name)}\n`,
+          `    ${posting.account}  ${amountOf(posting)} "${posting.commodity.name}"${commentOf(posting.commodity)}\n`,
       )
       const head = `${date} ${mark} (${row.paymentId}) ${text}`.trimEnd()
-      return `\n${priceOf(row, date)}${head}\n${tags}${lines.join('')}`
+      return `\n${priceOf(row, date)}${head}\n${[...tags, ...lines].join('')}`
     })
     .join('')
 }
 
 function priceOf(row: PaymentRow, date: string): string {
   const quote = quoteOf(row.metadata)
-  return quote
-    ? `P ${date} ${JSON.stringify(commodityOf(row).name)} ${quote.rate} ${quote.currency}\n`
-    : ''
+  return quote ? `P ${date} "${commodityOf(row).name}" ${quote.rate} ${quote.currency}\n` : ''
 }
 
 function oneLine(text: string): string {

@@ -128,8 +128,8 @@ test('a refund received lowers what was spent, and a refund sent what was earned
   const postings = (type: PaymentRow['type']) =>
     hledgerRows([{ ...row, type, refundOf: 'pay_0', metadata: null }])
       .split('\n')
-      .filter((line) => line.startsWith('    ') && !line.includes(';'))
-      .map((line) => line.trim().replace(/ "ETH@eip155:1"$/, ''))
+      .filter((line) => /^ {4}[^ ;]/.test(line))
+      .map((line) => line.trim().replace(/ "eip155:1\/native" {2}; ETH$/, ''))
   expect(postings('received')).toEqual([
     'assets:eip155-1:0x2  0.000000000000000001',
     'expenses:payments  -0.000000000000000001',
@@ -138,4 +138,39 @@ test('a refund received lowers what was spent, and a refund sent what was earned
     'income:refunds  0.000000000000000001',
     'assets:eip155-1:0x1  -0.000000000000000001',
   ])
+})
+
+test('an asset is one commodity whatever its symbol, and two assets are two', () => {
+  const usdt = '0xc2132D05D31c914a87C6611C10748AEb04B58e8F'
+  const polygon = { ...row, network: 'eip155:137', metadata: null }
+  const token = { ...polygon, asset: usdt, decimals: 6 }
+  const fee = { amount: '0.1', amountAtomic: '1', decimals: 18, payer: '0x2', own: true }
+  const rows: PaymentRow[] = [
+    { ...token, symbol: 'USDT' },
+    { ...token, symbol: 'USD₮0', fee: { ...fee, symbol: 'POL' } },
+    { ...token, asset: '0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174', symbol: 'USDT' },
+    { ...polygon, symbol: 'MATIC' },
+    { ...polygon, symbol: 'POL', fee: { ...fee, symbol: 'ETH' } },
+  ]
+  const names = ['eip155:137/native', `eip155:137/${usdt}`, `eip155:137/${rows[2]?.asset}`]
+  const text = hledgerRows(rows)
+  const posted = [...text.matchAll(/^ {4}\S+(?: fees)? {2}-?[\d.]+ "([^"]+)"/gm)].map(
+    ([, name]) => name,
+  )
+  expect(posted).toHaveLength(14)
+  expect(new Set(posted)).toEqual(new Set(names))
+  // What it was called then is beside it.
+  const called = [...text.matchAll(/" {2}; (\S+)$/gm)].map(([, symbol]) => symbol)
+  expect([...new Set(called)]).toEqual(['USDT', 'USD₮0', 'POL', 'MATIC', 'ETH'])
+  const journal: ExportOptions = { ...csv, format: 'journal', mark: false }
+  const [head = []] = readCsv(exportHead(journal))
+  const cells = readCsv(exportRows(rows, new Map(), { ...journal, first: true }))
+  expect(new Set(cells.map((line) => line[head.indexOf('commodity')]))).toEqual(new Set(names))
+  expect(new Set(cells.map((line) => line[head.indexOf('symbol')]))).toEqual(new Set(called))
+})
+
+test('a symbol adds neither a tag nor a line', () => {
+  const text = hledgerRows([{ ...row, symbol: 'A:b, c\n"d;', metadata: null }])
+  expect(text).toContain('"eip155:1/native"  ; Abcd\n')
+  expect(hledgerRows([{ ...row, symbol: '⚡', metadata: null }])).toContain('"eip155:1/native"\n')
 })

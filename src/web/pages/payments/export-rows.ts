@@ -10,7 +10,13 @@ import type { Viewer } from '../../api/queries.ts'
 import { readAllPayments } from '../../api/read-all.ts'
 import { csvLine } from '../../local-data/csv-cell.ts'
 import { descriptionOf, referenceOf } from '../../payment-view/describe-row.ts'
-import { HLEDGER_HEAD, hledgerRows, journalHead, journalRows } from './export-journal.ts'
+import {
+  HLEDGER_HEAD,
+  hledgerRows,
+  journalHead,
+  journalRows,
+  recordedAt,
+} from './export-journal.ts'
 
 /** `journal`: CSV, one line a posting. */
 export type ExportFormat = 'csv' | 'json' | 'journal' | 'hledger'
@@ -65,6 +71,7 @@ const fields: readonly [
   ['refund_pending_atomic', ({ refund }) => refund.pendingAtomic],
   ['transaction', (row) => row.signature ?? ''],
   ['block_time', (row) => dateOf(row.blockTime ?? undefined)],
+  ['confirmed_at', recordedAt],
   ['mode', (row) => row.mode],
   ['labels', (_, note) => note?.labels.join(', ') ?? ''],
   ['note', (_, note) => note?.note ?? ''],
