@@ -148,10 +148,22 @@ describe('a paid request as a command', () => {
 
   test('is the very request, whatever a shell finds in it', () => {
     expect(wordsOf(toCurl(request, payment))).toEqual([
-      ...['--globoff', '--output', 'answer', '--request', 'POST'],
-      ...['--header', "Accept: a'b", '--header', 'X-Empty;'],
-      ...['--header', 'PAYMENT-SIGNATURE: eyJhIjoxfQ==', '--header', 'Content-Type:'],
-      ...['--data-raw', "@it's `id` $HOME\n\\ end", "https://shop.example/it's?a=[1]&b=$(id)"],
+      '--globoff',
+      '--output',
+      'answer',
+      '--request',
+      'POST',
+      '--header',
+      "Accept: a'b",
+      '--header',
+      'X-Empty;',
+      '--header',
+      'PAYMENT-SIGNATURE: eyJhIjoxfQ==',
+      '--header',
+      'Content-Type:',
+      '--data-raw',
+      "@it's `id` $HOME\n\\ end",
+      "https://shop.example/it's?a=[1]&b=$(id)",
     ])
   })
 
