@@ -483,27 +483,31 @@ describe('a transaction that settles three proofs', () => {
       await fixture.build(all.payee, presented),
       await fixture.build(all.payee, await dollars(all)),
     ]
-    const present = () =>
-      receivePayment(sponsored, fixture.actor, {
-        walletAddress: all.payee.address,
-        paymentProof: presented,
-        expectedAmount: '1',
-        asset: 'USDC',
-        resource: URL,
-        timeout: 1,
-      })
-    const { paymentId } = await present()
     const feesBefore = await readFees()
+    // The first of them that is confirmed.
+    const presenting = receivePayment(sponsored, fixture.actor, {
+      walletAddress: all.payee.address,
+      paymentProof: presented,
+      expectedAmount: '1',
+      asset: 'USDC',
+      resource: URL,
+      timeout: 30,
+    })
+    const address = privateKeyToAddress(secret)
+    await eventually(
+      () => evm.client.getTransactionCount({ address, blockTag: 'pending' }),
+      (count) => count > 0,
+    )
     const spent = await executeTogether(
       all,
       orders.map(({ transaction }) => transaction),
     )
     await evm.mine(2)
-    // The first of them that is confirmed.
-    expect(await present()).toMatchObject({ verified: true, paymentId })
+    const { paymentId, verified } = await presenting
+    expect(verified).toBe(true)
     const ids = [paymentId ?? '', orders[1]?.paymentId ?? '']
     for (const id of ids) await fixture.followed(id, 'finalized')
-    const held = await evm.client.getBalance({ address: privateKeyToAddress(secret) })
+    const held = await evm.client.getBalance({ address })
     const reverted = parseEther('1') - held
     expect(reverted).toBeGreaterThan(0n)
     expect(await booked(ids)).toEqual([reverted, spent])
