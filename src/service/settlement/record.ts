@@ -41,13 +41,7 @@ export async function recordLanded(
   recorded: Known,
   landed: LandedObservation,
 ): Promise<PaymentRecord> {
-  return context.db.transaction(async (tx) => {
-    const row = await usedFor({ ...context, db: tx }, recorded, landed)
-    // It is no longer unmatched, even if a person had assigned it to something. Callers without a key decide nothing about the money of an account.
-    if (recorded.signature !== null && recorded.lease.scope !== KEYLESS_SCOPE)
-      await markMatched(tx, { ...row, signature: recorded.signature }, row.id)
-    return row
-  })
+  return context.db.transaction((tx) => usedFor({ ...context, db: tx }, recorded, landed))
 }
 
 async function usedFor(
@@ -326,6 +320,7 @@ async function consume(
     throw undecided(
       'This request took longer than its hold on the proof. Nothing is decided; send the same request again.',
     )
-  if (signature !== null)
+  // It is no longer unmatched, even if a person had assigned it to something. Callers without a key decide nothing about the money of an account.
+  if (signature !== null && lease.scope !== KEYLESS_SCOPE)
     await markMatched(tx, { accountId, network: lease.network, signature }, facts.paymentId)
 }
