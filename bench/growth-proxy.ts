@@ -40,7 +40,6 @@ const make =
     textAt(succeed(asReply(await operator.post(`/api${path}`, body))).body, field)
 
 const makeInvoice = make('/invoices', INVOICE, 'invoice.id')
-const makeFile = make('/files', fileTerms, 'file.id')
 const byId: Body = (_shop, _turn, id) => ({ id })
 const SHORT = { price: { currency: 'ETH', amount: '0.01' } }
 
@@ -192,7 +191,7 @@ export const PROXY_CASES: Record<keyof typeof browserEndpoints, Cases> = {
   ],
   fileWithdraw: [ask('/files/withdraw', (_shop, turn) => ({ id: copyId('fil', turn + 1) }))],
   fileRestore: [ask('/files/restore', (_shop, turn) => ({ id: copyId('fil', turn + 1) }))],
-  fileDelete: [ask('/files/delete', byId, { made: makeFile })],
+  fileDelete: 'Possible a day after a file was withdrawn; it looks up the purchases of one file.',
   fileOpen: [ask('/files/open', ({ fileCode }) => ({ code: fileCode }))],
   fileDownload: 'Answers who has paid; it looks up one purchase by file and wallet.',
   mailRead: PEOPLE,

@@ -18,7 +18,7 @@ const option = (name: string) => argv[argv.indexOf(name) + 1 || argv.length]
 const SMALL = 1_000
 const LARGE = Number(option('--payments') ?? (QUICK ? 10_000 : 1_000_000))
 const ONLY = option('--only') ?? ''
-const ROUNDS = 20
+const ROUNDS = QUICK ? 4 : 20
 const WARM = 2
 /** Beside itself when there is little. */
 const MOST_RATIO = 2
