@@ -8,7 +8,7 @@ import {
   orderOfTransfer,
   paidAt,
   undeliveredAt,
-  type Shop,
+  type GrowthShop,
 } from './growth-shop.ts'
 
 /** What `bench:growth` asks the service. */
@@ -16,17 +16,17 @@ import {
 /** A request that is timed. */
 export type Request = () => Promise<ApiReply>
 
-export type Case = {
+export type GrowthCase = {
   /** Which of several. */
   name?: string | undefined
   /** A bar beside the ratio, for the large one. */
   mostMs?: number | undefined
   /** What comes before the request, not timed. `turn` counts rounds: what one uses up, no other asks for. */
-  prepare: (shop: Shop, turn: number) => Promise<Request>
+  prepare: (shop: GrowthShop, turn: number) => Promise<Request>
 }
 
 /** Cases, or why there is none. */
-export type Cases = readonly Case[] | string
+export type GrowthCases = readonly GrowthCase[] | string
 
 /** The design's, for the overview. */
 const OVERVIEW_MS = 50
@@ -35,13 +35,13 @@ const KEYS = 'Rows of keys, of which an account has few.'
 const WEBHOOKS = 'Rows of webhooks, of which an account has few.'
 const CHAIN = 'Reads no rows of payments.'
 
-type Path = string | ((shop: Shop, turn: number) => string)
-type More = Pick<Case, 'name' | 'mostMs'>
+type Path = string | ((shop: GrowthShop, turn: number) => string)
+type More = Pick<GrowthCase, 'name' | 'mostMs'>
 
-const pathOf = (path: Path, shop: Shop, turn: number) =>
+const pathOf = (path: Path, shop: GrowthShop, turn: number) =>
   typeof path === 'string' ? path : path(shop, turn)
 
-function read(path: Path, more: More = {}): Case {
+function read(path: Path, more: More = {}): GrowthCase {
   return {
     ...more,
     prepare: async (shop, turn) => {
@@ -54,7 +54,9 @@ function read(path: Path, more: More = {}): Case {
 type Write = { path: string; body: object; headers?: Record<string, string> }
 
 /** What a write asks is made before it, by requests that are not timed. */
-function write(make: (shop: Shop, turn: number) => Write | Promise<Write>): readonly [Case] {
+function write(
+  make: (shop: GrowthShop, turn: number) => Write | Promise<Write>,
+): readonly [GrowthCase] {
   return [
     {
       prepare: async (shop, turn) => {
@@ -65,14 +67,14 @@ function write(make: (shop: Shop, turn: number) => Write | Promise<Write>): read
   ]
 }
 
-const payout = ({ t }: Shop) => t.a.payout.evm.address
-const cursors = new Map<Shop, string>()
+const payout = ({ t }: GrowthShop) => t.a.payout.evm.address
+const cursors = new Map<GrowthShop, string>()
 
 const made = async (asked: Promise<ApiReply>, field: string) =>
   textAt(succeed(await asked).body, field)
 
 /** Behind a cursor in the middle of the history. */
-function behindCursor(path: (shop: Shop) => string): Case {
+function behindCursor(path: (shop: GrowthShop) => string): GrowthCase {
   return {
     name: 'behind a cursor in the middle',
     prepare: async (shop) => {
@@ -85,19 +87,19 @@ function behindCursor(path: (shop: Shop) => string): Case {
   }
 }
 
-const draftRefund = ({ t }: Shop, paymentId: string) =>
+const draftRefund = ({ t }: GrowthShop, paymentId: string) =>
   made(t.a.api.post('/transaction/refund', { paymentId, amount: 0.001 }), 'paymentId')
 
-async function requestRefund({ t, payer }: Shop, paymentId: string): Promise<object> {
+async function requestRefund({ t, payer }: GrowthShop, paymentId: string): Promise<object> {
   const { body } = succeed(await t.a.api.get(`/refund-requests/${paymentId}`))
   return signRefundRequest(t, payer, body)
 }
 
 /** A request for a refund that is open; it is the copy with this number. */
-const requestAt = async ({ t }: Shop, turn: number) =>
+const requestAt = async ({ t }: GrowthShop, turn: number) =>
   made(t.a.api.get(`/refund-requests/${paidAt(turn, 0)}`), 'requests.0.requestId')
 
-const prove = async ({ t }: Shop, method: 'evm txid' | 'evm eip3009'): Promise<Presented> => {
+const prove = async ({ t }: GrowthShop, method: 'evm txid' | 'evm eip3009'): Promise<Presented> => {
   const proof = await makeProof(t, { method, payTo: t.a.payout.evm.address })
   await t.evm.mine(3)
   return proof
@@ -105,7 +107,7 @@ const prove = async ({ t }: Shop, method: 'evm txid' | 'evm eip3009'): Promise<P
 
 const ASYNC = { Prefer: 'respond-async' }
 
-export const SERVICE_CASES: Record<EndpointName, Cases> = {
+export const SERVICE_CASES: Record<EndpointName, GrowthCases> = {
   transactionSend: write((shop) => ({
     path: '/transaction/send',
     body: { walletAddress: shop.payer.address, recipientAddress: payout(shop), amount: 0.001 },

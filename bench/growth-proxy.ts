@@ -2,8 +2,8 @@ import type { browserEndpoints } from '#contract/browser-endpoints.ts'
 import { succeed, textAt } from '#testing/api-client.ts'
 import { INVOICE, PRODUCT, fileTerms } from '#testing/proxy-cells.ts'
 import { asReply } from '#testing/tenant-proxy.ts'
-import type { Case, Cases } from './growth-cases.ts'
-import { copyId, customerAt, linkCode, paidAt, type Shop } from './growth-shop.ts'
+import type { GrowthCase, GrowthCases } from './growth-cases.ts'
+import { copyId, customerAt, linkCode, paidAt, type GrowthShop } from './growth-shop.ts'
 
 /** What `bench:growth` asks the proxy, as an owner who is signed in. */
 
@@ -11,10 +11,10 @@ const NONE = 'Reads no rows that payments add to.'
 const PEOPLE = 'Rows of people, of whom a merchant has few.'
 const WALLETS = 'Rows of managed wallets, of which an account has few.'
 
-type Body = object | ((shop: Shop, turn: number, prepared: string) => object)
-type Made = (shop: Shop, turn: number) => Promise<string>
+type Body = object | ((shop: GrowthShop, turn: number, prepared: string) => object)
+type Made = (shop: GrowthShop, turn: number) => Promise<string>
 
-function look(path: string): Case {
+function look(path: string): GrowthCase {
   return {
     prepare:
       async ({ operator }) =>
@@ -23,7 +23,7 @@ function look(path: string): Case {
   }
 }
 
-function ask(path: string, body: Body, more: { name?: string; made?: Made } = {}): Case {
+function ask(path: string, body: Body, more: { name?: string; made?: Made } = {}): GrowthCase {
   return {
     name: more.name,
     prepare: async (shop, turn) => {
@@ -49,7 +49,7 @@ const issued: Made = async (shop, turn) => {
   return id
 }
 
-export const PROXY_CASES: Record<keyof typeof browserEndpoints, Cases> = {
+export const PROXY_CASES: Record<keyof typeof browserEndpoints, GrowthCases> = {
   config: NONE,
   session: NONE,
   sessionChallenge: NONE,

@@ -25,7 +25,7 @@ import { copyRows, withoutIndexes } from './rows.ts'
  * really made, and its rows are copied: 65 % orders paid in the dashboard, 15 % settlements, 10 % proofs, 5 % hosted payments, 5 % expired orders;
  * 20,000 customers, and one who makes every twentieth payment.
  */
-export type Shop = AsyncDisposable & {
+export type GrowthShop = AsyncDisposable & {
   t: Tenants
   proxy: TenantProxy
   operator: TestBrowser
@@ -60,14 +60,14 @@ export const copyId = (prefix: string, n: number) =>
   `${prefix}_${String(n).padStart(22, 'A').replaceAll('0', 'Z')}`
 export const linkCode = (n: number) => String(n).padStart(12, 'B').replaceAll('0', 'Z')
 export const customerAt = (n: number) => `0x${String(20_000 + (n % 20_000)).padStart(40, '1')}`
-/** A payment for an order: `place` says which one of the `turn`th round; those of 0 are of whoever pays often. */
+/** A payment for an order: `place` says which one of the `turn`th round; the first two are of the customer who pays often. */
 export const paidAt = (turn: number, place: number) =>
   copyId('pay', ROUND * (turn % FEW) + (place < 2 ? (OFTEN[place] ?? 0) : FIRST_PAID + 6 + place))
 export const undeliveredAt = (turn: number) => copyId('pay', ROUND * (turn % FEW) + 9)
 /** The order that a transfer without evidence fits. */
 export const orderOfTransfer = (n: number) => copyId('pay', ROUND * n)
 
-export async function openShop(rows: number): Promise<Shop> {
+export async function openShop(rows: number): Promise<GrowthShop> {
   await using stack = new AsyncDisposableStack()
   const t = stack.use(await openTenants())
   const proxy = stack.use(await openProxy(t))
@@ -76,11 +76,11 @@ export async function openShop(rows: number): Promise<Shop> {
   const service = await connect(stack, t.service.context.config.database)
   const bff = await connect(stack, proxy.config.database)
   const templates = await makeTemplates(t)
-  const { webhook, ...made } = await makeMerchantRows(t, operator)
+  const { webhook, ...made } = await makeMerchantRows(t, operator, templates.payments.at(-1) ?? '')
   await fillService(t, { client: service, rows, templates, webhook })
   await fillProxy(bff, { rows, ...made })
   while ((await foldTallies(t.service.context.db)) > 0);
-  const sizes: Shop['sizes'] = []
+  const sizes: GrowthShop['sizes'] = []
   for (const client of [service, bff]) {
     // As a database that has been running for a while: its statistics are known and its pages marked.
     await client.query('vacuum analyze')
@@ -174,7 +174,7 @@ async function makeTemplates(t: Tenants): Promise<Templates> {
 }
 
 /** One of each thing that a merchant has beside payments. */
-async function makeMerchantRows(t: Tenants, operator: TestBrowser) {
+async function makeMerchantRows(t: Tenants, operator: TestBrowser, noted: string) {
   const ask = async (path: string, body: unknown) =>
     succeed(asReply(await operator.post(`/api${path}`, body))).body
   const hook = succeed(await t.a.api.post('/webhooks', { url: 'https://shop.example/webhooks' }))
@@ -187,8 +187,10 @@ async function makeMerchantRows(t: Tenants, operator: TestBrowser) {
     'invoice.id',
   )
   await ask('/invoices/issue', { id: invoice })
+  await ask('/notes', { paymentIds: [noted], note: 'Sent with the second parcel.' })
   return {
     webhook,
+    noted,
     invoice,
     link: textAt(
       await ask('/links/short', { price: { currency: 'ETH', amount: '0.01' } }),
@@ -322,10 +324,12 @@ async function fillService(
   await client.query('delete from service.wallet_ledger')
 }
 
-type ProxyFilling = { rows: number; link: string; product: string; invoice: string; file: string }
+type ProxyFilling = Record<'link' | 'product' | 'invoice' | 'file' | 'noted', string> & {
+  rows: number
+}
 
 async function fillProxy(client: pg.Client, filling: ProxyFilling): Promise<void> {
-  const { rows, link, product, invoice, file } = filling
+  const { rows, link, product, invoice, file, noted } = filling
   const share = (part: number) => Math.max(FEW, Math.floor(rows / part))
   const [links, paymentId] = [share(100), id('pay')]
   const age = `${2 * DAY_S} + n * 31`
@@ -349,6 +353,11 @@ async function fillProxy(client: pg.Client, filling: ProxyFilling): Promise<void
     ...of(share(10_000), file),
     key: 'id',
     set: { id: id('fil'), code: `translate(lpad(n::text, 12, 'B'), '0', 'Z')` },
+  })
+  await copyRows(client, 'bff.payment_note', {
+    ...of(share(20), noted),
+    key: 'payment_id',
+    set: { payment_id: paymentId, labels: `array['label ' || n % 50]` },
   })
   await client.query(
     `insert into bff.invoice_customer (id, name, email, used_at)
@@ -378,11 +387,6 @@ async function fillProxy(client: pg.Client, filling: ProxyFilling): Promise<void
     'link_payment (id, link_id, request_key, payment_id, sender, status, arrival, created_at, checked_at, recorded)',
     `'lpy_' || n, ${id('lnk', `1 + n % ${links}`)}, 'key' || n, ${id('pay', '4 * n')}, ${customer()}, 'finalized', 1 + n / ${links}, at, at, true`,
     share(4),
-  )
-  await fill(
-    'payment_note (owner, payment_id, labels, note, updated_by, updated_at)',
-    `'desk', ${paymentId}, array['label ' || n % 50], 'Sent with the second parcel.', ${customer()}, at`,
-    share(20),
   )
   await fill(
     'customer_profile (wallet, name, labels, note, words, updated_by, updated_at)',

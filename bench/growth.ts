@@ -4,9 +4,9 @@ import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { succeed } from '#testing/api-client.ts'
 import { QUICK, runBench, spread } from './bench.ts'
-import { SERVICE_CASES, type Case, type Cases, type Request } from './growth-cases.ts'
+import { SERVICE_CASES, type GrowthCase, type GrowthCases, type Request } from './growth-cases.ts'
 import { PROXY_CASES } from './growth-proxy.ts'
-import { openShop, type Shop } from './growth-shop.ts'
+import { openShop, type GrowthShop } from './growth-shop.ts'
 
 /**
  * `npm run bench:growth`: every request of the service and of the proxy that goes by an account's rows, at 1,000 payments and at a million, in turn:
@@ -25,7 +25,7 @@ const MOST_RATIO = 2
 /** Tables that take less are not printed. */
 const LEAST_BYTES = 2
 
-const ALL: Record<string, Cases> = { ...SERVICE_CASES, ...PROXY_CASES }
+const ALL: Record<string, GrowthCases> = { ...SERVICE_CASES, ...PROXY_CASES }
 const TABLE: Record<string, { method: string }> = { ...endpoints, ...browserEndpoints }
 const missing = Object.keys(TABLE).filter((name) => ALL[name] === undefined)
 if (missing.length > 0)
@@ -51,7 +51,7 @@ async function time(ask: Request): Promise<number> {
   }
 }
 
-async function measure(one: Case, shops: readonly [small: Shop, large: Shop]) {
+async function measure(one: GrowthCase, shops: readonly [small: GrowthShop, large: GrowthShop]) {
   const times: [number, number][] = []
   for (let turn = 0; turn < WARM + ROUNDS; turn++) {
     const took: [number, number] = [0, 0]
