@@ -14,6 +14,8 @@ import { readCustomers } from '#service/payments/list/customers.ts'
 import { readHistory, readList } from '#service/payments/list/history.ts'
 import { readSummary } from '#service/payments/list/summary.ts'
 import { openContext, ownWallet } from '#testing/service-context.ts'
+import { spread, type Percentiles } from './bench.ts'
+import { withoutIndexes } from './rows.ts'
 
 /**
  * Reads pages of a long history on a real Postgres, near and far side by side in one run, and prints their ratios with their bars.
@@ -52,14 +54,9 @@ const target = context.config.database
 if (!('url' in target)) throw new Error('This measures a Postgres server.')
 const setUp = new pg.Client({ connectionString: target.migrationUrl ?? target.url })
 await setUp.connect()
-// Built after the rows, an index takes minutes less; the primary key stays.
-const { rows: indexes } = await setUp.query<{ name: string; definition: string }>(
-  `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
-  where indrelid = 'service.payment'::regclass and not exists (select from pg_constraint where conindid = indexrelid)`,
-)
-for (const { name } of indexes) await setUp.query(`drop index ${name}`)
-await setUp.query(
-  `insert into service.payment (id, account_id, mode, status, network, asset, symbol, decimals, amount, sender, recipient, resource, metadata, signature, created_at, updated_at)
+await withoutIndexes(setUp, 'service.payment', () =>
+  setUp.query(
+    `insert into service.payment (id, account_id, mode, status, network, asset, symbol, decimals, amount, sender, recipient, resource, metadata, signature, created_at, updated_at)
   select 'pay_' || translate(lpad(n::text, 22, 'A'), '0', 'Z'), $1, 'local',
     case when n % 5000 = 0 then 'failed' when n % 40 = 0 then 'expired' else 'finalized' end, 'eip155:31337', $2, 'ETH', 18, 1000000 + n,
     case when n % 10 = 0 then $3 else '0x' || lpad(to_hex(n % 20000), 40, '0') end,
@@ -69,9 +66,9 @@ await setUp.query(
       || case when n % 1000 = 0 then ' thousandth' else '' end || case when n = 77 then ' platypus' else '' end || '"}', '0x' || lpad(to_hex(n), 64, '0'),
     now() - make_interval(secs => n * 31536000.0 / $4), now()
   from generate_series(1, $4::int) n`,
-  [actor.accountId, NATIVE_ETH.address, SELLER, ROWS],
+    [actor.accountId, NATIVE_ETH.address, SELLER, ROWS],
+  ),
 )
-for (const { definition } of indexes) await setUp.query(definition)
 while ((await foldTallies(db)) > 0);
 // As a database that has been running for a while: its statistics are known and its pages marked.
 await setUp.query('vacuum analyze service.payment')
@@ -93,13 +90,11 @@ async function cursorAt(rows: number): Promise<string> {
   return page.nextCursor
 }
 
-type Timing = { p10: number; p50: number; p90: number }
-
 /** Each of both in turn, so that what slows the machine down slows both. */
 async function beside(
   near: () => Promise<unknown>,
   far: () => Promise<unknown>,
-): Promise<{ near: Timing; far: Timing; ratio: Timing }> {
+): Promise<{ near: Percentiles; far: Percentiles; ratio: Percentiles }> {
   const times: [number, number][] = []
   for (let round = -3; round < ROUNDS; round++) {
     const one = await time(near)
@@ -119,24 +114,17 @@ async function time(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - started
 }
 
-function spread(values: number[]): Timing {
-  const sorted = values.toSorted((a, b) => a - b)
-  const at = (share: number) =>
-    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
-  return { p10: at(0.1), p50: at(0.5), p90: at(0.9) }
-}
-
 const results: {
   name: string
   p50: number
   bar: string
   ok: boolean
-  ratio: Timing
-  near: Timing
-  far: Timing
+  ratio: Percentiles
+  near: Percentiles
+  far: Percentiles
 }[] = []
 
-const searches: ({ q: string; ok: boolean; scans: number } & Timing)[] = []
+const searches: ({ q: string; ok: boolean; scans: number } & Percentiles)[] = []
 
 async function measure(
   name: string,
@@ -147,7 +135,7 @@ async function measure(
   const ok = ratio.p50 <= most
   const bar = `≤ ${most}×`
   results.push({ name, p50: ratio.p50, bar, ok, ratio, near, far })
-  const ms = (timing: Timing) => `${timing.p50.toFixed(2)} ms`
+  const ms = (timing: Percentiles) => `${timing.p50.toFixed(2)} ms`
   console.log(
     `${name}: ${ratio.p50.toFixed(2)}× (bar ${bar}) · p10..p90 ${ratio.p10.toFixed(2)}..${ratio.p90.toFixed(2)} · ${ms(near)} → ${ms(far)}${ok ? '' : ' MISSED'}`,
   )
@@ -197,8 +185,8 @@ console.log(
 const OVERVIEW_MS = 50
 /** A page that a person waits for. */
 const MOST_MS = 100
-const customers: ({ name: string; ok: boolean } & Timing)[] = []
-const overviews: ({ name: string; ok: boolean } & Timing)[] = []
+const customers: ({ name: string; ok: boolean } & Percentiles)[] = []
+const overviews: ({ name: string; ok: boolean } & Percentiles)[] = []
 for (const [name, wallets] of [
   ['account', undefined],
   ['wallet', [SELLER]],

@@ -20,6 +20,8 @@ import { redeliver } from '../webhooks/deliveries.ts'
 import { idempotency, requestLog } from './schema/access.ts'
 import { webhookDelivery } from './schema/webhook.ts'
 import { findPayment } from './payments.ts'
+import { reserveVerified } from './reservations.ts'
+import { requireBudget } from './settlement-fees.ts'
 import { findFitting } from './unmatched.ts'
 import { readDue as readDueWallets } from './wallet-ledger.ts'
 import { leaseWebhook, readDue, releaseWebhook, writeAttempt, writeDeliveries } from './webhooks.ts'
@@ -178,6 +180,42 @@ test('managed wallets with something new are found without all that they ever se
   )
   expect(answer.toSorted()).toEqual(['0xmanaged2', '0xmanaged4'])
   expect(read).toBeLessThan(50)
+})
+
+test('the network fees of a day are added up without those of other days', async () => {
+  await db.execute(sql`
+    insert into service.settlement_fee (payment_id, network, wallet, scope, reserved, paid, created_at)
+    select 'pay_busy' || n, ${NETWORK}, '0xrelayer', ${busy.accountId}, 1, 1, now() - make_interval(hours => 12 * n) from generate_series(1, ${sql.raw(String(OTHERS))}) n`)
+  await asOwner('vacuum analyze service.settlement_fee')
+  const limits = { wallet: 9n, account: 9n, keyless: 9n }
+  const spender = { network: NETWORK, wallet: '0xrelayer', accountId: busy.accountId }
+  const ask = (feeAtomic: bigint) => (tx: Database) =>
+    requireBudget(tx, { ...spender, feeAtomic, limits })
+  const { read } = await countRead(ask(8n))
+  expect(read).toBeLessThan(20)
+  await expect(ask(9n)(db)).rejects.toMatchObject({ code: 'RATE_LIMIT' })
+  const verify = (tx: Database) =>
+    reserveVerified(tx, {
+      ...spender,
+      payer: '0xpayer',
+      asset: NATIVE_ETH.address,
+      key: 'message:1',
+      amountAtomic: 1n,
+      availableAtomic: 1n,
+      height: 1,
+      validBefore: BigInt(Math.floor(Date.now() / 1_000) + 60),
+      payee: '0xshop',
+      keyless: false,
+      claimScope: busy.accountId,
+      headS: 0n,
+      validAfter: 0n,
+      leastLeftS: 1n,
+      feeAtomic: 8n,
+      limits,
+    })
+  const verified = await countRead(verify)
+  expect(verified.answer?.reserved).toBe(true)
+  expect(verified.read).toBeLessThan(20)
 })
 
 test('a reader that follows a quiet wallet from long ago reads its payments, not all events of the account', async () => {

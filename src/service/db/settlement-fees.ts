@@ -91,7 +91,8 @@ const REFUSALS = {
 } as const
 
 const COST = sql`coalesce(paid, reserved)`
-const LAST_DAY = sql`created_at > clock_timestamp() - interval '24 hours'`
+/** By the start of the transaction: an index cannot be searched by `clock_timestamp()`, which may differ from row to row. */
+const LAST_DAY = sql`created_at > now() - interval '24 hours'`
 
 async function readOutflow(db: Database, network: string, column: SQL): Promise<bigint> {
   const { rows } = await db.execute<{ outflow: string }>(sql`
