@@ -28,6 +28,7 @@ const OPTIONS = {
   'secret-file': { type: 'string' },
   wallet: { type: 'string' },
   accept: { type: 'string' },
+  unchecked: { type: 'boolean' },
   network: { type: 'string' },
   facilitators: { type: 'string' },
   file: { type: 'string' },

@@ -48,7 +48,7 @@ npm run admin -- <command> [options]
   wallet create  --account <id> --family evm|solana --name <name>
   wallet import  --account <id> --family evm|solana --name <name> --secret-file <file>
   wallet list    [--account <id>]
-  wallet resume  --wallet <address> [--accept <nonces or signatures>]
+  wallet resume  --wallet <address> [--accept <nonces or signatures>] [--unchecked]
   wallet register --account <id> --wallet <addresses> [--network <id>]
   wallet release --wallet <addresses>
   wallet owners  [--account <id>]
@@ -70,6 +70,7 @@ Options
                  register and release: the wallets that get paid, with commas. The operator's registration gives way to a signature of the wallet.
                  It overrides neither a signature nor a managed wallet, and only it is released here.
   --accept       with commas, all that wallet list names of a wallet that is stopped after a restore. Each was paid, and is not in the database.
+  --unchecked    also resumes where the wallet was not compared with its chain for 30 minutes: what it did since is not looked at
   --network      the chain of a contract wallet, such as eip155:8453; an address that a key controls has one owner on all chains
   --facilitators URLs with commas that the account may have payments verified by, or default: those of FACILITATOR_ALLOWLIST
   --file         a new file for a backup of the whole database. A server goes on meanwhile and needs pg_dump; MIGRATION_DATABASE_URL is the role that owns its

@@ -97,7 +97,7 @@ export const walletCommands: Commands = {
     },
   },
   'wallet resume': {
-    options: ['wallet', 'accept'],
+    options: ['wallet', 'accept', 'unchecked'],
     async run({ db }, values) {
       const address = read(values, 'wallet', [
         v.string(),
@@ -107,10 +107,10 @@ export const walletCommands: Commands = {
         (await readStopped(db)).filter((stop) => stop.address === address),
         values,
       )
-      const resumed = await resumeWallet(db, address)
+      const resumed = await resumeWallet(db, address, { unchecked: values.unchecked })
       if (resumed.length === 0)
         throw new UsageError(
-          `--wallet: expected the address of a wallet that is stopped, received ${JSON.stringify(address)}.`,
+          `--wallet: expected the address of a wallet that is stopped${values.unchecked ? ', or was not compared with its chain for 30 minutes' : ''}, received ${JSON.stringify(address)}.`,
         )
       const networks = resumed.map(({ network }) => network)
       return {

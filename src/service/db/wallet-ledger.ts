@@ -1,10 +1,13 @@
-import { and, count, eq, isNotNull, isNull, sql, asc } from 'drizzle-orm'
+import { and, count, eq, isNotNull, isNull, or, sql, asc } from 'drizzle-orm'
 import * as v from 'valibot'
 import type { Family } from '#contract/address.ts'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import type { NonceQueue } from './nonce-queue.ts'
 import { deployment, walletLedger, wallet } from './schema/wallet.ts'
+
+/** A wallet that was not compared with its chain for so long is an operator's matter. */
+export const UNCHECKED_MS = 1_800_000
 
 export type LedgerRecord = typeof walletLedger.$inferSelect
 /** A snapshot of the ledger: what the chain held at a height, and what had been received up to there. */
@@ -178,8 +181,17 @@ export async function stopWallet(
   return stopped.length > 0
 }
 
-/** Lets a wallet send again, everywhere it was stopped; the next check opens its ledger again. */
-export async function resumeWallet(db: Database, address: string): Promise<LedgerRecord[]> {
+/**
+ * Lets a wallet send again, everywhere it was stopped; the next check opens its ledger again. `unchecked`: also where it could not be compared with its chain
+ * for `UNCHECKED_MS`.
+ */
+export async function resumeWallet(
+  db: Database,
+  address: string,
+  { unchecked = false } = {},
+): Promise<LedgerRecord[]> {
+  const longAgo = sql`${walletLedger.checkedAt} < clock_timestamp() - make_interval(secs => ${UNCHECKED_MS / 1000})`
+  const stopped = isNotNull(walletLedger.stoppedAt)
   return db
     .update(walletLedger)
     .set({
@@ -195,7 +207,7 @@ export async function resumeWallet(db: Database, address: string): Promise<Ledge
       accepted: sql`case when ${walletLedger.unaccounted} is null then ${walletLedger.accepted}
         else (coalesce(${walletLedger.accepted}, '[]')::jsonb || ${walletLedger.unaccounted}::jsonb)::text end`,
     })
-    .where(and(eq(walletLedger.address, address), isNotNull(walletLedger.stoppedAt)))
+    .where(and(eq(walletLedger.address, address), unchecked ? or(stopped, longAgo) : stopped))
     .returning()
 }
 

@@ -335,6 +335,8 @@ describe('a wallet of which the node shows nothing', () => {
     // As much came in as went out: without the signature the books would add up by chance.
     await families.solana.set(other, 2n * SOL)
     expect(await reconcile(context, chain, other)).toBe('later')
+    // It ends without the node's history only where an operator says so.
+    expect(await resumeWallet(context.db, other, { unchecked: true })).toEqual([])
     gate.lie = undefined
     await eventually(
       () => reconcile(context, chain, other),
@@ -344,6 +346,15 @@ describe('a wallet of which the node shows nothing', () => {
     const { fee } = await readPaymentBody(context, paymentId)
     const out = SOL / 100n + BigInt(fee?.amountAtomic ?? 0)
     expect(ledger).toMatchObject({ balance: 2n * SOL, received: 2n * SOL + out, stoppedAt: null })
+
+    await executeAsOwner(
+      { target: context.config.database, db: context.db },
+      `update service.wallet_ledger set checked_at = now() - interval '31 minutes' where address = '${other}'`,
+    )
+    expect(await resumeWallet(context.db, other)).toEqual([])
+    expect(await resumeWallet(context.db, other, { unchecked: true })).toHaveLength(1)
+    expect(await reconcile(context, chain, other)).toBe('equal')
+    expect(await ledgerOf(other)).toMatchObject({ balance: 2n * SOL, received: 2n * SOL })
   })
 
   test('holds up no other after a restore', async () => {

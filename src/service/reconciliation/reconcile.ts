@@ -11,12 +11,13 @@ import { releaseLease, takeLease } from '../db/cursors.ts'
 import { readEpoch } from '../db/deployment.ts'
 import { whileBeating } from '../db/lease.ts'
 import type { NonceQueue } from '../db/nonce-queue.ts'
-import type { PaymentRecord } from '../db/payments.ts'
+import { findPayments, type PaymentRecord } from '../db/payments.ts'
 import { payment, attempt } from '../db/schema/payment.ts'
 import {
   openWalletLedger,
   readWalletLedger,
   stopWallet,
+  UNCHECKED_MS,
   writeSnapshot,
   type LedgerRecord,
   type LedgerSnapshot,
@@ -162,7 +163,7 @@ async function readOutflowsByNonce(
       ? costOf(row)
       : open && attempts.length > 0
         ? 'open'
-        : await readCost(context, chain, attempts)
+        : await readCost(context, chain, { nonceQueue, attempts })
     if (cost === 'open') open = true
     if (cost === undefined)
       return {
@@ -181,35 +182,44 @@ function costOf(row: PaymentRecord): bigint | 'open' | undefined {
   return row.fee + (row.status === 'finalized' && isNative(row) ? row.amount : 0n)
 }
 
+type Signed = { nonceQueue: NonceQueue; attempts: readonly AttemptRecord[] }
+
 /**
- * What the network took for the one of these transactions that has landed. Open too where the chain shows none, and the rows show one or still wait: that node
- * is behind, or has lost its history.
+ * What the network took for the one of these transactions that has landed. Open too where the chain shows none: while the rows show one, or wait and no node
+ * proves that another transaction has the nonce. That node is behind, or has lost its history.
  */
 async function readCost(
   { db }: Context,
   chain: Chain,
-  attempts: readonly AttemptRecord[],
+  { nonceQueue: { sender }, attempts }: Signed,
 ): Promise<bigint | 'open' | undefined> {
   for (const { signature } of attempts) {
     const observation = await chain.observe(signature)
     if (observation.state === 'landed')
       return observation.finalized ? observation.feeAtomic : 'open'
   }
-  if (attempts.length === 0) return undefined
-  const signatures = new Set(attempts.map(({ signature }) => signature))
-  const rows = await db
-    .select({ status: payment.status, signature: payment.signature })
-    .from(payment)
-    .where(
-      inArray(
-        payment.id,
-        attempts.map(({ paymentId }) => paymentId),
-      ),
-    )
-  const isOpen = rows.some(
-    (row) => !isOver(row.status) || (row.signature !== null && signatures.has(row.signature)),
+  const [newest] = attempts
+  if (!newest) return undefined
+  const signed = attempts.map(({ signature }) => signature)
+  const rows = await findPayments(
+    db,
+    attempts.map(({ paymentId }) => paymentId),
   )
-  return isOpen ? 'open' : undefined
+  if (rows.some((row) => isOver(row.status) && signed.includes(row.signature ?? ''))) return 'open'
+  const waiting = rows.find(({ status }) => !isOver(status))
+  const taken = !waiting || (await isTaken(chain, waiting, { sender, nonce: newest.nonce, signed }))
+  return taken ? undefined : 'open'
+}
+
+/** Whether the chain itself shows another transaction with the nonce of what a wallet signed for a payment of others. */
+function isTaken(
+  chain: Chain,
+  { id: paymentId, asset, recipient, amount: amountAtomic, builtHeight, createdAt }: PaymentRecord,
+  signed: { sender: string; nonce: number | null; signed: readonly string[] },
+): Promise<boolean> {
+  const times = { builtHeight, createdAt, lastValidBlockHeight: null }
+  const payment = { paymentId, asset, recipient, amountAtomic, ...times }
+  return chain.canNeverLand({ ...payment, reported: null, open: true, ...signed })
 }
 
 async function readOutflowsBySignature(
@@ -218,9 +228,6 @@ async function readOutflowsBySignature(
   { height, audit: { signed, height: upTo } }: { height: number; audit: Audit },
 ): Promise<Outflows> {
   const signatures = signed.map(({ signature }) => signature)
-  // A node that does not name what has landed has lost part of its history, and may hide more.
-  const landed = await readLanded(context.db, nonceQueue, { after: height, upTo })
-  if (landed.some((signature) => !signatures.includes(signature))) return { state: 'later' }
   const rows =
     signatures.length === 0
       ? []
@@ -249,7 +256,15 @@ async function readOutflowsBySignature(
       }
     atomic += outflowAtomic
   }
-  return { state: 'known', atomic }
+  // A node that does not name what has landed has lost part of its history, and may hide more.
+  const landed = await readLanded(context.db, nonceQueue, { after: height, upTo })
+  const hidden = landed.find((signature) => !known.has(signature))
+  if (hidden === undefined) return { state: 'known', atomic }
+  context.log.warn(
+    { ...nonceQueue, signature: hidden, height },
+    'no node names a transaction that a wallet has made; the wallet is compared later',
+  )
+  return { state: 'later' }
 }
 
 function isNative({ asset }: PaymentRecord): boolean {
@@ -263,8 +278,6 @@ function isOver(status: PaymentStatus): boolean {
 /** How often wallets with changes are checked, and all of them. */
 const LOOK_MS = 15_000
 const ALL_MS = 600_000
-/** Three times that: then an operator should know. */
-const UNCHECKED_MS = 1_800_000
 const STOP_WITHIN_MS = 2_000
 
 /**

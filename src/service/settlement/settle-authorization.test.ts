@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createWalletClient, http } from 'viem'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { eventually, openContext } from '#testing/service-context.ts'
@@ -12,6 +13,7 @@ import { payInvoice, sendFrom } from '#testing/token-payers.ts'
 import { refusal, refused } from '#testing/proofs.ts'
 import type { Context } from '../context/context.ts'
 import { readSigned } from '../db/attempts.ts'
+import { resumeWallet } from '../db/wallet-ledger.ts'
 import { pollOnce } from '../monitor/poll.ts'
 import { reconcile } from '../reconciliation/reconcile.ts'
 import { receivePayment } from './receive.ts'
@@ -133,6 +135,44 @@ test('the wallet that settles is not stopped while a node does not show what it 
     () => compare(chain),
     (verdict) => verdict === 'equal',
   )
+})
+
+test('the wallet that settles is stopped when another transaction has its nonce, though the payment still waits', async () => {
+  const { context, chain, facilitator, evm } = fixture
+  const compare = () => reconcile(context, chain, facilitator.address)
+  await eventually(compare, (verdict) => verdict === 'equal')
+  using _ = fixture.withoutMining()
+  const all = await fixture.parties({ validSeconds: 86_400 })
+  const header = await payInvoice(all.client, all.requirements)
+  const nonce = await evm.client.getTransactionCount({ address: facilitator.address })
+  await fixture.receive(all, header, { timeout: 1 }).catch(() => undefined)
+  await eventually(
+    () => readSigned(context.db, { network: NETWORK, sender: facilitator.address }, nonce),
+    (signed) => signed.length > 0,
+  )
+  const stolen = await createWalletClient({
+    account: facilitator,
+    transport: http(evm.rpcUrl),
+  }).sendTransaction({
+    chain: null,
+    nonce,
+    to: all.payee.address,
+    value: 1n,
+    gas: 21_000n,
+    maxFeePerGas: 10n ** 12n,
+    maxPriorityFeePerGas: 10n ** 11n,
+  })
+  await evm.mine(12)
+  expect((await evm.client.getTransactionReceipt({ hash: stolen })).status).toBe('success')
+  await eventually(
+    async () => {
+      await evm.mine()
+      return compare()
+    },
+    (verdict) => verdict === 'stopped',
+  )
+  const [ledger] = await resumeWallet(context.db, facilitator.address)
+  expect(ledger).toBeDefined()
 })
 
 test('a token that says it moved less than it was asked to is no payment', async () => {

@@ -178,6 +178,7 @@ export async function readNatives(
       cross join lateral (
         select symbol, decimals from service.payment
         where account_id = ${accountId} and not draft and created_at >= to_timestamp(latest.day::float8 * 86400)
+          and created_at < to_timestamp((latest.day + 1)::float8 * 86400)
           and payment.network = latest.network and asset = ${NATIVE_ETH.address}
         order by created_at desc, id desc limit 1
       ) as last`)
