@@ -17,7 +17,7 @@ import { joinRows, type Schema } from './endpoint.ts'
 import { MOST_TEXT_BYTES } from './file-endpoints.ts'
 import { isEmail, isLinkCode, returnUrl } from './payment-link.ts'
 import { MOST_IMAGE_BYTES, hostedRows, mailRows } from './browser-rows.ts'
-import { INVOICE_STATES } from './invoice-state.ts'
+import { INVOICE_ID, INVOICE_STATES } from './invoice-state.ts'
 import { day, InvoiceLine, MOST_LINES } from './invoice.ts'
 import { MOST_IMAGES } from './product-endpoints.ts'
 import { ROLES } from './role.ts'
@@ -139,10 +139,7 @@ const imageData = v.pipe(
   ),
   v.base64('Expected base64.'),
 )
-const invoiceId = v.pipe(
-  v.string(),
-  v.regex(/^ivc_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected ivc_ and 22 base58 characters.'),
-)
+const invoiceId = v.pipe(v.string(), v.regex(INVOICE_ID, 'Expected ivc_ and 22 base58 characters.'))
 const customerId = v.pipe(
   v.string(),
   v.regex(/^cus_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected cus_ and 22 base58 characters.'),

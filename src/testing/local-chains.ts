@@ -179,7 +179,7 @@ export async function startSolana(options: { slotTimeMs: number }) {
 
 /** A way to an RPC that can be cut, refuse one method, say of one method that it knows nothing, be slow, or answer what it likes: `lie` is given question and answer. */
 export async function startGate(target: string) {
-  type Lie = (asked: string, answer: string) => string
+  type Lie = (asked: string, answer: string) => string | { status: number }
   type Gate = {
     open: boolean
     requests: number
@@ -218,9 +218,9 @@ export async function startGate(target: string) {
       })
       const told = await answer.text()
       if (gate.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, gate.delayMs))
-      response
-        .writeHead(answer.status, { 'content-type': 'application/json' })
-        .end(gate.lie ? gate.lie(asked, told) : told)
+      const said = gate.lie ? gate.lie(asked, told) : told
+      if (typeof said !== 'string') return void response.writeHead(said.status).end()
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(said)
     })()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

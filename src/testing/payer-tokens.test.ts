@@ -336,6 +336,34 @@ describe('on EVM a message', () => {
     expect(await read()).toMatchObject({ kind: 'absent', over: true })
   })
 
+  test('that is unused is over where only the newest block is served, and another is refused', async () => {
+    const { order, built, validBefore } = await openMessage()
+    await passTime(validBefore + 1n)
+    const newest = await evm.client.getBlock()
+    await using gate = await startGate(evm.rpcUrl)
+    const chain = messageChain({ ...network, rpcUrls: [gate.url] })
+    const served = ['"latest"', newest.hash, `"${numberToHex(newest.number)}"`]
+    const message = 'Archive requests require a personal token'
+    for (const refuse of [
+      () => ({ status: 403 }),
+      () => ({ status: 429 }),
+      (asked: string) => answerTo(asked, { error: { code: -32_603, message } }),
+    ]) {
+      gate.lie = (asked, answer) =>
+        asked.includes('"eth_call"') && !served.some((block) => asked.includes(block))
+          ? refuse(asked)
+          : answer
+      expect(await chain.read(order, built, NOTHING_SENT)).toMatchObject({
+        kind: 'absent',
+        over: true,
+      })
+    }
+    // Where no block is served, it stays undecided.
+    gate.lie = (asked, answer) =>
+      asked.includes('"eth_call"') && !asked.includes('"latest"') ? { status: 403 } : answer
+    expect((await chain.read(order, built, NOTHING_SENT)).kind).toBe('unavailable')
+  })
+
   test('for Permit2 can still be used in its last second', async () => {
     await evm.setCode(PERMIT2, permit2.runtimeCode)
     const { timestamp, number } = await evm.client.getBlock()

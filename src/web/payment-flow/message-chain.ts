@@ -115,8 +115,8 @@ async function read(
 }
 
 /**
- * Whether it was used up to a finalized block, in the state of that block. Where nodes no longer
- * have that state, the newest block proves the same: no use is ever undone.
+ * Whether it was used up to a finalized block, in the state of that block. Where nodes do not serve
+ * that state, the newest block proves the same: no use is ever undone.
  * @throws what the last node said, where none has the state of a block
  */
 async function wasUsed(
@@ -130,15 +130,16 @@ async function wasUsed(
     { blockHash: hash, requireCanonical: true },
     numberToHex(number),
   ])
-  let refusal: unknown
+  let problem: unknown
   for (const at of ids)
     try {
       return await message.isUsed(node, at)
     } catch (error) {
-      if (!(error instanceof RpcError && error.refused)) throw error
-      refusal = error
+      // Old state may be refused by HTTP 403 or by any code.
+      if (!(error instanceof RpcError)) throw error
+      problem = error
     }
-  throw refusal
+  throw problem
 }
 
 async function knows(

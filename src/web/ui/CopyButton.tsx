@@ -4,6 +4,17 @@ import { announce } from './announce.tsx'
 import { Button } from './Button.tsx'
 import { Icon } from './Icon.tsx'
 
+/** Hands a file to the reader. */
+export function saveFile(file: Blob, name: string): void {
+  const url = URL.createObjectURL(file)
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  // The browser has begun by then; without this the file stays in memory until the page is closed.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}
+
 export type CopyButtonProps = {
   value: string
   /** "Copy address". */

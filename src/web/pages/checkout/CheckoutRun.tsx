@@ -1,5 +1,6 @@
 import { useEffect, type ReactNode } from 'react'
 import { familyOf } from '#contract/network.ts'
+import { openTerms } from '../../payment-flow/form/payment-service.ts'
 import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { isPaid, type PaymentState } from '../../payment-flow/machine.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
@@ -47,7 +48,7 @@ export function CheckoutRun({ run, item, onStartOver, onStart }: CheckoutRunProp
 
   // A link that cannot be opened any more says nothing of what it was for.
   const { link, description } = state.order
-  const lastKnownItem = link && description !== undefined && (
+  const lastKnownItem = link && description !== undefined && !openTerms(link).description && (
     <p className="mb-2">
       <UntrustedText text={description} />
     </p>

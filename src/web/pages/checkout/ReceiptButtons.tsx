@@ -5,6 +5,7 @@ import { useNetwork } from '../../api/use-config.ts'
 import { fullReceiptOf, receiptOf } from '../../payment-flow/form/receipt.ts'
 import type { PaymentState } from '../../payment-flow/machine.ts'
 import { Button } from '../../ui/Button.tsx'
+import { saveFile } from '../../ui/CopyButton.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 
 /** The receipt on paper and as a file that anyone can check: its signature without a network, its place in the chain with one. */
@@ -18,14 +19,10 @@ export function ReceiptButtons({ state, primary }: { state: PaymentState; primar
     setBusy(true)
     const receipt = await fullReceiptOf(state, network).finally(() => setBusy(false))
     if (!receipt) return
-    const url = URL.createObjectURL(
+    saveFile(
       new Blob([`${stringifyJson(receipt)}\n`], { type: 'application/json' }),
+      `receipt-${receipt.paymentId}.json`,
     )
-    const link = document.createElement('a')
-    link.href = url
-    link.download = `receipt-${receipt.paymentId}.json`
-    link.click()
-    URL.revokeObjectURL(url)
   }
 
   return (

@@ -13,6 +13,7 @@ import { ForRole } from '../../session/ForRole.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
+import { saveFile } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
@@ -208,12 +209,8 @@ export function DataCard({ wallet }: { wallet: string }) {
 
 async function download(walletAddress: string): Promise<void> {
   const data = await callProxy('profileExport', { body: { walletAddress } })
-  const url = URL.createObjectURL(
+  saveFile(
     new Blob([`${stringifyJson(data)}\n`], { type: 'application/json' }),
+    `customer-${walletAddress}.json`,
   )
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `customer-${walletAddress}.json`
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }

@@ -10,7 +10,7 @@ import { describeRefusal, refusalOf, formatRefusal } from '../../errors/refusals
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
-import { CopyButton } from '../../ui/CopyButton.tsx'
+import { CopyButton, saveFile } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Select } from '../../ui/Select.tsx'
@@ -33,12 +33,7 @@ export function NewKeyDialog({ made, network, onClose }: Props) {
     const text = network
       ? environmentOf(network, { serviceUrl, wallets: sellerWallets, key })
       : `PAYDESK_KEY=${key}\n`
-    const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
-    const link = document.createElement('a')
-    link.href = url
-    link.download = ENV_FILE
-    link.click()
-    setTimeout(() => URL.revokeObjectURL(url), 10_000)
+    saveFile(new Blob([text], { type: 'text/plain' }), ENV_FILE)
   }
 
   return (

@@ -39,9 +39,9 @@ export function ExplorePage() {
   const [servedId, setServedId] = useState<string>()
   const purchaseId = view.name === 'visit' ? view.purchase.id : undefined
   const onServed = useCallback(() => setServedId(purchaseId), [purchaseId])
-  const byRelay = (request: ResourceRequest) => {
-    setFields({ ...fields, via: 'relay' })
-    void send({ ...request, via: 'relay' })
+  const sendVia = (request: ResourceRequest, via: ResourceRequest['via']) => {
+    setFields({ ...fields, via })
+    void send({ ...request, via })
   }
 
   return (
@@ -84,8 +84,8 @@ export function ExplorePage() {
           <ResponseView
             busy={busy}
             onPay={(choice) => void pay(view, choice)}
-            onRelay={() => byRelay(view.request)}
             onRetry={() => void send(view.request)}
+            onRoute={(via) => sendVia(view.request, via)}
             view={view}
           />
         )}
@@ -149,15 +149,15 @@ type ResponseViewProps = {
   busy: boolean
   onPay: (choice: PaymentChoice) => void
   onRetry: () => void
-  onRelay: () => void
+  onRoute: (via: ResourceRequest['via']) => void
 }
 
 /** What came of a request without a payment. */
-function ResponseView({ view, busy, onPay, onRetry, onRelay }: ResponseViewProps) {
+function ResponseView({ view, busy, onPay, onRetry, onRoute }: ResponseViewProps) {
   const { result, request, at } = view
   if (result.kind === 'unanswered')
     return (
-      <UnansweredCard onRelay={onRelay} onRetry={onRetry} request={request} unanswered={result} />
+      <UnansweredCard onRetry={onRetry} onRoute={onRoute} request={request} unanswered={result} />
     )
   const { answer } = result
   if (answer.status !== 402)
@@ -172,7 +172,14 @@ function ResponseView({ view, busy, onPay, onRetry, onRelay }: ResponseViewProps
     )
   const read = readChallenge(answer)
   if (!isChallenge(read))
-    return <NoChallengeCard answer={answer} none={read} onRelay={onRelay} request={request} />
+    return (
+      <NoChallengeCard
+        answer={answer}
+        none={read}
+        onRelay={() => onRoute('relay')}
+        request={request}
+      />
+    )
   return (
     <ChallengeCard
       answer={answer}

@@ -20,6 +20,7 @@ import { QueryError } from '../../shell/QueryError.tsx'
 import { SignedIn } from '../../shell/SignedIn.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
+import { saveFile } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Field } from '../../ui/Field.tsx'
@@ -192,14 +193,7 @@ function ExportButton({ filter }: { filter: InvoiceFilter }) {
   async function download() {
     setBusy(true)
     try {
-      const url = URL.createObjectURL(
-        new Blob([await exportInvoices(filter)], { type: 'text/csv' }),
-      )
-      const link = document.createElement('a')
-      link.href = url
-      link.download = 'invoices.csv'
-      link.click()
-      URL.revokeObjectURL(url)
+      saveFile(new Blob([await exportInvoices(filter)], { type: 'text/csv' }), 'invoices.csv')
     } catch (error) {
       toast(joinMessage(describeError(error)), { tone: 'bad' })
     } finally {

@@ -12,7 +12,7 @@ import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
-import { CopyButton } from '../../ui/CopyButton.tsx'
+import { CopyButton, saveFile } from '../../ui/CopyButton.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { useOnChainVerification } from './on-chain-verification.ts'
 
@@ -38,14 +38,10 @@ export function ReceiptCard({
       import('../../payment-view/receipt-checks.ts'),
     ])
     const whole = provable(await withSigned(receipt, network).finally(() => setBusy(false)))
-    const url = URL.createObjectURL(
+    saveFile(
       new Blob([`${stringifyJson(whole)}\n`], { type: 'application/json' }),
+      `receipt-${payment.paymentId}.json`,
     )
-    const link = document.createElement('a')
-    link.href = url
-    link.download = `receipt-${payment.paymentId}.json`
-    link.click()
-    setTimeout(() => URL.revokeObjectURL(url), 10_000)
   }
 
   return (

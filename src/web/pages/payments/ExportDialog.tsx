@@ -15,6 +15,7 @@ import { formatNumber, numberLocale } from '../../locales/formats.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
+import { saveFile } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
@@ -124,7 +125,7 @@ export function ExportDialog({
       }
       const { type, extension } = extensionOf(shape.format)
       const name = `payments-${new Date().toISOString().slice(0, 10)}.${extension}`
-      download(new Blob(parts, { type }), name)
+      saveFile(new Blob(parts, { type }), name)
       toast(t`${plural(rows, { one: '# payment exported', other: '# payments exported' })}`, {
         tone: 'good',
       })
@@ -294,15 +295,4 @@ function Progress({ run: { rows, of } }: { run: Run }) {
       )}
     </div>
   )
-}
-
-/** Hands a file to the reader. */
-function download(file: Blob, name: string): void {
-  const url = URL.createObjectURL(file)
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  // The browser has begun by then; without this the file stays in memory until the page is closed.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

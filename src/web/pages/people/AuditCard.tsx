@@ -2,6 +2,9 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Fragment } from 'react'
+import { isInvoiceId } from '#contract/invoice-state.ts'
+import { isPaymentId } from '#contract/payment.ts'
 import type { Audited, AuditEntry } from '#contract/people-endpoints.ts'
 import { apiKeysQuery, webhooksQuery } from '../../api/queries.ts'
 import { Link } from '../../router/Link.tsx'
@@ -147,17 +150,32 @@ function EntryItem({ entry: { at, wallet, action, subject, outcome }, nameOf }: 
 }
 
 function Subject({ name, subject }: { name: string | undefined; subject: string }) {
-  const path = subject.startsWith('pay_')
-    ? pathTo('payment', { params: { paymentId: subject } })
-    : subject.startsWith('ivc_')
-      ? pathTo('invoice', { params: { invoiceId: subject } })
-      : undefined
-  if (!path) return <UntrustedText text={name ?? subject} />
-  return (
-    <Link className="underline decoration-edge underline-offset-4" to={path}>
-      {subject}
-    </Link>
-  )
+  const parts = partsOf(subject)
+  if (parts.every(({ path }) => path === undefined)) return <UntrustedText text={name ?? subject} />
+  return parts.map(({ text, path }, index) => (
+    <Fragment key={`${text} ${index}`}>
+      {index > 0 && ', '}
+      {path === undefined ? (
+        <UntrustedText text={text} />
+      ) : (
+        <Link className="underline decoration-edge underline-offset-4" to={path}>
+          {text}
+        </Link>
+      )}
+    </Fragment>
+  ))
+}
+
+/** What an entry is about, each payment and invoice with its page. The last one of many may be cut. */
+export function partsOf(subject: string): { text: string; path: string | undefined }[] {
+  return subject.split(',').map((text) => ({
+    text,
+    path: isPaymentId(text)
+      ? pathTo('payment', { params: { paymentId: text } })
+      : isInvoiceId(text)
+        ? pathTo('invoice', { params: { invoiceId: text } })
+        : undefined,
+  }))
 }
 
 function isAudited(action: string): action is Audited {

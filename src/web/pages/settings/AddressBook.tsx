@@ -24,6 +24,7 @@ import { Banner } from '../../ui/Banner.tsx'
 import { Button, IconButton } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
+import { saveFile } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Field } from '../../ui/Field.tsx'
@@ -186,12 +187,7 @@ function AddressFile() {
 }
 
 function download(text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = 'paydesk-address-book.json'
-  link.click()
-  URL.revokeObjectURL(url)
+  saveFile(new Blob([text], { type: 'application/json' }), 'paydesk-address-book.json')
 }
 
 /** Adds an entry, or changes one. An address that only looks like a known one is named before it is kept. */

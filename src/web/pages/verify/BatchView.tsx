@@ -9,6 +9,7 @@ import { Badge } from '../../ui/Badge.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
+import { saveFile } from '../../ui/CopyButton.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Table, Td, Th } from '../../ui/Table.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
@@ -192,10 +193,5 @@ function BatchTable({
 }
 
 function save(lines: readonly ProofLine[]): void {
-  const url = URL.createObjectURL(new Blob([writeCsv(lines)], { type: 'text/csv;charset=utf-8' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = 'verdicts.csv'
-  link.click()
-  URL.revokeObjectURL(url)
+  saveFile(new Blob([writeCsv(lines)], { type: 'text/csv;charset=utf-8' }), 'verdicts.csv')
 }

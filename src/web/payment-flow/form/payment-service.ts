@@ -7,7 +7,7 @@ import { renderReason } from '../../errors/payment-reasons.ts'
 import { call, callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { requestWithRetry } from '../../api/retry.ts'
-import type { WalletPaymentIntent, UserError } from '../../payment-intent/intent.ts'
+import type { LinkChoice, WalletPaymentIntent, UserError } from '../../payment-intent/intent.ts'
 import type { PaymentService } from '../../payment-intent/ports.ts'
 import { describeUserError } from '../../errors/error-messages.ts'
 import { configQuery } from '../../api/queries.ts'
@@ -64,12 +64,7 @@ async function requestPayment(
   const amount = decimalOf(order.amountAtomic, asset.decimals)
   if (order.link) {
     const { text, choice, email } = order.link
-    const terms = readLink(text)?.terms
-    const left = choice?.open ?? {
-      amount: terms?.amountAtomic === null,
-      description: !terms?.description,
-      reference: !terms?.reference,
-    }
+    const left = openTerms(order.link)
     const open = {
       ...(left.amount && { amount }),
       ...(left.description && description && { description }),
@@ -96,6 +91,20 @@ async function requestPayment(
     ...(Object.keys(metadata).length > 0 && { metadata }),
   }
   return call('transactionSend', { body }, { idempotencyKey })
+}
+
+/** What a link leaves to its payer. */
+export function openTerms({
+  text,
+  choice,
+}: Pick<NonNullable<WalletPaymentIntent['link']>, 'text' | 'choice'>): LinkChoice['open'] {
+  if (choice) return choice.open
+  const terms = readLink(text)?.terms
+  return {
+    amount: terms?.amountAtomic === null,
+    description: !terms?.description,
+    reference: !terms?.reference,
+  }
 }
 
 function decimalOf(atomic: bigint, decimals: number): LosslessNumber {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { NATIVE_ETH, NATIVE_SOL, type Network } from '#contract/network.ts'
+import { linkPayload } from '#contract/payment-link.ts'
+import { openTerms } from './payment-service.ts'
 import { reusableValues, recipientOn } from './start-values.ts'
 
 const base = { rpcUrls: ['http://127.0.0.1:1'], testnet: true, blockTimeMs: 400, confirmations: 1 }
@@ -83,4 +85,32 @@ test('a refreshed price keeps what was typed, and another currency keeps what fi
     amount: '0.0043',
   })
   expect(reusableValues(typed, { terms: open, network: solana, asset: NATIVE_SOL })).toEqual(texts)
+})
+
+test('the description, the reference and the amount are the payer’s where a link sets none', () => {
+  const open = { amount: false, description: true, reference: false }
+  const choice = { token: null, pieces: 1, open }
+  expect(openTerms({ text: 'abcdefghijkm', choice })).toEqual(open)
+  const terms = {
+    id: 'lnk_1',
+    network: ethereum.network,
+    recipient: stranger,
+    asset: NATIVE_ETH.address,
+    resource: null,
+    expiresAt: null,
+    maxPayments: 1,
+    returnUrl: null,
+  }
+  const left = (set: { amountAtomic: string | null; description: string; reference: null }) =>
+    openTerms({ text: 'm'.repeat(43) + linkPayload({ ...terms, ...set }, 'k1') })
+  expect(left({ amountAtomic: '1', description: 'Cake', reference: null })).toEqual({
+    amount: false,
+    description: false,
+    reference: true,
+  })
+  expect(left({ amountAtomic: null, description: '', reference: null })).toEqual({
+    amount: true,
+    description: true,
+    reference: true,
+  })
 })

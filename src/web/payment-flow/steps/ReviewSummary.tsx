@@ -11,6 +11,7 @@ import { useConfig, useNetwork } from '../../api/use-config.ts'
 import { AddressDisclosure } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import { openTerms } from '../form/payment-service.ts'
 
 export type ReviewSummaryProps = {
   order: WalletPaymentIntent
@@ -55,8 +56,8 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
       </Line>
       <Line name={t`To`}>
         {name !== undefined && <span className="block font-medium">{name}</span>}
-        {/* A link's page names it above every step. */}
-        {description !== undefined && !order.link && (
+        {/* A link's page names its own above every step. */}
+        {description !== undefined && (!order.link || openTerms(order.link).description) && (
           <UntrustedText className="line-clamp-2 text-muted" text={description} />
         )}
         <AddressDisclosure value={order.recipient} />

@@ -14,7 +14,7 @@ import { Icon } from '../../../ui/Icon.tsx'
 import { Spinner } from '../../../ui/Spinner.tsx'
 import { UntrustedText } from '../../../ui/UntrustedText.tsx'
 import { ResponseCard } from '../request/ResponseCard.tsx'
-import { CopyCurl, UnansweredCard } from '../request/UnansweredCard.tsx'
+import { CopyCurl, DirectButton, UnansweredCard } from '../request/UnansweredCard.tsx'
 import type { PaymentOption } from '../request/challenge.ts'
 import { PaidCard } from './PaidCard.tsx'
 import { RefusedCard } from './RefusedCard.tsx'
@@ -113,18 +113,23 @@ function DeliveryCard({
   view: PurchaseView
   onPayAnew: (paymentOption: PaymentOption) => void
 }) {
-  const { purchase, delivered, sending, send, state } = view
+  const { purchase, delivered, sending, send, state, stop } = view
   const { userError } = view
   if (!purchase.header) return null
   if (sending) {
     return (
       <Card>
-        <p className="flex items-center gap-3 text-sm" role="status">
-          <span className="text-accent">
-            <Spinner />
-          </span>
-          <Trans>Sending the payment.</Trans>
-        </p>
+        <div className="flex items-center gap-3">
+          <p className="flex min-w-0 flex-1 items-center gap-3 text-sm" role="status">
+            <span className="text-accent">
+              <Spinner />
+            </span>
+            <Trans>Sending the payment.</Trans>
+          </p>
+          <Button onClick={stop} size="sm">
+            <Trans>Stop</Trans>
+          </Button>
+        </div>
       </Card>
     )
   }
@@ -139,8 +144,8 @@ function DeliveryCard({
   if (result.kind === 'unanswered')
     return (
       <UnansweredCard
-        onRelay={() => send('relay')}
         onRetry={() => send()}
+        onRoute={send}
         payment={purchase.header}
         request={purchase.request}
         unanswered={result}
@@ -196,6 +201,9 @@ function UndeliveredBanner({ view: { purchase, sending, send } }: { view: Purcha
           <Button busy={sending} icon={<Icon name="refresh" />} onClick={() => send()} size="sm">
             <Trans>Try again with the same payment</Trans>
           </Button>
+          {purchase.request.via === 'relay' && (
+            <DirectButton busy={sending} onClick={() => send('direct')} size="sm" />
+          )}
           {purchase.header && <CopyCurl payment={purchase.header} request={purchase.request} />}
         </span>
       }
@@ -241,6 +249,9 @@ function SavedPayment({ view }: { view: PurchaseView }) {
         >
           <Trans>Try again with the same payment</Trans>
         </Button>
+        {purchase.request.via === 'relay' && (
+          <DirectButton busy={sending} onClick={() => send('direct')} />
+        )}
         {purchase.header && !isServed(purchase) && (
           <CopyCurl payment={purchase.header} request={purchase.request} />
         )}

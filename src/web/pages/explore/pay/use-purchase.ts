@@ -44,8 +44,10 @@ export type PurchaseView = {
   /** Why the last step could not be done, in words. */
   userError: string | null
   sign: () => void
-  /** Sends the request with its one payment, the other way round where asked. */
+  /** Sends the request with its one payment, by another way where asked. */
   send: (via?: Purchase['request']['via']) => void
+  /** Waits no longer for the answer. The payment may have been used. */
+  stop: () => void
 }
 
 /**
@@ -60,6 +62,7 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
   const [working, setWorking] = useState<'sending' | 'signing' | null>(null)
   const [userError, setUserError] = useState<string | null>(null)
   const busy = useRef(false)
+  const stop = useRef<AbortController>(null)
   const terms = useMemo(() => termsOf(first), [first])
   const next = purchase.header ? null : nextHeader(purchase, terms, state)
 
@@ -80,7 +83,9 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
   }, [])
 
   const sendNow = useCallback(async (from: Purchase) => {
-    const result = await deliver(from, Date.now())
+    const controller = new AbortController()
+    stop.current = controller
+    const result = await deliver(from, { now: Date.now(), stop: controller.signal })
     setDelivered(result)
     setPurchase(await writePurchase(addDelivery(from, result.delivery)))
   }, [])
@@ -153,6 +158,7 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
       void work('sending', () =>
         sendNow(via ? { ...purchase, request: { ...purchase.request, via } } : purchase),
       ),
+    stop: () => stop.current?.abort(),
   }
 }
 
@@ -178,9 +184,12 @@ const SettlementResponse = v.object({
 type SettlementResponse = v.InferOutput<typeof SettlementResponse>
 
 /** Sends the request with its one payment: the first time and every time after. */
-async function deliver(purchase: Purchase, now: number): Promise<Delivered> {
+async function deliver(
+  purchase: Purchase,
+  { now, stop }: { now: number; stop: AbortSignal },
+): Promise<Delivered> {
   if (!purchase.header) throw new TypeError('Nothing was paid for this visit yet.')
-  const result = await sendRequest(purchase.request, purchase.header)
+  const result = await sendRequest(purchase.request, { payment: purchase.header, stop })
   const settlement = result.kind === 'answered' ? readSettlement(result.answer) : null
   return { result, settlement, delivery: { at: now, ...readDelivery(result, settlement) } }
 }

@@ -6,6 +6,7 @@ import { formatNumber } from '../../../locales/formats.ts'
 import { Badge, type Tone } from '../../../ui/Badge.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { Card } from '../../../ui/Card.tsx'
+import { saveFile } from '../../../ui/CopyButton.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
 import { Segmented } from '../../../ui/Segmented.tsx'
 import { Spinner } from '../../../ui/Spinner.tsx'
@@ -253,12 +254,8 @@ function toneOf(status: number): Tone {
 /** A file name chosen here, and a type that no browser opens by itself. */
 function save(answer: ResourceResponse): void {
   const ending = /^[a-z]+\/([a-z0-9]{1,8})/.exec(mimeTypeOf(answer))?.[1] ?? 'bin'
-  const url = URL.createObjectURL(
+  saveFile(
     new Blob([answer.file ?? Uint8Array.from(answer.body)], { type: 'application/octet-stream' }),
+    `answer.${ending === 'plain' ? 'txt' : ending}`,
   )
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `answer.${ending === 'plain' ? 'txt' : ending}`
-  link.click()
-  URL.revokeObjectURL(url)
 }

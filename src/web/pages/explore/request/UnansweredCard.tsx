@@ -2,7 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
 import { SignIn } from '../../../shell/SignIn.tsx'
 import { useConfig } from '../../../api/use-config.ts'
-import { Button } from '../../../ui/Button.tsx'
+import { Button, type ButtonProps } from '../../../ui/Button.tsx'
 import { Card } from '../../../ui/Card.tsx'
 import { CopyButton } from '../../../ui/CopyButton.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
@@ -20,9 +20,16 @@ export type UnansweredCardProps = {
   /** The payment that went along: it may have been used. */
   payment?: PaymentHeader
   onRetry: () => void
-  /** The same once more, by the other way. */
-  onRelay: () => void
+  /** The same once more, by another way. */
+  onRoute: (via: ResourceRequest['via']) => void
 }
+
+/** The relay is no way around these: it ends after a minute and 512 KB. */
+const WITHOUT_RELAY: ReadonlySet<Unanswered['cause']> = new Set([
+  'broken_off',
+  'stopped',
+  'too_large',
+])
 
 /** Why there is nothing to show, who can put it right, and the way around. */
 export function UnansweredCard({
@@ -30,17 +37,17 @@ export function UnansweredCard({
   request,
   payment,
   onRetry,
-  onRelay,
+  onRoute,
 }: UnansweredCardProps) {
   const { relay } = useConfig()
   const { title, body } = useWords(unanswered, new URL(request.url).host)
-  const around = request.via === 'direct' && relay !== 'off'
+  const around = request.via === 'direct' && relay !== 'off' && !WITHOUT_RELAY.has(unanswered.cause)
   return (
     <Card title={title}>
-      <p className="text-sm text-muted">{body}</p>
-      {unanswered.detail && <p className="mt-2 text-sm">{unanswered.detail}</p>}
+      {body && <p className="mb-2 text-sm text-muted">{body}</p>}
+      {unanswered.detail && <p className="mb-2 text-sm">{unanswered.detail}</p>}
       {payment && (
-        <p className="mt-2 text-sm font-medium">
+        <p className="text-sm font-medium">
           <Trans>The payment may have been used.</Trans>{' '}
           <Trans>Trying again costs nothing more.</Trans>
         </p>
@@ -48,7 +55,7 @@ export function UnansweredCard({
       <div className="mt-4 flex flex-wrap items-center gap-2">
         {unanswered.signIn && <SignIn />}
         {around && (
-          <Button icon={<Icon name="refresh" />} onClick={onRelay} variant="primary">
+          <Button icon={<Icon name="refresh" />} onClick={() => onRoute('relay')} variant="primary">
             <Trans>Use the relay</Trans>
           </Button>
         )}
@@ -59,10 +66,20 @@ export function UnansweredCard({
         >
           <Trans>Ask again</Trans>
         </Button>
+        {payment && request.via === 'relay' && <DirectButton onClick={() => onRoute('direct')} />}
         {payment && <CopyCurl payment={payment} request={request} />}
       </div>
       {unanswered.cause === 'cors' && <CorsHelp />}
     </Card>
+  )
+}
+
+/** The way without the relay's limits, for what was paid for. */
+export function DirectButton(look: Pick<ButtonProps, 'busy' | 'onClick' | 'size'>) {
+  return (
+    <Button {...look} icon={<Icon name="refresh" />}>
+      <Trans>From this browser</Trans>
+    </Button>
   )
 }
 
@@ -133,5 +150,9 @@ function useWords({ cause }: Unanswered, host: string): { title: ReactNode; body
         title: <Trans>No answer</Trans>,
         body: <Trans>{host} does not answer.</Trans>,
       }
+    case 'broken_off':
+      return { title: <Trans>The answer got lost</Trans>, body: null }
+    case 'stopped':
+      return { title: <Trans>Stopped</Trans>, body: null }
   }
 }

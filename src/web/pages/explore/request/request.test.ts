@@ -181,18 +181,32 @@ describe('a paid request as a command', () => {
 describe('a response to a request of this browser', () => {
   const KB = 1024
   const payment: PaymentHeader = { name: 'PAYMENT-SIGNATURE', value: 'e30=' }
+  const sent = fetch
+  const BROKEN_OFF = {
+    kind: 'unanswered',
+    cause: 'broken_off',
+    detail: 'The server answered 200.',
+  }
 
   /** A server whose response the test sends part by part. */
   async function open(status = 200) {
     vi.stubGlobal('document', new EventTarget())
     const begun = Promise.withResolvers<ServerResponse>()
+    const headers = Promise.withResolvers<void>()
+    vi.stubGlobal('fetch', async (...parts: Parameters<typeof sent>) => {
+      const response = await sent(...parts)
+      headers.resolve()
+      return response
+    })
     const server = createServer((_, response) => begun.resolve(response.writeHead(status)))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
     const request: ResourceRequest = { ...fields, url, headers: [], body: null }
     return {
-      ask: (paid: boolean) => sendRequest(request, paid ? payment : undefined),
+      ask: (paid: boolean, stop?: AbortSignal) =>
+        sendRequest(request, { ...(paid && { payment }), ...(stop && { stop }) }),
       response: begun.promise,
+      headers: headers.promise,
       async [Symbol.asyncDispose]() {
         const closed = new Promise((resolve) => server.close(resolve))
         server.closeAllConnections()
@@ -255,7 +269,35 @@ describe('a response to a request of this browser', () => {
     await using server = await open()
     const asked = server.ask(true)
     ;(await server.response).write('part')
+    await server.headers
     await vi.advanceTimersByTimeAsync(130_000)
-    expect(await asked).toEqual({ kind: 'unanswered', cause: 'silent' })
+    expect(await asked).toEqual(BROKEN_OFF)
+  })
+
+  test('whose body breaks off is not one of a silent server, and the relay is no way around', async () => {
+    for (const paid of [true, false]) {
+      await using server = await open()
+      const asked = server.ask(paid)
+      const response = await server.response
+      response.write('part')
+      await server.headers
+      response.destroy()
+      expect(await asked).toEqual(BROKEN_OFF)
+    }
+  })
+
+  test('that was paid for ends when the reader stops it, before its headers or after', async () => {
+    for (const begins of [false, true]) {
+      await using server = await open()
+      const stop = new AbortController()
+      const asked = server.ask(true, stop.signal)
+      const response = await server.response
+      if (begins) {
+        response.write('part')
+        await server.headers
+      }
+      stop.abort()
+      expect(await asked).toEqual({ kind: 'unanswered', cause: 'stopped' })
+    }
   })
 })

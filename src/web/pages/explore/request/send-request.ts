@@ -20,10 +20,11 @@ export type ResourceResponse = {
 /**
  * Why there is no response: `cors`, the server is reachable and does not let pages read it;
  * `policy`, this page's own CSP; `silent`, nothing answered, or nothing this page may know of;
- * `relay`, the proxy could not or would not ask.
+ * `broken_off`, its body did not come to its end; `stopped`, by the reader; `relay`, the proxy could
+ * not or would not ask.
  */
 export type Unanswered = {
-  cause: 'cors' | 'policy' | 'silent' | 'too_large' | 'relay'
+  cause: 'cors' | 'policy' | 'silent' | 'broken_off' | 'stopped' | 'too_large' | 'relay'
   detail?: string
   /** The proxy wants to know who asks. */ signIn?: boolean
 }
@@ -50,7 +51,7 @@ const PROBE_WITHIN_MS = 5_000
  */
 export async function sendRequest(
   request: ResourceRequest,
-  payment?: PaymentHeader,
+  { payment, stop }: { payment?: PaymentHeader; stop?: AbortSignal } = {},
 ): Promise<ResourceResult> {
   const started = performance.now()
   const sent = payment
@@ -58,8 +59,8 @@ export async function sendRequest(
     : request
   const result =
     request.via === 'relay'
-      ? await requestByProxy(sent)
-      : await requestDirectly(sent, payment !== undefined)
+      ? await requestByProxy(sent, stop)
+      : await requestDirectly(sent, { paid: payment !== undefined, stop })
   return result.kind === 'answered'
     ? {
         kind: 'answered',
@@ -68,18 +69,16 @@ export async function sendRequest(
     : result
 }
 
-async function requestByProxy({
-  method,
-  url,
-  headers,
-  body,
-}: ResourceRequest): Promise<ResourceResult> {
+async function requestByProxy(
+  { method, url, headers, body }: ResourceRequest,
+  stop: AbortSignal | undefined,
+): Promise<ResourceResult> {
   try {
     const pairs = headers.map(([name, value]): [string, string] => [name, value])
     const reply = await callProxy(
       'relay',
       { body: { method, url, headers: pairs, ...(body !== null && { body }) } },
-      { timeoutMs: WITHIN_MS },
+      { timeoutMs: WITHIN_MS, ...(stop && { signal: stop }) },
     )
     if (!reply.answered) return { kind: 'unanswered', cause: 'relay' }
     const bytes = reply.body === '' ? new Uint8Array() : decodeBase64(reply.body)
@@ -94,6 +93,7 @@ async function requestByProxy({
       answer: { status: reply.status, headers: reply.headers, body: bytes, ms: 0 },
     }
   } catch (error) {
+    if (stop?.aborted) return { kind: 'unanswered', cause: 'stopped' }
     if (!(error instanceof ApiError)) throw error
     const { body: words } = describeError(error)
     const fields = Object.values(error.details).filter((text) => typeof text === 'string')
@@ -105,11 +105,11 @@ async function requestByProxy({
 
 async function requestDirectly(
   { method, url, headers, body }: ResourceRequest,
-  paid: boolean,
+  { paid, stop }: { paid: boolean; stop: AbortSignal | undefined },
 ): Promise<ResourceResult> {
   const refusal = watchPolicy(url)
   const limit = limitTime(WITHIN_MS)
-  let began = false
+  let status: number | undefined
   try {
     const response = await fetch(url, {
       method,
@@ -119,10 +119,9 @@ async function requestDirectly(
       credentials: 'omit',
       cache: 'no-store',
       referrerPolicy: 'no-referrer',
-      signal: limit.signal,
+      signal: stop ? AbortSignal.any([limit.signal, stop]) : limit.signal,
     })
-    began = true
-    const { status } = response
+    ;({ status } = response)
     const whole = paid && response.ok
     if (whole) limit.renew()
     const blob = await readBody(
@@ -143,7 +142,14 @@ async function requestDirectly(
       },
     }
   } catch {
-    if (began || limit.signal.aborted) return { kind: 'unanswered', cause: 'silent' }
+    if (stop?.aborted) return { kind: 'unanswered', cause: 'stopped' }
+    if (status !== undefined)
+      return {
+        kind: 'unanswered',
+        cause: 'broken_off',
+        detail: t`The server answered ${status}.`,
+      }
+    if (limit.signal.aborted) return { kind: 'unanswered', cause: 'silent' }
     if (refusal.refused()) return { kind: 'unanswered', cause: 'policy' }
     return { kind: 'unanswered', cause: (await isThere(url)) ? 'cors' : 'silent' }
   } finally {
