@@ -77,8 +77,22 @@ export function RequestForm({ fields, onChange, onSend, busy }: RequestFormProps
           </Field>
         </div>
 
+        <RequestDetails fields={fields} onChange={set} problems={problems} />
+
+        <div className="mt-5">
+          <Button
+            busy={busy}
+            className="max-sm:w-full"
+            icon={<Icon name="arrowOut" />}
+            type="submit"
+            variant="primary"
+          >
+            <Trans>Request</Trans>
+          </Button>
+        </div>
+
         {examples.length > 0 && (
-          <div className="mt-3 flex flex-wrap items-center gap-2">
+          <div className="mt-5 flex flex-wrap items-center gap-2">
             <span className="text-sm text-muted">
               <Trans>Try one:</Trans>
             </span>
@@ -96,20 +110,6 @@ export function RequestForm({ fields, onChange, onSend, busy }: RequestFormProps
             ))}
           </div>
         )}
-
-        <RequestDetails fields={fields} onChange={set} problems={problems} />
-
-        <div className="mt-5">
-          <Button
-            busy={busy}
-            className="max-sm:w-full"
-            icon={<Icon name="arrowOut" />}
-            type="submit"
-            variant="primary"
-          >
-            <Trans>Request</Trans>
-          </Button>
-        </div>
       </form>
     </Card>
   )
