@@ -174,7 +174,9 @@ test('managed wallets with something new are found without all that they ever se
     insert into service.attempt (payment_id, number, network, signer, signature, signed_transaction, nonce, max_fee, broadcast_at)
     select 'pay_busy' || n, 1, ${NETWORK}, '0xmanaged' || n % 5 + 1, '0xsigned' || n, '', n, 1,
       now() + case n when 3 then interval '1 s' else interval '-1 hour' end from generate_series(1, 5000) n`)
-  await asOwner('vacuum analyze')
+  await asOwner(
+    'vacuum analyze service.payment, service.attempt, service.wallet, service.wallet_ledger',
+  )
   const { answer, read } = await countRead((tx) =>
     readDueWallets(tx, { network: NETWORK, family: 'evm', everyMs: HOUR_MS }),
   )
