@@ -37,7 +37,7 @@ if (missing.length > 0)
 const isWrite = (name: string) => (TABLE[name]?.method === 'GET' ? 0 : 1)
 const readsFirst = Object.entries(ALL).toSorted(([a], [b]) => isWrite(a) - isWrite(b))
 
-/** Asks again once the limit of the plan lets it. @returns the milliseconds of the last request */
+/** Repeats a request that the rate limit of the plan refused. @returns the milliseconds of the last request */
 async function time(ask: Request): Promise<number> {
   for (;;) {
     const started = performance.now()

@@ -335,15 +335,9 @@ test('an answer that fails after the payment is asked for again with the same pa
 }) => {
   expectError(REFUSED)
   expectError(/status of 500/)
-  const { page, solana } = await buyer({ sol: 2 })
-  await askFor(page, `${net.urls.seller}${ARTICLES.sol}?demo=error-after-payment`)
-  await connect(page, 'Phantom')
-  await offerIn(page, '0.1')
-    .filter({ hasText: SELLER_SENDS })
-    .getByRole('button', { name: text('Review and pay') })
-    .click()
-  await expectReviewed(page, 'Phantom')
-  await signButton(page, 'Phantom').click()
+  const person = await buyer({ sol: 2 })
+  const { page, solana } = person
+  await buyArticle(person, `${net.urls.seller}${ARTICLES.sol}?demo=error-after-payment`)
   await expect(
     page.getByRole('heading', {
       name: textLike('You paid, the server answered {0}', { 0: 500 }),
@@ -370,15 +364,9 @@ test('a price that rose is paid only with the reader’s word, and never while t
   expectError,
 }) => {
   expectError(REFUSED)
-  const { page, solana } = await buyer({ sol: 2 })
-  await askFor(page, `${net.urls.seller}${ARTICLES.sol}?demo=price-rises`)
-  await connect(page, 'Phantom')
-  await offerIn(page, '0.1')
-    .filter({ hasText: SELLER_SENDS })
-    .getByRole('button', { name: text('Review and pay') })
-    .click()
-  await expectReviewed(page, 'Phantom')
-  await signButton(page, 'Phantom').click()
+  const person = await buyer({ sol: 2 })
+  const { page, solana } = person
+  await buyArticle(person, `${net.urls.seller}${ARTICLES.sol}?demo=price-rises`)
   await expect(page.getByRole('heading', { name: text('Price increased') })).toBeVisible({
     timeout: 45_000,
   })
@@ -433,7 +421,7 @@ test('a large answer to a payment is received whole, and saved', async ({
   expect(solana.signed).toHaveLength(1)
 })
 
-test('an answer that is too large for the relay: its limits are said before, and another program gets what was paid for', async ({
+test('an answer that is too large for the relay: its limits are said before, and another program or this browser gets what was paid for', async ({
   net,
   buyer,
   expectError,
@@ -459,6 +447,11 @@ test('an answer that is too large for the relay: its limits are said before, and
   expect(command).toContain(`'${url}'`)
   const received = await fetch(url, { headers: { [name]: value } })
   expect([received.status, (await received.text()).length > 2 ** 20]).toEqual([200, true])
+
+  await page.getByRole('button', { name: text('From this browser') }).click()
+  await expectServed(page)
+  await expect(page.getByRole('button', { name: text('Save file') })).toBeVisible()
+  expect(person.solana.signed).toHaveLength(1)
 })
 
 test('a redirection of a payment through the relay has delivered nothing, and names where it leads', async ({

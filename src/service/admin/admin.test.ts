@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import bs58 from 'bs58'
+import { sql } from 'drizzle-orm'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase, type OpenDatabase } from '#postgres/open.ts'
@@ -260,6 +261,13 @@ describe('the operator', () => {
       { address: sender, networks: ['eip155:1'] },
     ])
     expect(await listed()).toMatchObject([{ address: sender, stopped: [] }])
+
+    const resume = () => admin('wallet', 'resume', '--wallet', sender, '--unchecked')
+    await expect(resume()).rejects.toThrow('or was not compared with its chain for 30 minutes')
+    await opened.db.execute(
+      sql`update service.wallet_ledger set checked_at = now() - interval '31 minutes' where address = ${sender}`,
+    )
+    expect(await resume()).toEqual([{ address: sender, networks: ['eip155:1'] }])
   })
 
   test('registers the wallets that get paid, lists their owners and releases them', async () => {

@@ -245,7 +245,7 @@ export type SettlingCall = { paymentId: string; attempt: string }
 /**
  * Grants a payment to one call, once: to the one that used the transfer up, and to another only after that call has ended. `waiting`: that call still
  * lives, and may yet be told. The call that was granted gets the same answer again, so it may ask a second time where the first answer was lost; the row's
- * lock lets it wait for a commit that has begun.
+ * lock makes it wait for a commit that has begun.
  */
 export async function consumeOnce(
   db: Database,

@@ -1,6 +1,6 @@
 import type { Authorization } from '#chains/evm/authorization.ts'
 import { checksumAddress } from '#contract/address.ts'
-import type { Observation, ObservedTransfer } from '../chains/chain.ts'
+import type { Chain, Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { matchesPayment } from './attribution.ts'
 
@@ -42,6 +42,20 @@ export function asTaken(seen: Observation): Observation {
     succeeded: false,
     failure: 'What the transaction moved has paid another payment: nothing more arrived for this.',
   }
+}
+
+/** What our wallet signed to settle a payment: all with one nonce of its queue. */
+export type SignedSettlement = { signer: string; nonce: number; signatures: readonly string[] }
+
+/** Whether the chain itself shows another transaction with that nonce, so that none of these can land. */
+export function isNonceTaken(
+  chain: Chain,
+  { id: paymentId, asset, recipient, amount: amountAtomic, builtHeight, createdAt }: PaymentRecord,
+  { signer: sender, nonce, signatures: signed }: SignedSettlement,
+): Promise<boolean> {
+  const payment = { paymentId, asset, recipient, amountAtomic, builtHeight, createdAt }
+  const order = { lastValidBlockHeight: null, reported: null, open: true }
+  return chain.canNeverLand({ ...payment, ...order, sender, nonce, signed })
 }
 
 /** How many payments equal to this one the tokens of a transaction say they have made. */

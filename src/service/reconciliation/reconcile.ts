@@ -25,6 +25,7 @@ import {
   countUnchecked,
   readDue,
 } from '../db/wallet-ledger.ts'
+import { isNonceTaken } from '../payments/payment-result.ts'
 import { affirmAll, forEachWallet } from './affirm.ts'
 
 type Verdict = 'equal' | 'later' | 'stopped'
@@ -163,7 +164,7 @@ async function readOutflowsByNonce(
       ? costOf(row)
       : open && attempts.length > 0
         ? 'open'
-        : await readCost(context, chain, { nonceQueue, attempts })
+        : await readCost(context, chain, { signer: nonceQueue.sender, nonce, attempts })
     if (cost === 'open') open = true
     if (cost === undefined)
       return {
@@ -182,44 +183,34 @@ function costOf(row: PaymentRecord): bigint | 'open' | undefined {
   return row.fee + (row.status === 'finalized' && isNative(row) ? row.amount : 0n)
 }
 
-type Signed = { nonceQueue: NonceQueue; attempts: readonly AttemptRecord[] }
-
 /**
- * What the network took for the one of these transactions that has landed. Open too where the chain shows none: while the rows show one, or wait and no node
- * proves that another transaction has the nonce. That node is behind, or has lost its history.
+ * What the network took for the one of these transactions of a nonce that has landed. Open too where the chain shows none: while the rows show one, or wait
+ * and no node proves that another transaction has the nonce. That node is behind, or has lost its history.
  */
 async function readCost(
   { db }: Context,
   chain: Chain,
-  { nonceQueue: { sender }, attempts }: Signed,
+  {
+    signer,
+    nonce,
+    attempts,
+  }: { signer: string; nonce: number; attempts: readonly AttemptRecord[] },
 ): Promise<bigint | 'open' | undefined> {
   for (const { signature } of attempts) {
     const observation = await chain.observe(signature)
     if (observation.state === 'landed')
       return observation.finalized ? observation.feeAtomic : 'open'
   }
-  const [newest] = attempts
-  if (!newest) return undefined
-  const signed = attempts.map(({ signature }) => signature)
+  const signatures = attempts.map(({ signature }) => signature)
   const rows = await findPayments(
     db,
     attempts.map(({ paymentId }) => paymentId),
   )
-  if (rows.some((row) => isOver(row.status) && signed.includes(row.signature ?? ''))) return 'open'
+  if (rows.some((row) => isOver(row.status) && signatures.includes(row.signature ?? '')))
+    return 'open'
   const waiting = rows.find(({ status }) => !isOver(status))
-  const taken = !waiting || (await isTaken(chain, waiting, { sender, nonce: newest.nonce, signed }))
-  return taken ? undefined : 'open'
-}
-
-/** Whether the chain itself shows another transaction with the nonce of what a wallet signed for a payment of others. */
-function isTaken(
-  chain: Chain,
-  { id: paymentId, asset, recipient, amount: amountAtomic, builtHeight, createdAt }: PaymentRecord,
-  signed: { sender: string; nonce: number | null; signed: readonly string[] },
-): Promise<boolean> {
-  const times = { builtHeight, createdAt, lastValidBlockHeight: null }
-  const payment = { paymentId, asset, recipient, amountAtomic, ...times }
-  return chain.canNeverLand({ ...payment, reported: null, open: true, ...signed })
+  if (!waiting) return undefined
+  return (await isNonceTaken(chain, waiting, { signer, nonce, signatures })) ? undefined : 'open'
 }
 
 async function readOutflowsBySignature(

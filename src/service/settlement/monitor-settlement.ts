@@ -9,7 +9,7 @@ import { findClaimKey } from '../db/claims.ts'
 import { isFeeOpen, recordFeePaid, refusePayer, releaseFee } from '../db/settlement-fees.ts'
 import { lockPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
-import { asPaymentResult, asTaken } from '../payments/payment-result.ts'
+import { asPaymentResult, asTaken, isNonceTaken } from '../payments/payment-result.ts'
 import {
   readSignedAuthorization,
   authorizationEndReason,
@@ -157,24 +157,8 @@ async function isVoid(
 ): Promise<boolean> {
   const [newest] = attempts
   if (!newest || newest.signer === null || newest.nonce === null) return false
-  const { id: paymentId, asset, recipient, amount: amountAtomic, builtHeight, createdAt } = payment
-  const monitored = {
-    paymentId,
-    asset,
-    recipient,
-    amountAtomic,
-    builtHeight,
-    createdAt,
-    lastValidBlockHeight: null,
-    reported: null,
-    open: true,
-  }
-  return chain.canNeverLand({
-    ...monitored,
-    sender: newest.signer,
-    nonce: newest.nonce,
-    signed: attempts.map(({ signature }) => signature),
-  })
+  const signatures = attempts.map(({ signature }) => signature)
+  return isNonceTaken(chain, payment, { signer: newest.signer, nonce: newest.nonce, signatures })
 }
 
 async function fail(context: Context, { id }: PaymentRecord, failure: string): Promise<void> {

@@ -235,7 +235,7 @@ const PurchaseNotice = lazy(async () => {
   return { default: module.PurchaseNotice }
 })
 
-/** What stands in for a page that brings its own frame, under the heading that the page will have. */
+/** Frames what is shown until a page that brings its own frame is loaded, under the heading of that page. */
 function Framed({ title, children }: { title: string; children: ReactNode }) {
   if (useInDashboard()) return children
   return (
