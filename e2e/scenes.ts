@@ -385,6 +385,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
       .click()
     await signButton(page, 'MetaMask').click({ timeout: 60_000 })
     await page.getByRole('heading', { name: text('Your purchase') }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: 'Settlement without banks' }).waitFor()
   },
   settings: async (page) => {
     await signIn(page)
