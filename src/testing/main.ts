@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
+import { COMPILE_CACHE } from '#devnet/folder.ts'
 import { addReports, listSlowest, readReport, type TestReport } from './report.ts'
 import { steps, verifySteps, type TestStep } from './steps.ts'
 
@@ -14,7 +15,11 @@ if (unknown.length > 0) {
 }
 
 // The pinned Node comes first, so that every tool and every program a test starts runs on it.
-const env = { ...process.env, PATH: `${process.cwd()}/node_modules/.bin:${process.env.PATH}` }
+const env = {
+  ...process.env,
+  ...COMPILE_CACHE,
+  PATH: `${process.cwd()}/node_modules/.bin:${process.env.PATH}`,
+}
 let total: TestReport = { passed: 0, failed: 0, skipped: 0, failures: [], durations: [] }
 const lines: string[] = []
 const slowest: string[] = []

@@ -3,7 +3,8 @@ import { readFile, stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { extname, join, normalize, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { type Network, chainIdOf, familyOf } from '#contract/network.ts'
 import { CACHE, siteHeadersOf } from '#contract/site-headers.ts'
 import type { Wallets } from '../nodes/wallets.ts'
@@ -142,8 +143,22 @@ async function sendFile(
     vary: 'accept-encoding',
     ...(isGzip && { 'content-encoding': 'gzip' }),
   })
-  const read = createReadStream(file)
-  await (isGzip ? pipeline(read, createGzip(), response) : pipeline(read, response))
+  if (isGzip) return void response.end(await compress(file))
+  await pipeline(createReadStream(file), response)
+}
+
+/** Files by their path and time of change, compressed: pages ask for the same ones again and again. */
+const compressed = new Map<string, Promise<Buffer>>()
+
+async function compress(file: string): Promise<Buffer> {
+  const { mtimeMs } = await stat(file)
+  const key = `${file} ${mtimeMs}`
+  const known = compressed.get(key)
+  if (known) return known
+  const made = readFile(file).then((bytes) => promisify(gzip)(bytes))
+  compressed.set(key, made)
+  made.catch(() => compressed.delete(key))
+  return made
 }
 
 /** What the demo wallet needs to stand in for an extension: the keys and the nodes of this machine. */

@@ -38,7 +38,7 @@ async function run(command: (typeof COMMANDS)[number]): Promise<TestReport> {
     return { ...report, skipped: 1 }
   }
   const file = fileURLToPath(new URL(`${command}.ts`, import.meta.url))
-  const args = command === 'kill' ? ['--kills', '20'] : []
+  const args = command === 'kill' ? ['--kills', '12'] : []
   const begun = performance.now()
   const child = spawn(execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
