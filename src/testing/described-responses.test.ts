@@ -1,14 +1,9 @@
 import { expect, test } from 'vitest'
 import { examples } from '#service/openapi/examples.ts'
-import {
-  createResponseCheck,
-  createSchemaCheck,
-  type ReceivedResponse,
-} from './described-responses.ts'
+import { checkResponse, createSchemaCheck, type ReceivedResponse } from './described-responses.ts'
 
 /** The test app holds every answer against the description of the API; here the check itself is seen to fail. */
 
-const check = createResponseCheck()
 const headers = new Headers({
   'X-Request-Id': 'a',
   'X-RateLimit-Limit': '100',
@@ -30,9 +25,11 @@ const problem = (code: string) => ({
 })
 
 test('an answer as described passes', () => {
-  expect(check(right)).toEqual([])
-  expect(check({ ...right, status: 404, body: problem('NOT_FOUND') })).toEqual([])
-  expect(check({ ...right, path: '/nowhere', status: 404, body: problem('NOT_FOUND') })).toEqual([])
+  expect(checkResponse(right)).toEqual([])
+  expect(checkResponse({ ...right, status: 404, body: problem('NOT_FOUND') })).toEqual([])
+  expect(
+    checkResponse({ ...right, path: '/nowhere', status: 404, body: problem('NOT_FOUND') }),
+  ).toEqual([])
 })
 
 test.each<[string, Partial<ReceivedResponse>, string]>([
@@ -60,7 +57,7 @@ test.each<[string, Partial<ReceivedResponse>, string]>([
   ],
   ['a missing header', { headers: new Headers() }, 'expected the header X-Request-Id'],
 ])('%s is told', (_, change, told) => {
-  expect(check({ ...right, ...change }).join('\n')).toContain(told)
+  expect(checkResponse({ ...right, ...change }).join('\n')).toContain(told)
 })
 
 test('a format is checked, and references lead into the document', () => {

@@ -25,7 +25,7 @@ import { startFlushing } from '#service/usage/read-usage.ts'
 import { createRequestLog } from '#service/context/request-log.ts'
 import { createUsageLog } from '#service/context/usage-log.ts'
 import { openTestSigner } from './test-signer.ts'
-import { createResponseCheck, type ReceivedResponse } from './described-responses.ts'
+import { checkResponse, type ReceivedResponse } from './described-responses.ts'
 
 /** Handlers that answer with the reference's examples: for tests of what stands before and after a handler. */
 export const exampleRoutes: Routes = {
@@ -148,8 +148,7 @@ export async function startTestApp({
   stack.defer(await startNumbering(context, database.listen))
   const answers: ReceivedResponse[] = []
   stack.defer(() => {
-    const check = createResponseCheck()
-    const wrong = new Set(answers.flatMap(check))
+    const wrong = new Set(answers.flatMap(checkResponse))
     if (wrong.size > 0)
       throw new Error(`Answers that are not as described:\n${[...wrong].join('\n')}`)
   })

@@ -9,7 +9,7 @@ import { VALID_REQUESTS } from '#contract/valid-requests.ts'
 import { apiKey } from '#service/db/schema/access.ts'
 import { describeApi } from '#service/openapi/describe-api.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
-import { createResponseCheck, type JsonSchema } from '../described-responses.ts'
+import { checkResponse, type JsonSchema } from '../described-responses.ts'
 import { Fixture } from '../fixture.ts'
 import { startEvm, startSolana } from '../local-chains.ts'
 import { executeAsOwner } from '../postgres.ts'
@@ -98,7 +98,6 @@ export class Fuzzer {
   readonly #proofs: ProofPool
   readonly #mine: () => Promise<void>
   readonly #secrets: string[]
-  readonly #check = createResponseCheck()
   readonly #prototype = Object.getOwnPropertyNames(Object.prototype).join()
   readonly #targets: Target[]
   #report = emptyReport()
@@ -262,7 +261,7 @@ export class Fuzzer {
     if (/^\/(health|docs|openapi)/.test(target.path)) return
     const parsed = this.#parse(at, text)
     const pathname = new URL(this.#fixture.service.url + path).pathname
-    const wrong = this.#check({
+    const wrong = checkResponse({
       method,
       path: pathname,
       status,
