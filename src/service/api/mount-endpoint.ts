@@ -256,13 +256,13 @@ async function answer<K extends EndpointName>(
         keep: endpoint.pending === 'keep',
         begun: true,
       }
-    const kept =
+    const keep =
       endpoint.keeps !== 'nothing' &&
       !(endpoint.keeps === 'success' && 'success' in body && !body.success)
     return {
       status: 200,
       body: stringifyJson(body),
-      keep: kept,
+      keep,
       begun: endpoint.keeps === 'success',
       replacement: endpoint.secret
         ? replyWithoutSecret(c, context, { secret: endpoint.secret, body })

@@ -214,9 +214,9 @@ export async function settlePayment(
   const payer = namedPayer(input.paymentPayload)
   const named = payer !== undefined && { payer }
   const question = readOrRefuse(context, input)
-  const { network: asked } = input.paymentRequirements
+  const { network: required } = input.paymentRequirements
   // As the seller spells it: the schema of version 1 admits only its names.
-  const spelled = typeof asked === 'string' ? asked : ''
+  const spelled = typeof required === 'string' ? required : ''
   if ('refused' in question) {
     const { reason, message } = question.refused
     return {
