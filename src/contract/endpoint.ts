@@ -33,8 +33,8 @@ export type Endpoint = Required<Call> & {
    * The answer's `status` may be `pending`: then it is 202, and under an idempotency key it is kept, or forgotten, so that a repetition looks again.
    */
   pending?: 'keep' | 'forget'
-  /** An answer of `success: false` is not kept under an idempotency key: a repetition looks again. */
-  forgetsFailures?: true
+  /** What is kept under an idempotency key, all if unset. Otherwise a repetition looks again: always, or after `success: false`. */
+  keeps?: 'success' | 'nothing'
   /** Whether the answer waits for the outcome as long as the header `Prefer` says. */
   prefer?: true
   /** Beside those that every endpoint shares. */

@@ -200,6 +200,7 @@ const rows = {
     keyless: 'facilitator',
     audience: 'browser',
     body: FacilitatorInput,
+    keeps: 'nothing',
     problems: ['IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
   },
   facilitatorSettle: {
@@ -209,7 +210,7 @@ const rows = {
     audience: 'key',
     body: FacilitatorInput,
     response: FacilitatorSettleBody,
-    forgetsFailures: true,
+    keeps: 'success',
     problems: ['IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
   },
   paymentSend: {

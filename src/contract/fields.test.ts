@@ -132,6 +132,8 @@ describe('resource', () => {
     ' https://example.com',
     'https://example.com\n',
     `https://example.com/${'a'.repeat(2048)}`,
+    // Fewer than 2,048 characters.
+    `https://example.com/${'字'.repeat(700)}`,
   ])('refuses %j', (text) => {
     expect(v.is(resource, text)).toBe(false)
   })

@@ -118,6 +118,11 @@ export const resource = v.pipe(
     (text) => /^https?:\/\/\S+$/i.test(text) && URL.canParse(text),
     'Expected an absolute http or https URL.',
   ),
+  // A proof carries it, and has at most 8,192 characters.
+  v.check(
+    (text) => new TextEncoder().encode(text).length <= 2048,
+    'Expected at most 2,048 bytes of UTF-8.',
+  ),
 )
 
 /** A person's words, kept as they are. Postgres text cannot hold a null character. */

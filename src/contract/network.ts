@@ -48,6 +48,7 @@ export const Network = v.object({
 export type Network = v.InferOutput<typeof Network>
 
 export const SOLANA_MAINNET: NetworkId = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+export const SOLANA_TESTNET: NetworkId = 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z'
 export const SOLANA_DEVNET: NetworkId = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
 
 /** The blocks a Solana payment needs to be final: the cluster's own vote lockout. */

@@ -70,7 +70,7 @@ function mountRefusals(app: Hono<HttpEnv>, context: Context): void {
     allowed.set(path, (allowed.get(path) ?? new Set()).add(method))
   for (const [path, methods] of allowed) {
     app.all(path, (c) => {
-      if (path === '/ws' && c.req.method === 'GET') {
+      if (path === '/ws' && (c.req.method === 'GET' || c.req.method === 'HEAD')) {
         throw new ProblemError('INVALID_PARAMETERS', {
           message: 'This path speaks WebSocket.',
           details: { Upgrade: 'Expected websocket.' },

@@ -1,4 +1,4 @@
-import { SOLANA_DEVNET, SOLANA_MAINNET, type NetworkId } from '#contract/network.ts'
+import { SOLANA_DEVNET, SOLANA_MAINNET, SOLANA_TESTNET, type NetworkId } from '#contract/network.ts'
 
 /** The network names of x402 v1. Version 2 names networks by CAIP-2, which is understood in v1 too: not every chain has a name. */
 const V1_NAMES: Readonly<Record<string, NetworkId>> = {
@@ -18,8 +18,16 @@ const V1_NAMES: Readonly<Record<string, NetworkId>> = {
   peaq: 'eip155:3338',
   story: 'eip155:1514',
   educhain: 'eip155:41923',
+  'skale-base-sepolia': 'eip155:324705682',
+  megaeth: 'eip155:4326',
+  monad: 'eip155:143',
+  stable: 'eip155:988',
+  'stable-testnet': 'eip155:2201',
+  celo: 'eip155:42220',
+  flare: 'eip155:14',
   solana: SOLANA_MAINNET,
   'solana-devnet': SOLANA_DEVNET,
+  'solana-testnet': SOLANA_TESTNET,
 }
 
 /** The CAIP-2 id a payload means; undefined for a name nobody knows. A v1 name counts in v1 only. */

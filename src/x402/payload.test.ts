@@ -1,3 +1,6 @@
+import { PaymentPayloadSchema } from '@x402/core/schemas'
+import { EVM_NETWORK_CHAIN_ID_MAP } from '@x402/evm/v1'
+import { SOLANA_TESTNET_CAIP2 } from '@x402/svm'
 import { describe, expect, test } from 'vitest'
 import { encodeHeader } from './header.ts'
 import { readNetwork, formatNetworkV1 } from './networks.ts'
@@ -40,6 +43,37 @@ describe('a payment', () => {
     expect(told({ authorization: {}, signature: '0x' })).toBe('eip3009')
     expect(told({ permit2Authorization: {}, signature: '0x' })).toBe('permit2')
     expect(told({ transaction: 'AQ==' })).toBeUndefined()
+  })
+
+  test.each<[string, object]>([
+    ['no resource', { ...V2, resource: null }],
+    ['no description', { ...V2, resource: { ...RESOURCE, description: null } }],
+    ['no type', { ...V2, resource: { url: RESOURCE.url, mimeType: null } }],
+    ['nothing extra', { ...V2, accepted: { ...REQUIREMENTS, extra: null } }],
+    ['a week', { ...V2, accepted: { ...REQUIREMENTS, maxTimeoutSeconds: 604_800 } }],
+  ])('of v2 with %s, as official clients may write it, is read', (_, payment) => {
+    expect(PaymentPayloadSchema.safeParse(payment).success).toBe(true)
+    expect(decodePayload(encodeHeader(payment))).toMatchObject({ ok: true })
+  })
+
+  test('whose null fields are read has none of them', () => {
+    const resource = { url: RESOURCE.url, description: null, mimeType: null }
+    const decoded = decodePayload(
+      encodeHeader({ ...V2, resource, accepted: { ...REQUIREMENTS, extra: null } }),
+    )
+    expect(decoded).toMatchObject({
+      payload: {
+        resource: { url: RESOURCE.url, description: undefined, mimeType: undefined },
+        accepted: { extra: {} },
+      },
+    })
+  })
+
+  test('whose seconds are spelled 300.0 has 300', () => {
+    const text = JSON.stringify(V2).replace('"maxTimeoutSeconds":60', '"maxTimeoutSeconds":300.0')
+    expect(decodePayload(btoa(text))).toMatchObject({
+      payload: { accepted: { maxTimeoutSeconds: 300 } },
+    })
   })
 
   test.each([
@@ -101,6 +135,14 @@ describe('networks', () => {
     expect(readNetwork('base', 1)).toBe('eip155:8453')
     expect(readNetwork('solana-devnet', 1)).toBe('solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1')
     expect(readNetwork('eip155:31337', 1)).toBe('eip155:31337')
+  })
+
+  test.each(Object.entries(EVM_NETWORK_CHAIN_ID_MAP))('v1 knows the official %s', (name, id) => {
+    expect(readNetwork(name, 1)).toBe(`eip155:${id}`)
+  })
+
+  test('v1 knows the official solana-testnet', () => {
+    expect(readNetwork('solana-testnet', 1)).toBe(SOLANA_TESTNET_CAIP2)
   })
 
   test('v2 knows no names, and no version knows a property of an object', () => {

@@ -17,7 +17,7 @@ const data = v.record(v.string(), v.unknown())
 
 export const PaymentPayloadV2 = v.object({
   x402Version: v.literal(2),
-  resource: v.optional(ResourceInfo),
+  resource: v.nullish(ResourceInfo, () => undefined),
   /** The requirements the payer says it accepted: an echo, compared with what was asked and never believed. */
   accepted: Requirements,
   payload: data,

@@ -1,17 +1,18 @@
 import * as v from 'valibot'
+import { plainNumber } from '#contract/fields.ts'
 import type { FieldFormat } from '#contract/reasons.ts'
 import { encodeHeader } from './header.ts'
 import { formatNetworkV1 } from './networks.ts'
 
-/** What a seller asks for, in both versions. */
+/** What a seller asks for, in both versions. As in the official schemas, what may be absent may be null. */
 
-const seconds = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(86_400))
+const seconds = v.pipe(plainNumber, v.safeInteger(), v.minValue(1))
 const word = v.pipe(v.string(), v.minLength(1), v.maxLength(128))
 const atomic = v.pipe(
   v.string(),
   v.regex(/^(0|[1-9][0-9]{0,77})$/, 'atomic_units' satisfies FieldFormat),
 )
-const extra = v.optional(v.record(v.string(), v.unknown()), {})
+const extra = v.nullish(v.record(v.string(), v.unknown()), {})
 
 export const Requirements = v.object({
   scheme: word,
@@ -32,17 +33,28 @@ export const RequirementsV1 = v.object({
   asset: word,
   payTo: word,
   resource: v.string(),
-  description: v.optional(v.string(), ''),
-  mimeType: v.optional(v.string(), ''),
+  description: v.nullish(v.string(), ''),
+  mimeType: v.nullish(v.string(), ''),
   maxTimeoutSeconds: seconds,
   extra,
 })
 export type RequirementsV1 = v.InferOutput<typeof RequirementsV1>
 
+/** Undefined for null. */
+function absent(most: number) {
+  const text = v.pipe(v.string(), v.maxLength(most))
+  return v.optional(
+    v.pipe(
+      v.nullable(text),
+      v.transform((value) => value ?? undefined),
+    ),
+  )
+}
+
 export const ResourceInfo = v.object({
   url: v.pipe(v.string(), v.minLength(1), v.maxLength(2048)),
-  description: v.optional(v.pipe(v.string(), v.maxLength(2048))),
-  mimeType: v.optional(v.pipe(v.string(), v.maxLength(128))),
+  description: absent(2048),
+  mimeType: absent(128),
 })
 export type ResourceInfo = v.InferOutput<typeof ResourceInfo>
 

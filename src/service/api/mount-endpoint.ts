@@ -250,12 +250,20 @@ async function answer<K extends EndpointName>(
         `The answer of ${name} does not match its schema at ${v.getDotPath(checked.issues[0]) ?? 'its root'}: ${checked.issues[0].message}`,
       )
     if (endpoint.pending && 'status' in body && body.status === 'pending')
-      return { status: 202, body: stringifyJson(body), keep: endpoint.pending === 'keep' }
-    const failed = endpoint.forgetsFailures === true && 'success' in body && !body.success
+      return {
+        status: 202,
+        body: stringifyJson(body),
+        keep: endpoint.pending === 'keep',
+        begun: true,
+      }
+    const keep =
+      endpoint.keeps !== 'nothing' &&
+      !(endpoint.keeps === 'success' && 'success' in body && !body.success)
     return {
       status: 200,
       body: stringifyJson(body),
-      keep: !failed,
+      keep,
+      begun: endpoint.keeps === 'success',
       replacement: endpoint.secret
         ? replyWithoutSecret(c, context, { secret: endpoint.secret, body })
         : undefined,
@@ -269,6 +277,7 @@ async function answer<K extends EndpointName>(
       status,
       body: problemText(c, problem, context.now()),
       keep: !RETRYABLE[problem.code],
+      begun: status >= 500,
     }
   }
 }

@@ -93,6 +93,27 @@ test('a payment that is not certain yet is 202, and the same key asks again unti
   })
 })
 
+test('the key of a payment under way builds no second one: neither the same endpoint nor local mode', async () => {
+  const headers = { 'idempotency-key': 'b' }
+  status = 'pending'
+  expect(await receive({}, headers)).toMatchObject({ http: 202 })
+  const other = await fetch(`${app.url}/transaction/send`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({
+      walletAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      recipientAddress: BODY.walletAddress,
+      amount: 0.01,
+    }),
+  })
+  expect(await other.json()).toMatchObject({ error: { code: 'IDEMPOTENCY_CONFLICT' } })
+  expect(await receive({ expectedAmount: 0.02 }, headers)).toMatchObject({
+    http: 409,
+    error: { code: 'IDEMPOTENCY_CONFLICT' },
+  })
+  expect(await receive({}, headers)).toMatchObject({ http: 202, replayed: null })
+})
+
 test('a refused proof is 400 and tells its reason and its check', async () => {
   status = 'refused'
   expect(await receive()).toMatchObject({

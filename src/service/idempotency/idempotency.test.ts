@@ -120,6 +120,28 @@ describe('Idempotency-Key', () => {
     expect(runs).toBe(2)
   })
 
+  test('after an error whose outcome is not known, only the same request gets the key', async () => {
+    behave = async () => {
+      throw new ProblemError('SERVICE_UNAVAILABLE', { retryAfter: 1 })
+    }
+    expect(await send('i')).toMatchObject({ status: 503 })
+    behave = async () => {}
+    expect(await send('i', { ...BODY, amount: 2 })).toMatchObject({
+      status: 409,
+      code: 'IDEMPOTENCY_CONFLICT',
+    })
+    expect(await send('i')).toMatchObject({ status: 200, replayed: null })
+  })
+
+  test('after a refusal for want of money, another request may have the key', async () => {
+    behave = async () => {
+      throw new ProblemError('INSUFFICIENT_BALANCE')
+    }
+    expect(await send('j')).toMatchObject({ status: 400 })
+    behave = async () => {}
+    expect(await send('j', { ...BODY, amount: 0.001 })).toMatchObject({ status: 200 })
+  })
+
   test('a refusal that stays one is kept', async () => {
     behave = async () => {
       throw new ProblemError('INVALID_RECIPIENT', { details: { recipientAddress: 'no' } })

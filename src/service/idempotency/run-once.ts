@@ -49,13 +49,15 @@ export async function claim(db: Database, request: IdempotencyKey): Promise<Clai
 
 /**
  * `keep`: a later request under the same key gets this answer too. False where a retry may do
- * better (5xx, 429, a balance that can be topped up). `replacement`: what it gets instead of an answer
- * that must not be stored.
+ * better (5xx, 429, a balance that can be topped up); `begun` says whether something may be under way
+ * then (202, 5xx), so that no other request may have the key. `replacement`: what a later request
+ * gets instead of an answer that must not be stored.
  */
 export type StoredOutcome = {
   status: number
   body: string
   keep: boolean
+  begun: boolean
   replacement?: { status: number; body: string }
 }
 
@@ -73,8 +75,8 @@ export function checkIdempotencyKey(header: string): string {
 
 /**
  * Runs a request once under its key; a later request gets the stored answer. Its lease is extended
- * while `run` works, so only a request whose process died, or whose answer is not kept, frees the
- * key.
+ * while `run` works. A request whose process died, or whose answer is not kept, runs again when it is repeated;
+ * another request gets the key only where nothing was begun.
  * @throws `IDEMPOTENCY_CONFLICT`, `IDEMPOTENCY_IN_PROGRESS`, and anything `run` throws
  */
 export async function runOnce<T extends StoredOutcome>(
@@ -95,7 +97,11 @@ export async function runOnce<T extends StoredOutcome>(
         // The result is returned even when it cannot be stored: the lease ends, and a later request
         // under the key runs again.
         await (
-          outcome.keep ? store(db, attempt, outcome.replacement ?? outcome) : release(db, attempt)
+          outcome.keep
+            ? store(db, attempt, outcome.replacement ?? outcome)
+            : outcome.begun
+              ? endLease(db, attempt)
+              : release(db, attempt)
         ).catch(() => {})
         return outcome
       } catch (error) {
@@ -120,6 +126,13 @@ export async function store(
 /** Gives the key back: the request came to nothing that would be worth repeating. */
 export async function release(db: Database, attempt: Attempt): Promise<void> {
   await db.execute(sql`delete from service.idempotency where ${mine(attempt)}`)
+}
+
+/** Lets the same request run again, and no other one: what it began may still be executed. */
+async function endLease(db: Database, attempt: Attempt): Promise<void> {
+  await db.execute(
+    sql`update service.idempotency set lease_until = created_at where ${mine(attempt)}`,
+  )
 }
 
 /** Says that the request still runs. */

@@ -214,8 +214,10 @@ export async function settlePayment(
   const payer = namedPayer(input.paymentPayload)
   const named = payer !== undefined && { payer }
   const question = readOrRefuse(context, input)
+  const { network: required } = input.paymentRequirements
+  // As the seller spells it: the schema of version 1 admits only its names.
+  const spelled = typeof required === 'string' ? required : ''
   if ('refused' in question) {
-    const { network } = input.paymentRequirements
     const { reason, message } = question.refused
     return {
       success: false,
@@ -223,7 +225,7 @@ export async function settlePayment(
       errorMessage: message,
       ...named,
       transaction: '',
-      network: typeof network === 'string' ? network : '',
+      network: spelled,
     }
   }
   const { payment, terms, identifier } = question
@@ -250,7 +252,7 @@ export async function settlePayment(
     const known = settled.payment?.sender ?? verifiedProof.payer
     const facts = {
       ...(known !== null && { payer: known }),
-      network,
+      network: spelled,
       ...(settled.payment && { paymentId: settled.payment.id }),
     }
     const transaction =
@@ -278,7 +280,7 @@ export async function settlePayment(
       errorMessage: message,
       ...named,
       transaction,
-      network,
+      network: spelled,
     }
   }
 }

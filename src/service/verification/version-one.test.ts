@@ -132,6 +132,7 @@ test('x402-fetch pays x402-hono in USDC by EIP-3009, and the payment serves once
     success: true,
     payer: payer.address,
     transaction: expect.stringMatching(/^0x/),
+    network: 'base-sepolia',
   })
   expect(await balance()).toBe(PRICE)
 

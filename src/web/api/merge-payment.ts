@@ -74,7 +74,7 @@ export function matchesFilter(
   const { since, until } = rangeOf(filter, zone, now)
   if (
     (since !== undefined && payment.timestamp < since) ||
-    (until !== undefined && payment.timestamp > until)
+    (until !== undefined && payment.timestamp >= until)
   )
     return false
   const direction = directionFor(payment, viewer)

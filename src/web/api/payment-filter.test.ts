@@ -12,13 +12,13 @@ test.each([
   [{ when: '7d' }, '2026-02-23T00:00:00.000Z', undefined],
   [{ when: '30d' }, '2026-01-31T00:00:00.000Z', undefined],
   [{ when: 'month' }, '2026-03-01T00:00:00.000Z', undefined],
-  [{ when: 'last-month' }, '2026-02-01T00:00:00.000Z', '2026-02-28T23:59:59.999Z'],
+  [{ when: 'last-month' }, '2026-02-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z'],
   [
     { from: '2026-02-28', to: '2026-02-28' },
     '2026-02-28T00:00:00.000Z',
-    '2026-02-28T23:59:59.999Z',
+    '2026-03-01T00:00:00.000Z',
   ],
-  [{ to: '2025-12-31' }, undefined, '2025-12-31T23:59:59.999Z'],
+  [{ to: '2025-12-31' }, undefined, '2026-01-01T00:00:00.000Z'],
   [{}, undefined, undefined],
 ] as const)('%j begins and ends with whole days', (filter, since, until) => {
   expect(utc(filter)).toEqual([since, until])
@@ -45,11 +45,11 @@ test('a file of entries asks for whole days of UTC by landing, whatever zone the
     type: 'received',
     by: 'landed',
     since: String(Date.parse('2026-02-01T00:00:00Z')),
-    until: String(Date.parse('2026-03-01T00:00:00Z') - 1),
+    until: String(Date.parse('2026-03-01T00:00:00Z')),
   })
   // The next month begins where it ends.
   expect(Number(query({ from: '2026-03-01' }).since)).toBe(
-    Number(query({ to: '2026-02-28' }).until) + 1,
+    Number(query({ to: '2026-02-28' }).until),
   )
   expect(query({ status: 'incomplete' })).toEqual({ status: 'incomplete' })
 })

@@ -85,7 +85,7 @@ export function statusesOf(filter: PaymentFilter): ListedStatus[] {
   return filter.status && !isIncomplete(filter) ? (filter.status.split(',') as ListedStatus[]) : []
 }
 
-/** Unix milliseconds, both inclusive. */
+/** Unix milliseconds, from `since` until before `until`. */
 export function rangeOf(
   { when, from, to, zone: named }: PaymentFilter,
   reader: Zone,
@@ -106,13 +106,13 @@ export function rangeOf(
     case 'last-month':
       return {
         since: start(today.year, today.month - 1, 1),
-        until: start(today.year, today.month, 1) - 1,
+        until: start(today.year, today.month, 1),
       }
     case undefined: {
       const [first, last] = [dayParts(from), dayParts(to)]
       return {
         since: first && momentOf(first, zone),
-        until: last && momentOf({ ...last, day: last.day + 1 }, zone) - 1,
+        until: last && momentOf({ ...last, day: last.day + 1 }, zone),
       }
     }
   }

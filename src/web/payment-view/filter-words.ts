@@ -102,7 +102,7 @@ function rangeWords(
     formatDate(at, { dateStyle: 'medium', timeZone: zone === 'utc' ? 'UTC' : undefined })
   const [first, last] = [
     since === undefined ? '' : dayOf(since),
-    until === undefined ? '' : dayOf(until),
+    until === undefined ? '' : dayOf(until - 1),
   ]
   if (first && last && filter.zone === 'utc')
     return first === last ? t`${first} (UTC)` : t`${first} to ${last} (UTC)`

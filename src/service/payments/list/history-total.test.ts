@@ -100,7 +100,7 @@ function expected(query: Query, wallets?: string[]): string[] {
     .filter((row) => !query.network || row.network === query.network)
     .filter((row) => !query.asset || row.symbol.toLowerCase() === query.asset)
     .filter((row) => !query.since || timeOf(row) >= Number(query.since))
-    .filter((row) => !query.until || timeOf(row) <= Number(query.until))
+    .filter((row) => !query.until || timeOf(row) < Number(query.until))
     .filter(
       (row) =>
         !query.minAmount || row.amount >= BigInt(query.minAmount) * 10n ** BigInt(row.decimals),

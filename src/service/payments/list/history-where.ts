@@ -256,7 +256,7 @@ function narrowed(filters: Filters): SQL | undefined {
     from === undefined ? undefined : eq(payment.sender, from),
     to === undefined ? undefined : eq(payment.recipient, to),
     since && sql`${time} >= ${since.toISOString()}::timestamptz`,
-    until && sql`${time} <= ${until.toISOString()}::timestamptz`,
+    until && sql`${time} < ${until.toISOString()}::timestamptz`,
     minAmount === undefined ? undefined : sql`${scaledAmount} >= ${minAmount}::numeric`,
     maxAmount === undefined ? undefined : sql`${scaledAmount} <= ${maxAmount}::numeric`,
   )

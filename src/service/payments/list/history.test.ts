@@ -249,6 +249,10 @@ describe('on Postgres', () => {
     expect(await found({ asset: CAROL })).toEqual([])
     expect(await found({ since: String(NOW.getTime() - 3 * DAY) })).toEqual([sol, large])
     expect(await found({ until: String(NOW.getTime() - 3 * DAY) })).toEqual([small])
+    // Of two periods that meet at its moment a payment is in the later one alone.
+    const moment = String(NOW.getTime() - 2 * DAY)
+    expect(await found({ until: moment })).toEqual([small])
+    expect(await found({ since: moment })).toEqual([sol, large])
     expect(await found({ since: '999999999999999' })).toEqual([])
     expect(await found({ until: '999999999999999' })).toEqual([sol, large, small])
     expect(await found({ minAmount: '2' })).toEqual([sol, large])

@@ -58,7 +58,8 @@ export function usePages(
     ...paymentPageQuery(viewer, query, { index: 0, until: pinned }),
     refetchOnWindowFocus: pinned !== undefined,
   })
-  const until = pinned ?? opening.data?.payments[0]?.timestamp
+  const newest = opening.data?.payments[0]?.timestamp
+  const until = pinned ?? (newest === undefined ? undefined : newest + 1)
   if (pinned === undefined && until !== undefined) setUntil(until)
 
   const total = opening.data?.total
