@@ -41,7 +41,13 @@ export async function recordLanded(
   recorded: Known,
   landed: LandedObservation,
 ): Promise<PaymentRecord> {
-  return context.db.transaction((tx) => usedFor({ ...context, db: tx }, recorded, landed))
+  const { checks } = recorded.report
+  const made = checks.length
+  return context.db.transaction((tx) => {
+    // An attempt that was rolled back has added its own.
+    checks.length = made
+    return usedFor({ ...context, db: tx }, recorded, landed)
+  })
 }
 
 async function usedFor(
@@ -93,7 +99,10 @@ export async function recordBroadcast(
 ): Promise<PaymentRecord> {
   const transaction = signed && Buffer.from(signed.bytes).toString('base64')
   const known = { ...recorded, signature: signed?.signature ?? null }
+  const { checks } = recorded.report
+  const made = checks.length
   return context.db.transaction(async (tx) => {
+    checks.length = made
     const own = await adoptOrder({ ...context, db: tx }, known, {
       state: 'pending',
       transfer: recorded.transfer,
