@@ -248,7 +248,7 @@ test('a transaction that is rolled back again and again is given up, as a databa
       await tx.execute(sql.raw(`do $$ begin raise exception using errcode = '40001'; end $$`))
     })
     .catch((error: unknown) => error)
-  expect(attempts).toBe(6)
+  expect(attempts).toBe(10)
   expect(isDatabaseUnavailable(failed)).toBe(true)
   expect(await counter.read()).toEqual([0, 0])
 })

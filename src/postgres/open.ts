@@ -123,8 +123,9 @@ function collectListeners(tx: Database, waiting: Set<CommitListener>): void {
 }
 
 /** With these waits, at most 1.3 s. A deadlock takes the server another second to find. */
-const MOST_ATTEMPTS = 6
+const MOST_ATTEMPTS = 10
 const FIRST_WAIT_MS = 20
+const LONGEST_WAIT_MS = 200
 
 /**
  * Runs a transaction or a single statement, and runs all of it again where the database has rolled it
@@ -140,7 +141,9 @@ export async function repeatRolledBack<T>(work: () => Promise<T>): Promise<T> {
       return await work()
     } catch (error) {
       if (attempt === MOST_ATTEMPTS || !isRolledBack(error)) throw error
-      await setTimeout(Math.random() * FIRST_WAIT_MS * 2 ** attempt)
+      await setTimeout(
+        Math.random() * Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS),
+      )
     }
   }
 }
