@@ -205,7 +205,7 @@ test('a transaction that the server rolls back for another one runs again from i
       if (attempt === 1) await db.execute(sql`update counter set value = 10 where id = 1`)
       afterCommit(tx, () => told.push(`transaction ${attempt}`))
       await tx.transaction((part) =>
-        part.transaction(async (inner) => void afterCommit(inner, () => told.push(`${attempt}`))),
+        part.transaction(async (inner) => afterCommit(inner, () => told.push(`${attempt}`))),
       )
       await tx.execute(sql`update counter set value = ${(rows[0]?.value ?? 0) + 1} where id = 1`)
       return attempt
