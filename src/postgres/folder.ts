@@ -3,7 +3,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { drizzle, type PgliteDatabase } from 'drizzle-orm/pglite'
 import { migrate } from 'drizzle-orm/pglite/migrator'
 import {
-  observeCommits,
+  manageTransactions,
   type Database,
   type OpenDatabase,
   type OpenOptions,
@@ -58,5 +58,5 @@ async function create(dataDir: string, template: Blob | undefined): Promise<PGli
 
 /** The engine's result type carries more than `rows`; the shared type shows only what both engines have. */
 function asDatabase(db: PgliteDatabase): Database {
-  return observeCommits(db)
+  return manageTransactions(db)
 }

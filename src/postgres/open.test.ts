@@ -7,7 +7,7 @@ import { sql } from 'drizzle-orm'
 import { expect, onTestFinished, test } from 'vitest'
 import { asOwner, createTestDatabase, ENGINES } from '#testing/postgres.ts'
 import { DataFolderError, lockFolder } from './folder-lock.ts'
-import { openDatabase, isDatabaseUnavailable } from './open.ts'
+import { afterCommit, openDatabase, isDatabaseUnavailable } from './open.ts'
 
 const SCHEMA = {
   migrations: fileURLToPath(new URL('../service/db/migrations', import.meta.url)),
@@ -173,3 +173,119 @@ test(
     expect(isDatabaseUnavailable(slow)).toBe(true)
   },
 )
+
+/** A database whose owner may make tables, with one counter. */
+async function openCounter() {
+  await using stack = new AsyncDisposableStack()
+  const { target } = stack.use(await createTestDatabase('postgres'))
+  const { db } = stack.use(await openDatabase(asOwner(target), SCHEMA))
+  await db.execute(sql`create table counter (id int, value int)`)
+  await db.execute(sql`insert into counter select id, 0 from generate_series(1, 2) as id`)
+  const kept = stack.move()
+  return {
+    db,
+    read: async () =>
+      (await db.execute(sql`select value from counter order by id`)).rows.map(({ value }) => value),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
+
+test('a transaction that the server rolls back for another one runs again from its beginning, and only its last attempt tells', async () => {
+  await using counter = await openCounter()
+  const { db } = counter
+  const told: string[] = []
+  let attempts = 0
+  const result = await db.transaction(
+    async (tx) => {
+      const attempt = ++attempts
+      const { rows } = await tx.execute<{ value: number }>(
+        sql`select value from counter where id = 1`,
+      )
+      // A change of another connection, which this snapshot does not show: 40001.
+      if (attempt === 1) await db.execute(sql`update counter set value = 10 where id = 1`)
+      afterCommit(tx, () => told.push(`transaction ${attempt}`))
+      await tx.transaction((part) =>
+        part.transaction(async (inner) => afterCommit(inner, () => told.push(`${attempt}`))),
+      )
+      await tx.execute(sql`update counter set value = ${(rows[0]?.value ?? 0) + 1} where id = 1`)
+      return attempt
+    },
+    { isolationLevel: 'repeatable read' },
+  )
+  expect({ result, attempts, told }).toEqual({
+    result: 2,
+    attempts: 2,
+    told: ['transaction 2', '2'],
+  })
+  expect(await counter.read()).toEqual([11, 0])
+})
+
+test('of two transactions that wait for each other the one that the server ends runs again', async () => {
+  await using counter = await openCounter()
+  const { db } = counter
+  const locked = { 1: Promise.withResolvers<void>(), 2: Promise.withResolvers<void>() }
+  let attempts = 0
+  const add = (first: 1 | 2, second: 1 | 2) =>
+    db.transaction(async (tx) => {
+      attempts++
+      await tx.execute(sql`update counter set value = value + 1 where id = ${first}`)
+      locked[first].resolve()
+      await locked[second].promise
+      await tx.execute(sql`update counter set value = value + 1 where id = ${second}`)
+    })
+  await Promise.all([add(1, 2), add(2, 1)])
+  expect(attempts).toBe(3)
+  expect(await counter.read()).toEqual([2, 2])
+})
+
+test('a transaction that is rolled back again and again is given up, as a database that does not serve now', async () => {
+  await using counter = await openCounter()
+  let attempts = 0
+  const failed = await counter.db
+    .transaction(async (tx) => {
+      attempts++
+      await tx.execute(sql`update counter set value = value + 1`)
+      await tx.execute(sql.raw(`do $$ begin raise exception using errcode = '40001'; end $$`))
+    })
+    .catch((error: unknown) => error)
+  expect(attempts).toBe(10)
+  expect(isDatabaseUnavailable(failed)).toBe(true)
+  expect(await counter.read()).toEqual([0, 0])
+})
+
+test('a COMMIT whose connection is lost is not repeated: it may have been committed', async () => {
+  await using counter = await openCounter()
+  const { db } = counter
+  await db.execute(
+    sql.raw(`create function vanish() returns trigger language plpgsql as $$
+      begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`),
+  )
+  await db.execute(
+    sql`create constraint trigger vanishing after update on counter deferrable initially deferred for each row execute function vanish()`,
+  )
+  let attempts = 0
+  const failed = await db
+    .transaction(async (tx) => {
+      attempts++
+      await tx.execute(sql`update counter set value = value + 1 where id = 1`)
+    })
+    .catch((error: unknown) => error)
+  expect(attempts).toBe(1)
+  expect(isDatabaseUnavailable(failed)).toBe(true)
+})
+
+test('a single statement that the server rolls back runs again', async () => {
+  await using counter = await openCounter()
+  const { db } = counter
+  await db.execute(sql`create sequence tries`)
+  // A sequence remembers what was rolled back.
+  await db.execute(
+    sql.raw(`create function refuse_twice() returns trigger language plpgsql as $$
+      begin if nextval('tries') < 3 then raise exception using errcode = '40P01'; end if; return new; end $$`),
+  )
+  await db.execute(
+    sql`create trigger refusing before update on counter for each row execute function refuse_twice()`,
+  )
+  await db.execute(sql`update counter set value = value + 1 where id = 1`)
+  expect(await counter.read()).toEqual([1, 0])
+})

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import { sql } from 'drizzle-orm'
 import type { MigrationConfig } from 'drizzle-orm/migrator'
@@ -88,26 +89,63 @@ export function afterCommit(db: Database, listener: CommitListener): void {
   else listener(db)
 }
 
-/** Makes the transactions of a database tell when they have committed. */
-export function observeCommits(db: Database): Database {
+/**
+ * Makes the transactions of a database tell when they have committed, and repeats those that it rolled
+ * back for others: `work` runs again from its beginning, so it changes nothing but rows of `tx`.
+ */
+export function manageTransactions(db: Database): Database {
   const begin = db.transaction.bind(db)
   db.transaction = async (work, config) => {
-    const waiting = new Set<CommitListener>()
-    const result = await begin((tx) => {
-      // A savepoint commits with its transaction.
-      const nest = tx.transaction.bind(tx)
-      tx.transaction = (inner) =>
-        nest((part) => {
-          open.set(part, waiting)
-          return inner(part)
-        })
-      open.set(tx, waiting)
-      return work(tx)
-    }, config)
+    const { result, waiting } = await repeatRolledBack(async () => {
+      // New for each attempt: what the former one was to tell did not happen.
+      const waiting = new Set<CommitListener>()
+      const result = await begin((tx) => {
+        collectListeners(tx, waiting)
+        return work(tx)
+      }, config)
+      return { result, waiting }
+    })
     for (const listener of waiting) listener(db)
     return result
   }
   return db
+}
+
+/** A savepoint commits with its transaction, and is never repeated alone. */
+function collectListeners(tx: Database, waiting: Set<CommitListener>): void {
+  open.set(tx, waiting)
+  const nest = tx.transaction.bind(tx)
+  tx.transaction = (work) =>
+    nest((part) => {
+      collectListeners(part, waiting)
+      return work(part)
+    })
+}
+
+/** With these waits, at most 1.3 s. A deadlock takes the server another second to find. */
+const MOST_ATTEMPTS = 10
+const FIRST_WAIT_MS = 20
+const LONGEST_WAIT_MS = 200
+
+/**
+ * Runs a transaction or a single statement, and runs all of it again where the database has rolled it
+ * back for others. Waits are random and grow, so that two that met do not meet again.
+ *
+ * A COMMIT whose connection was lost is never repeated here: it may have been committed, and only
+ * the caller can look (`recoverCommit`).
+ * @throws the error of the last attempt
+ */
+export async function repeatRolledBack<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (attempt === MOST_ATTEMPTS || !isRolledBack(error)) throw error
+      await setTimeout(
+        Math.random() * Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS),
+      )
+    }
+  }
 }
 
 /**
@@ -151,19 +189,39 @@ const UNAVAILABLE =
   /^(08...|25006|57P0[1-4]|57014|53[123]00|58030|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN)$/
 const CONNECTION_LOST =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
+/** `serialization_failure` and `deadlock_detected`: the server says itself that nothing of it was committed. */
+const ROLLED_BACK = /^(40001|40P01)$/
 
-/** Whether an error means that the database does not serve now, so that the same request can succeed later. */
+/**
+ * Whether an error means that the database does not serve now, so that the same request can succeed later. Among them is a transaction that was rolled
+ * back for others as often as it was repeated.
+ */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  for (
-    let cause = error, depth = 0;
-    cause instanceof Error && depth < 5;
-    cause = cause.cause, depth++
-  ) {
-    if ('code' in cause && typeof cause.code === 'string' && UNAVAILABLE.test(cause.code))
-      return true
-    // The Unix socket of a server that is not running is a file that is missing.
-    if ('syscall' in cause && cause.syscall === 'connect') return true
-    if (CONNECTION_LOST.test(cause.message)) return true
-  }
-  return false
+  return (
+    isRolledBack(error) ||
+    causesOf(error).some(
+      (cause) =>
+        codeMatches(cause, UNAVAILABLE) ||
+        // The Unix socket of a server that is not running is a file that is missing.
+        ('syscall' in cause && cause.syscall === 'connect') ||
+        CONNECTION_LOST.test(cause.message),
+    )
+  )
+}
+
+/** Whether the database has rolled back a transaction, or a single statement, because of others: it did nothing. */
+export function isRolledBack(error: unknown): boolean {
+  return causesOf(error).some((cause) => codeMatches(cause, ROLLED_BACK))
+}
+
+function codeMatches(error: Error, codes: RegExp): boolean {
+  return 'code' in error && typeof error.code === 'string' && codes.test(error.code)
+}
+
+/** An error, and those behind it. */
+function causesOf(error: unknown): Error[] {
+  const causes: Error[] = []
+  for (let cause = error; cause instanceof Error && causes.length < 5; cause = cause.cause)
+    causes.push(cause)
+  return causes
 }

@@ -3,11 +3,12 @@ import { migrate } from 'drizzle-orm/node-postgres/migrator'
 import pg from 'pg'
 import type { Client } from 'pg'
 import {
-  observeCommits,
+  manageTransactions,
   type Database,
   type OpenDatabase,
   type OpenOptions,
   migrationConfig,
+  repeatRolledBack,
 } from './open.ts'
 import { grantRights, readRole, requireMigrated } from './runtime-role.ts'
 
@@ -44,6 +45,7 @@ export async function openServer(
   // while it is idle, and its own, it would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => void client.on('error', onWarning))
+  repeatStatements(pool)
   const listener = openListener(
     () =>
       new pg.Client({
@@ -102,7 +104,17 @@ async function prepareSchema(
 /** Under a lock that ends with the session. */
 async function runMigrations(client: Client, options: OpenOptions): Promise<void> {
   await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
-  await migrate(drizzle(client), migrationConfig(options))
+  // Programs of the former version use the tables meanwhile, and a deadlock may choose this one.
+  await repeatRolledBack(() => migrate(drizzle(client), migrationConfig(options)))
+}
+
+/** What is queried of the pool itself is one statement and one transaction. */
+function repeatStatements(pool: pg.Pool): void {
+  const query = pool.query.bind(pool)
+  Object.assign(pool, {
+    query: (config: pg.QueryConfig, values?: unknown[]) =>
+      repeatRolledBack(() => query(config, values)),
+  })
 }
 
 async function connected<T>(
@@ -126,7 +138,7 @@ async function connected<T>(
 
 /** The engine's result type carries more than `rows`; the shared type shows only what both engines have. */
 function asDatabase(db: NodePgDatabase): Database {
-  return observeCommits(db)
+  return manageTransactions(db)
 }
 
 const RECONNECT_FIRST_MS = 100

@@ -28,7 +28,7 @@ const SLOW_STEP_MS = 60_000
 const LIMIT_MINUTES = 10
 const GRACE_MS = 30_000
 for (const step of steps) {
-  if (named.length > 0 && !named.includes(step.name)) continue
+  if (named.length > 0 ? !named.includes(step.name) : step.onlyNamed) continue
   console.log(`\n=== ${step.name} ===`)
   const startedAt = Date.now()
   const report = await run(step)
@@ -51,7 +51,7 @@ process.exitCode = total.failed > 0 ? 1 : 0
 async function run(step: TestStep): Promise<TestReport> {
   if (step.report) await rm(step.report, { force: true })
   const [program, ...args] = step.command
-  const child = spawn(program, args, { stdio: 'inherit', env })
+  const child = spawn(program, args, { stdio: 'inherit', env: { ...env, ...step.env } })
   const minutes = step.limitMinutes ?? LIMIT_MINUTES
   const limit = setTimeout(() => {
     console.error(`${step.name} did not end in ${minutes} minutes.`)

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { COMPILE_CACHE } from '#devnet/folder.ts'
+import { abortVariables } from './abort-transactions.ts'
 import type { CrashPoint } from '#service/context/context.ts'
 
 const SERVICE = fileURLToPath(new URL('../service/main.ts', import.meta.url))
@@ -49,7 +50,7 @@ async function startProcess(
   args: readonly string[] = [],
 ): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [main, ...args], {
-    env: { ...env, ...COMPILE_CACHE, PORT: '0', INTERNAL_PORT: '0' },
+    env: { ...abortVariables(), ...env, ...COMPILE_CACHE, PORT: '0', INTERNAL_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = new Promise<NodeJS.Signals | null>((resolve) =>

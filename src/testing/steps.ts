@@ -1,8 +1,16 @@
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ABORT_LOG } from './abort-transactions.ts'
+
 export type TestStep = {
   name: string
   command: readonly [program: string, ...args: string[]]
   /** After how many minutes the step is ended and counts as failed; twice what it takes on two busy processors. */
   limitMinutes?: number
+  /** Variables beside those of this process. */
+  env?: Readonly<Record<string, string>>
+  /** Whether it runs only where it is named. */
+  onlyNamed?: true
   /** Where the step's own tests are counted; a step without one counts as one test. */
   report?: string
 }
@@ -13,7 +21,13 @@ const vitest = (project: string, ...more: string[]): TestStep => ({
   report: `test-results/${project}.json`,
 })
 
-/** Everything `npm test` runs, cheapest first. */
+/** Its tests wait for blocks and timers about half of their time: twice as many at once as there are processors. */
+const integration: TestStep = { ...vitest('integration', '--maxWorkers=4'), limitMinutes: 35 }
+
+const ABORTS = 'test-results/aborts.log'
+const ABORTER = fileURLToPath(new URL('abort-transactions.ts', import.meta.url))
+
+/** Everything `npm test` runs, cheapest first, and what is run by its name only. */
 export const steps: readonly TestStep[] = [
   { name: 'fmt', command: ['oxfmt', '--check'] },
   {
@@ -25,8 +39,15 @@ export const steps: readonly TestStep[] = [
   vitest('unit'),
   { name: 'build', command: ['vite', 'build', '--logLevel', 'warn'] },
   { name: 'size', command: ['node', 'src/testing/size.ts'] },
-  // Its tests wait for blocks and timers about half of their time: twice as many at once as there are processors.
-  { ...vitest('integration', '--maxWorkers=4'), limitMinutes: 35 },
+  integration,
+  // The same while the databases abort every fifth transaction.
+  {
+    ...integration,
+    name: 'aborts',
+    limitMinutes: 60,
+    env: { NODE_OPTIONS: `--import=${ABORTER}`, [ABORT_LOG]: resolve(ABORTS) },
+    onlyNamed: true,
+  },
   // The short forms of all commands `npm run chaos:…`.
   {
     name: 'chaos',

@@ -1,6 +1,8 @@
+import { env } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { translations } from '../web/locales/macros.ts'
+import { ABORT_LOG } from './abort-transactions.ts'
 import { LongestFirst } from './longest-first.ts'
 import { VitestReport } from './vitest-report.ts'
 
@@ -46,7 +48,8 @@ export default defineConfig({
             'src/{egress,http,postgres,signer,service,bff,devnet}/**/*.test.ts',
             'src/testing/{,attacks/,chaos/}*.test.ts',
           ],
-          exclude: REPOSITORY,
+          // The model has another kind of database, in which nothing is aborted.
+          exclude: [...REPOSITORY, ...(env[ABORT_LOG] ? ['src/testing/model.test.ts'] : [])],
           globalSetup: [fileURLToPath(new URL('shared-postgres.ts', import.meta.url))],
           // A file's modules are loaded once for each worker: loading them was a third of the time.
           isolate: false,

@@ -32,8 +32,8 @@ export async function changeNotes(
   places: readonly { owner: string; paymentId: string }[],
   change: NoteChange & { by: string; at: Date },
 ): Promise<NoteRow[]> {
-  const written: NoteRow[] = []
-  await db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
+    const written: NoteRow[] = []
     for (const { owner, paymentId } of places.toSorted((a, b) =>
       a.paymentId < b.paymentId ? -1 : 1,
     )) {
@@ -61,8 +61,8 @@ export async function changeNotes(
         .where(and(eq(paymentNote.owner, owner), eq(paymentNote.paymentId, paymentId)))
       written.push({ ...row, ...next })
     }
+    return written
   })
-  return written
 }
 
 function changed(

@@ -3,7 +3,7 @@ import type { HttpBindings } from '@hono/node-server'
 import type { Context as HonoContext } from 'hono'
 import { stringifyJson } from '#contract/json.ts'
 import { errorBody, ProblemError, problems } from '#contract/problem.ts'
-import { isDatabaseUnavailable } from '#postgres/open.ts'
+import { isDatabaseUnavailable, isRolledBack } from '#postgres/open.ts'
 import { ForwardedError } from '../upstream/problem.ts'
 
 export function replyJson(
@@ -38,8 +38,9 @@ export function replyProblem(
 function toProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error
   if (isDatabaseUnavailable(error)) {
-    const operator =
-      'The database of this proxy does not answer. Check that it runs, that its disk has room, and DATABASE_URL.'
+    const operator = isRolledBack(error)
+      ? 'The database of this proxy rolled a transaction back again and again, because others changed the same rows. Check its locks and its load.'
+      : 'The database of this proxy does not answer. Check that it runs, that its disk has room, and DATABASE_URL.'
     return new ProblemError(
       'SERVICE_UNAVAILABLE',
       {

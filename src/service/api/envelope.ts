@@ -3,7 +3,7 @@ import { secureHeaders } from 'hono/secure-headers'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { stringifyJson } from '#contract/json.ts'
 import { ProblemError, errorBody, problems } from '#contract/problem.ts'
-import { isDatabaseUnavailable } from '#postgres/open.ts'
+import { isDatabaseUnavailable, isRolledBack } from '#postgres/open.ts'
 import type { Context } from '../context/context.ts'
 import type { Metrics } from '../context/metrics.ts'
 import type { HttpEnv } from './handler.ts'
@@ -112,10 +112,9 @@ export function handleError(context: Context): ErrorHandler<HttpEnv> {
 
 export function toProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error
-  return isDatabaseUnavailable(error)
-    ? new ProblemError('SERVICE_UNAVAILABLE', {
-        message: 'The database does not answer now. Nothing is decided.',
-        retryAfter: 2,
-      })
-    : new ProblemError('INTERNAL')
+  if (!isDatabaseUnavailable(error)) return new ProblemError('INTERNAL')
+  const message = isRolledBack(error)
+    ? 'Other requests change the same rows at this moment. Nothing is decided.'
+    : 'The database does not answer now. Nothing is decided.'
+  return new ProblemError('SERVICE_UNAVAILABLE', { message, retryAfter: 2 })
 }

@@ -12,7 +12,8 @@ type Name = Pick<UnmatchedRecord, 'accountId' | 'network' | 'signature'>
 
 /**
  * Orders the commit that uses a transfer up and the one that notes it as unmatched: without it
- * neither would see the other's row, and the transfer would be in both.
+ * neither would see the other's row, and the transfer would be in both. Taken after the lock of a
+ * payment and before that of a claim.
  */
 export async function lockTransfer(tx: Database, name: Name): Promise<void> {
   const { accountId, network, signature } = name
@@ -84,9 +85,11 @@ export async function insertUnmatched(db: Database, row: NewUnmatched): Promise<
     })
 }
 
-/** The transfer pays an order or a resource after all; what a person had assigned it to is no longer so. */
+/**
+ * The transfer pays an order or a resource after all; what a person had assigned it to is no longer so.
+ * The caller has locked it.
+ */
 export async function markMatched(tx: Database, name: Name, paymentId: string): Promise<void> {
-  await lockTransfer(tx, name)
   await tx
     .update(unmatchedTransfer)
     .set({ matchedPaymentId: paymentId, assignedPaymentId: null })

@@ -92,6 +92,16 @@ export async function lockDirections(tx: Database, accountId: string): Promise<v
   )
 }
 
+/**
+ * What the insert of a payment takes anyway, for a transaction that locks another payment of the account
+ * before: a registration takes it first, and payments after it.
+ */
+export async function shareDirections(tx: Database, paymentId: string): Promise<void> {
+  await tx.execute(
+    sql`select pg_advisory_xact_lock_shared(hashtextextended('payment_direction ' || account_id, 0)) from service.payment where id = ${paymentId}`,
+  )
+}
+
 /** Rows of one statement: it must end well within the time that one may take, on an account of any size. */
 const BATCH = 2_000
 

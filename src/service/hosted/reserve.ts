@@ -2,7 +2,7 @@ import type { PaymentIntent } from '#chains/match.ts'
 import { stringifyJson } from '#contract/json.ts'
 import type { Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
-import { isDatabaseUnavailable } from '#postgres/open.ts'
+import { isDatabaseUnavailable, isRolledBack } from '#postgres/open.ts'
 import type { BuiltTransaction, SenderFunds } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { insertAttempt, readAttempts, type AttemptRecord } from '../db/attempts.ts'
@@ -30,7 +30,7 @@ export async function recoverCommit(
   context: Context,
   { paymentId, nonceQueue, error }: { paymentId: string; nonceQueue: NonceQueue; error: unknown },
 ): Promise<PersistedPayment> {
-  if (!isDatabaseUnavailable(error)) throw error
+  if (!isDatabaseUnavailable(error) || isRolledBack(error)) throw error
   for (let look = 1; ; look++) {
     try {
       const persisted = await findPersisted(context, paymentId, nonceQueue)

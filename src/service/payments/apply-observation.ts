@@ -18,7 +18,7 @@ import { recordEvent } from '../db/record-event.ts'
 import { settleRefundRequests } from '../db/refund-requests.ts'
 import { acceptPayerOf, recordFeePaid, reopenFee } from '../db/settlement-fees.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
-import { lockUses, markMatched } from '../db/unmatched.ts'
+import { lockTransfer, lockUses, markMatched } from '../db/unmatched.ts'
 import { attribute, claimantOfOrder, matchesPayment } from './attribution.ts'
 import { countEqual } from './payment-result.ts'
 
@@ -162,13 +162,14 @@ async function useUp(
     messageHash: observation.state === 'landed' ? observation.messageHash : undefined,
   })
   if (key === null) return 'held'
+  const transfer = { accountId: row.accountId, network: row.network, signature }
+  await lockTransfer(tx, transfer)
   const claimed = await claimForOrder(tx, claimant, {
     network: row.network,
     key,
     paymentId: row.id,
   })
-  if (claimed === 'claimed')
-    await markMatched(tx, { accountId: row.accountId, network: row.network, signature }, row.id)
+  if (claimed === 'claimed') await markMatched(tx, transfer, row.id)
   return claimed
 }
 

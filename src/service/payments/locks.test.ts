@@ -1,19 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from 'drizzle-orm'
+import { sql, type SQL } from 'drizzle-orm'
 import pg from 'pg'
 import type { Hex } from 'viem'
 import { describe, expect, test } from 'vitest'
+import { createPaymentId } from '#contract/payment.ts'
 import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open.ts'
+import { DEAF_NETWORKS } from '#testing/fixture.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { createTestDatabase } from '#testing/postgres.ts'
-import { openContext } from '#testing/service-context.ts'
+import { insertTestPayment } from '#testing/service-app.ts'
+import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import { startNumbering } from '../api/events/numbering.ts'
 import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
+import { claimAssigned } from '../db/claims.ts'
 import { findPayment } from '../db/payments.ts'
+import { lockTransfer } from '../db/unmatched.ts'
+import { lockDirections } from '../db/wallet-owners.ts'
 import { sendPayment } from '../hosted/send.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
 import { applyObservation, rollBack } from './apply-observation.ts'
 import { buildTransaction } from './build.ts'
+import { reserveRefund } from './reserve-refund.ts'
 
 /** Who waits for whom in the database while many accounts write at once. */
 
@@ -32,6 +39,8 @@ const READ_WAITS = `
   where not l.granted and waiting.datname = current_database()
     -- Who adds a page to a table holds this lock for that moment, never until the commit.
     and l.locktype <> 'extend'`
+
+const READ_WAITING = sql`select pid from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`
 
 function named(target: DatabaseTarget, name: string): DatabaseTarget {
   if (!('url' in target)) throw new Error('Expected a server.')
@@ -176,5 +185,96 @@ describe('while many accounts write at once', () => {
         lock: expect.stringMatching(/^advisory/),
       }),
     )
+  })
+})
+
+/**
+ * Two transactions that lock the same rows in opposite orders end in a deadlock: one waits a second
+ * and runs again. So everybody locks the directions of an account, a payment, a transfer and a claim
+ * in this order.
+ */
+describe('what waits for a lock holds none that the other one takes later', () => {
+  const opened = () => openContext(DEAF_NETWORKS)
+
+  /** Holds a lock, begins `work`, and once that waits for it, takes the `next` one: refused at once where `work` has it. */
+  async function crossing(
+    { context }: OpenedContext,
+    hold: (tx: Database) => Promise<unknown>,
+    { work, next }: { work: () => Promise<unknown>; next: SQL },
+  ): Promise<unknown> {
+    let working: Promise<unknown> = Promise.resolve()
+    await context.db.transaction(async (tx) => {
+      await hold(tx)
+      working = work()
+      await eventually(
+        async () => (await tx.execute(READ_WAITING)).rows.length,
+        (waiting) => waiting > 0,
+      )
+      expect((await tx.execute(next)).rows).toHaveLength(1)
+    })
+    return working
+  }
+
+  test('a refund, while wallets of its account are registered', async () => {
+    await using made = await opened()
+    const { context, actor } = made
+    const { accountId } = actor
+    const original = { id: createPaymentId(), accountId, status: 'finalized' } as const
+    await insertTestPayment(context.db, original)
+    const refund = { refundOf: original.id, refundReason: null, refundNote: null }
+    const work = () =>
+      context.db.transaction(async (tx) => {
+        await reserveRefund(tx, refund, 1n)
+        await insertTestPayment(tx, { id: createPaymentId(), accountId, amount: 1n, ...refund })
+      })
+    const next = sql`select id from service.payment where id = ${original.id} for update nowait`
+    await crossing(made, (tx) => lockDirections(tx, accountId), { work, next })
+  })
+
+  test('an order that its payer proves, while a proof moves the transfer that was assigned to it', async () => {
+    await using made = await opened()
+    const { context, actor } = made
+    const { accountId } = actor
+    const signature = `0x${'5'.repeat(64)}`
+    const id = createPaymentId()
+    const tied = { status: 'pending', evidence: 'unproven', reportedSignature: signature } as const
+    await insertTestPayment(context.db, { id, accountId, ...tied, builtHeight: 1 })
+    const row = await findPayment(context.db, id)
+    if (!row) throw new Error('Expected a payment.')
+    const { network, sender, recipient, asset, amount: amountAtomic } = row
+    const key = `txid:${signature}`
+    const claimant = { scope: accountId, accountId, exclusive: false }
+    await claimAssigned(context.db, claimant, { network, key, paymentId: id })
+    const transfer = { sender, recipient, asset, amountAtomic, memo: null, nonce: 0 }
+    const work = () =>
+      applyObservation(context, {
+        paymentId: id,
+        signature,
+        source: 'watcher',
+        observation: {
+          state: 'landed',
+          succeeded: true,
+          confirmed: true,
+          finalized: true,
+          height: 2,
+          blockHash: '0xblock',
+          blockTime: null,
+          feeAtomic: 1n,
+          feePayer: sender,
+          transfer,
+          moved: [transfer],
+          failure: null,
+        },
+      })
+    const next = sql`select key from service.claim where key = ${key} for update nowait`
+    const applied = await crossing(
+      made,
+      (tx) => lockTransfer(tx, { accountId, network, signature }),
+      {
+        work,
+        next,
+      },
+    )
+    expect(applied).toBe('moved')
   })
 })

@@ -3,6 +3,7 @@ import { isPaid } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import { lockPayment, type PaymentRecord } from '../db/payments.ts'
 import { readRefunds } from '../db/refunds.ts'
+import { shareDirections } from '../db/wallet-owners.ts'
 import { refuseParameters } from '../context/network.ts'
 
 /** What a refund's row has beside that of any payment that is sent. */
@@ -42,6 +43,7 @@ export async function reserveRefund(
   { refundOf }: Refund,
   amountAtomic: bigint,
 ): Promise<void> {
+  await shareDirections(tx, refundOf)
   const original = await lockPayment(tx, refundOf)
   if (!original || !isPaid(original.status))
     throw refuseParameters({

@@ -75,20 +75,21 @@ export async function unassignUnmatched(
   { actor, transferId }: Call,
   { by, note }: EndpointInput<'unmatchedUnassign'>['body'],
 ): Promise<EndpointReply<'unmatchedUnassign'>> {
-  const row = await context.db.transaction(async (tx) => {
+  const { row, from } = await context.db.transaction(async (tx) => {
     const found = await requireUnmatched(tx, { actor, transferId })
     const { assignedPaymentId: from, network, signature, accountId: scope } = found
-    if (from === null) return found
+    if (from === null) return { row: found, from }
     await releaseAssigned(tx, { scope, network, key: unmatchedKey(signature), paymentId: from })
+    const row =
+      (await setAssignment(tx, found.id, { from, to: null })) ??
+      (await requireUnmatched(tx, { actor, transferId }))
+    return { row, from }
+  })
+  if (from !== null)
     context.log.info(
       { transferId, paymentId: from, keyId: actor.keyId, by, note },
       'a person undid the assignment of an unmatched transfer',
     )
-    return (
-      (await setAssignment(tx, found.id, { from, to: null })) ??
-      requireUnmatched(tx, { actor, transferId })
-    )
-  })
   return { success: true, transfer: await describeUnmatched(context, row) }
 }
 

@@ -14,7 +14,7 @@ import {
 import type { Database } from '#postgres/open.ts'
 import { claimForOrder } from '../db/claims.ts'
 import { claim } from '../db/schema/proof.ts'
-import { markMatched } from '../db/unmatched.ts'
+import { lockTransfer, markMatched } from '../db/unmatched.ts'
 import { receivePayment } from '../settlement/receive.ts'
 import { pollOnce } from '../monitor/poll.ts'
 import { buildTransaction } from './build.ts'
@@ -383,6 +383,7 @@ test('a transfer that is noted while another commit uses it up for an order is i
   const noting = { over: false }
   let noted: Promise<void> = Promise.resolve()
   await context.db.transaction(async (tx) => {
+    await lockTransfer(tx, { accountId, network, signature })
     await claimForOrder(tx, claimant, { network, key: unmatchedKey(signature), paymentId })
     await markMatched(tx, { accountId, network, signature }, paymentId)
     noted = noteUnmatched(context, chain, { signature, accountIds: [accountId] }).finally(

@@ -112,7 +112,8 @@ async function apply(
 const TAKEN = 'What settled this paid another payment, which was asked for before.'
 
 async function useUp(tx: Context['db'], order: SettlementOrder): Promise<boolean> {
-  const row = await findPayment(tx, order.paymentId)
+  // Before the claim, as everywhere.
+  const row = await lockPayment(tx, order.paymentId)
   const claimant = row && (await claimantOfOrder(tx, row))
   return claimant ? consumeLanded(tx, order, claimant) : false
 }

@@ -68,7 +68,10 @@ async function keep(
 ) {
   const { chain, lease, transfer, wallet, feeAtomic, limits, funds } = keeping
   const { network } = chain
+  const { checks } = job.report
+  const made = checks.length
   return context.db.transaction(async (tx) => {
+    checks.length = made
     const place = await allocateNonce(tx, {
       network,
       sender: wallet,

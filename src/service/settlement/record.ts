@@ -16,7 +16,7 @@ import {
   type PaymentRecord,
 } from '../db/payments.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
-import { markMatched } from '../db/unmatched.ts'
+import { lockTransfer, markMatched } from '../db/unmatched.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { findAdoptable, isAdoptable } from '../payments/attribution.ts'
@@ -41,7 +41,13 @@ export async function recordLanded(
   recorded: Known,
   landed: LandedObservation,
 ): Promise<PaymentRecord> {
-  return context.db.transaction((tx) => usedFor({ ...context, db: tx }, recorded, landed))
+  const { checks } = recorded.report
+  const made = checks.length
+  return context.db.transaction((tx) => {
+    // An attempt that was rolled back has added its own.
+    checks.length = made
+    return usedFor({ ...context, db: tx }, recorded, landed)
+  })
 }
 
 async function usedFor(
@@ -93,7 +99,10 @@ export async function recordBroadcast(
 ): Promise<PaymentRecord> {
   const transaction = signed && Buffer.from(signed.bytes).toString('base64')
   const known = { ...recorded, signature: signed?.signature ?? null }
+  const { checks } = recorded.report
+  const made = checks.length
   return context.db.transaction(async (tx) => {
+    checks.length = made
     const own = await adoptOrder({ ...context, db: tx }, known, {
       state: 'pending',
       transfer: recorded.transfer,
@@ -310,6 +319,12 @@ async function consume(
   { accountId, lease, fingerprint, report, signature }: Known,
   facts: { paymentId: string; transaction: string | null },
 ): Promise<void> {
+  // Callers without a key decide nothing about the money of an account.
+  const transfer =
+    signature === null || lease.scope === KEYLESS_SCOPE
+      ? undefined
+      : { accountId, network: lease.network, signature }
+  if (transfer) await lockTransfer(tx, transfer)
   const used = await consumeClaim(tx, lease, {
     ...facts,
     fingerprint,
@@ -320,7 +335,6 @@ async function consume(
     throw undecided(
       'This request took longer than its hold on the proof. Nothing is decided; send the same request again.',
     )
-  // It is no longer unmatched, even if a person had assigned it to something. Callers without a key decide nothing about the money of an account.
-  if (signature !== null && lease.scope !== KEYLESS_SCOPE)
-    await markMatched(tx, { accountId, network: lease.network, signature }, facts.paymentId)
+  // It is no longer unmatched, even if a person had assigned it to something.
+  if (transfer) await markMatched(tx, transfer, facts.paymentId)
 }

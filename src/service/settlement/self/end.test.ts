@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { parseTransaction, toHex } from 'viem'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startEvm, startGate, type EvmFixture } from '#testing/local-chains.ts'
@@ -5,6 +6,9 @@ import { refusal, refused } from '#testing/proofs.ts'
 import { eventually } from '#testing/service-context.ts'
 import { openTokenFixture, type Parties, type TokenFixture } from '#testing/token-fixture.ts'
 import { payInvoice } from '#testing/token-payers.ts'
+import { takeClaim } from '../../db/claims.ts'
+import { lockPayment } from '../../db/payments.ts'
+import { readOrders } from '../../db/settlement-orders.ts'
 import { readPaymentBody } from '../../payments/status.ts'
 import { reportSubmitted } from '../../monitor/report.ts'
 import { pollOnce } from '../../monitor/poll.ts'
@@ -165,4 +169,30 @@ test('one is over by the chain’s clock, not by ours', async () => {
   expect(await statusOf(paymentId)).toBe('created')
   await evm.mine(6)
   expect(await statusOf(paymentId)).toBe('expired')
+})
+
+const WAITING = sql`select pid from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`
+
+test('its payment is locked before its claim, as by everybody: nobody who has the payment waits for one who has the claim', async () => {
+  const { context, actor } = fixture
+  const { all, paymentId, transaction } = await built()
+  await settle(all, transaction)
+  const question = (await readOrders(context.db, [paymentId])).get(paymentId)
+  if (!question) throw new Error('Expected the settlement that was built.')
+  const { network, key, fingerprint, accountId } = question
+  // Another caller presents the proof at this moment.
+  const claimant = { scope: accountId, accountId: actor.accountId, exclusive: false }
+  await takeClaim(context.db, { network, key, fingerprint, ...claimant })
+  let polled: Promise<string> = Promise.resolve('')
+  await context.db.transaction(async (tx) => {
+    await lockPayment(tx, paymentId)
+    polled = statusOf(paymentId)
+    await eventually(
+      async () => (await tx.execute(WAITING)).rows.length,
+      (waiting) => waiting > 0,
+    )
+    const claimed = sql`select key from service.claim where key = ${key} for update nowait`
+    expect((await tx.execute(claimed)).rows).toHaveLength(1)
+  })
+  expect(await polled).toBe('confirmed')
 })
