@@ -204,7 +204,7 @@ function ClosedByHand({ view: { purchase, sending, waits, setClosed } }: { view:
       {closed && (
         <p>
           <Trans>
-            Marked as delivered by you, <Time at={closedAt} />.
+            Marked by you, <Time at={closedAt} />.
           </Trans>
         </p>
       )}

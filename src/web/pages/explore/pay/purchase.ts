@@ -57,11 +57,9 @@ export function isClosed(purchase: Purchase): boolean {
 }
 
 /** Closes a purchase by hand, or opens it again. */
-export function closeByHand(
-  { closedAt: _, ...purchase }: Purchase,
-  closedAt: number | null,
-): Purchase {
-  return closedAt === null ? purchase : { ...purchase, closedAt }
+export function closeByHand(purchase: Purchase, closedAt: number | null): Purchase {
+  const { closedAt: before, ...open } = purchase
+  return closedAt === null ? open : { ...open, closedAt: before ?? closedAt }
 }
 
 export function countDeliveries({ deliveryCount, deliveries }: Purchase): number {
