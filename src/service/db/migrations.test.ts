@@ -528,10 +528,10 @@ describe.each(ENGINES)('the books of a former version, on %s', (engine) => {
       while ((await foldTallies(db)) > 0);
       return readFees(db)
     })
-    opened = disposal.use(await openContext([], { target }))
     await within(target, SERVICE_SCHEMA, async (db) => {
       while ((await foldTallies(db)) > 0);
     })
+    opened = disposal.use(await openContext([], { target }))
   })
   afterAll(() => disposal.disposeAsync())
 
