@@ -1,3 +1,5 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Page } from '@playwright/test'
 import { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
@@ -477,6 +479,103 @@ test('a redirection of a payment through the relay has delivered nothing, and na
     page.getByRole('note').filter({ hasText: text('Paid, not delivered') }),
   ).toContainText('0.1')
   expect(solana.signed).toHaveLength(1)
+})
+
+/** A server beside the shop, which says whom it was asked by. `payments`: the payment headers that reached it. */
+async function openServer(
+  respond: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>,
+) {
+  const payments: string[] = []
+  const server = createServer((request, response) => {
+    response.setHeader('Access-Control-Allow-Origin', '*')
+    response.setHeader('Access-Control-Allow-Headers', 'PAYMENT-SIGNATURE, X-PAYMENT')
+    response.setHeader('Access-Control-Expose-Headers', 'PAYMENT-REQUIRED')
+    if (request.method === 'OPTIONS') return void response.writeHead(204).end()
+    const payment = request.headers['payment-signature'] ?? request.headers['x-payment']
+    if (payment !== undefined) payments.push(String(payment))
+    void respond(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    payments,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+const undelivered = (page: Page) =>
+  page.getByRole('note').filter({ hasText: text('Paid, not delivered') })
+
+test.describe('on a host that lets its pages ask any server', () => {
+  test.use({ bypassCSP: true })
+
+  test('a payment that another server asks for by a redirection stays with the seller, and its reader closes it by hand', async ({
+    net,
+    buyer,
+    expectError,
+  }) => {
+    expectError(REFUSED)
+    const person = await buyer({ sol: 2 })
+    const { page, solana } = person
+    await using thief = await openServer((_, response) => void response.end('thanks'))
+    const article = `${net.urls.seller}${ARTICLES.sol}`
+    await using seller = await openServer(async ({ headers }, response) => {
+      if (headers['payment-signature'] !== undefined)
+        return void response.writeHead(307, { Location: `${thief.url}/more` }).end()
+      const priced = await fetch(article)
+      const required = priced.headers.get('payment-required') ?? ''
+      response.writeHead(402, { 'PAYMENT-REQUIRED': required }).end(await priced.text())
+    })
+    await buyArticle(person, `${seller.url}/article`)
+    await expect(page.getByRole('heading', { name: text('Redirected') })).toBeVisible({
+      timeout: 45_000,
+    })
+    expect([seller.payments.length, thief.payments]).toEqual([1, []])
+    await expectAccessible(page, 'explore: redirected to another server')
+
+    // With the keyboard, and remembered.
+    const close = page.getByRole('button', { name: text('Mark as delivered') })
+    await close.focus()
+    await page.keyboard.press('Enter')
+    const undo = page.getByRole('button', { name: text('Undo') })
+    await expect(undo).toBeFocused()
+    const closed = page.getByText(textLike('Marked by you, <0/>.'))
+    await expect(closed.locator('time')).toBeVisible()
+    await expectAccessible(page, 'explore: marked as delivered')
+    const visit = page.url()
+    await page.goto('/')
+    await expect(page.getByRole('main')).toBeVisible()
+    await expect(undelivered(page)).toBeHidden()
+    await page.goto(visit)
+    await expect(closed).toBeVisible()
+    await undo.press('Enter')
+    await expect(close).toBeFocused()
+    await page.goto('/')
+    await expect(undelivered(page)).toContainText('0.1')
+    expect(solana.signed).toHaveLength(1)
+  })
+
+  test('a redirection before the payment is shown, and the server that named the price is paid', async ({
+    net,
+    buyer,
+    expectError,
+  }) => {
+    expectError(REFUSED)
+    const person = await buyer({ sol: 2 })
+    const { page } = person
+    const article = `${net.urls.seller}${ARTICLES.sol}`
+    await using moved = await openServer(
+      (_, response) => void response.writeHead(302, { Location: article }).end(),
+    )
+    await buyArticle(person, `${moved.url}/article`)
+    await expectServed(page)
+    await expect(page.getByText(article, { exact: true }).first()).toBeVisible()
+    expect(moved.payments).toEqual([])
+  })
 })
 
 test('a request that is still open in the wallet when its tab is closed is named on every page', async ({

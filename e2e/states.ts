@@ -137,7 +137,9 @@ export const STATES = [
   'explore: large answer',
   'explore: priced, through the relay',
   'explore: too large for the relay',
+  'explore: marked as delivered',
   'explore: redirected after the payment',
+  'explore: redirected to another server',
 
   'verify: start',
   'verify: not a proof',

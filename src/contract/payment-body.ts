@@ -157,6 +157,8 @@ export const PaymentRow = v.object({
   blockTime,
   /** Null before it has landed, and where another payment of the account has the fee of the same transaction. A failed one has one too. */
   fee: v.nullable(RowFee),
+  /** When an upgrade removed a fee from this row that another payment of the same transaction has. Absent where nothing was corrected. */
+  feeCorrectedAt: v.optional(timestamp),
   refundReason: v.nullable(v.string()),
   metadata: v.nullable(v.record(v.string(), v.unknown())),
   ...ledgerFields,

@@ -1,14 +1,19 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { createKeyPairSignerFromBytes } from '@solana/kit'
 import { Keypair } from '@solana/web3.js'
+import { wrapFetchWithPayment } from '@x402/fetch'
 import type { Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { NATIVE_ETH, NATIVE_SOL } from '#contract/network.ts'
 import type { ClientPayment } from '#x402/client/order.ts'
+import { encodeHeader } from '#x402/header.ts'
 import { createViemPayer, type ViemPayerOptions } from '../../packages/x402/src/evm.ts'
 import { createKitPayer } from '../../packages/x402/src/solana.ts'
 import { startEvm, startSolana, type EvmFixture } from './local-chains.ts'
 import { eventually } from './service-context.ts'
+import { evmPayer } from './token-payers.ts'
 
 /** What the package `@paydesk/x402` does when it pays, on a chain that makes blocks only when it is told to. */
 
@@ -224,3 +229,55 @@ test('on Solana the buyer alone sets the network fee, whatever the seller asks f
   expect(fee).toBeGreaterThan(5_000)
   expect(fee).toBeLessThanOrEqual(5_300)
 })
+
+test.each([
+  ['follow', 1],
+  ['error', 0],
+] as const)(
+  'a seller that redirects a payment: with redirect %s another server gets it %i times',
+  async (redirect, times) => {
+    const presented: string[] = []
+    const open = async (
+      name: string,
+      answer: (paid: boolean, response: ServerResponse) => void,
+    ) => {
+      const server = createServer(({ headers }, response) => {
+        const paid = headers['payment-signature'] !== undefined
+        if (paid) presented.push(name)
+        answer(paid, response)
+      })
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      onTestFinished(() => void server.close())
+      const { port } = server.address() as AddressInfo
+      return `http://127.0.0.1:${port}/`
+    }
+    const other = await open('other', (_, response) => response.end())
+    const required = encodeHeader({
+      x402Version: 2,
+      resource: { url: 'https://shop.example/a' },
+      accepts: [
+        {
+          scheme: 'exact',
+          network: evm.network.network,
+          amount: '1',
+          asset: payTo,
+          payTo,
+          maxTimeoutSeconds: 60,
+          extra: { assetTransferMethod: 'eip3009', name: 'USD Coin', version: '2' },
+        },
+      ],
+    })
+    const seller = await open('seller', (paid, response) =>
+      paid
+        ? response.writeHead(307, { Location: other }).end()
+        : response.writeHead(402, { 'PAYMENT-REQUIRED': required }).end(),
+    )
+    const pay = wrapFetchWithPayment(fetch, evmPayer(evm, account))
+    const paying = pay(seller, { redirect }).then(
+      () => 'follow',
+      () => 'error',
+    )
+    expect(await paying).toBe(redirect)
+    expect(presented).toEqual(['seller', ...Array.from({ length: times }, () => 'other')])
+  },
+)

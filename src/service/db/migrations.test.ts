@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { eq, sql, type SQL } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { NATIVE_ETH } from '#contract/network.ts'
 import { createId, type Direction } from '#contract/payment.ts'
 import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open.ts'
 import { asOwner, createTestDatabase, ENGINES, type Engine } from '#testing/postgres.ts'
@@ -52,7 +53,9 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
     const broken = { ...SERVICE_SCHEMA, migrations: copyMigrations(disposal, failAtTheEnd) }
     const columns = await within(first, old, async (db) => {
       await load(db)
-      return readColumns(db)
+      const { payment = [], ...others } = await readColumns(db)
+      // Written where the events say it.
+      return { ...others, payment: payment.filter((name) => name !== 'confirmed_at') }
     })
     const kept = Object.fromEntries(
       Object.entries(columns).filter(([table]) => !NOT_KEPT.includes(table)),
@@ -458,6 +461,112 @@ test.each(ENGINES)(
     })
   },
 )
+
+describe.each(ENGINES)('the books of a former version, on %s', (engine) => {
+  const disposal = new AsyncDisposableStack()
+  let opened: OpenedContext
+  let before: { counted: bigint; folded: bigint }
+
+  const FEE = 21_000n
+  const [PAYER, PAYEE, ETH] = ['0xPayer', '0xPayee', NATIVE_ETH.address]
+  /** In turn: id, transaction, mode, status, fee payer, and minutes between creation and confirmation; `-` where the time of the block is unknown. */
+  const ROWS = [
+    // Three settlements that the payee executed in one transaction.
+    ['pay_a1', '0xa', 'received', 'finalized', PAYEE, '0'],
+    ['pay_a2', '0xa', 'received', 'finalized', PAYEE, '0'],
+    ['pay_a3', '0xa', 'received', 'finalized', PAYEE, '0'],
+    // Paid by a managed wallet, and proven to its own account.
+    ['pay_b1', '0xb', 'received', 'finalized', PAYER, '0-'],
+    ['pay_b2', '0xb', 'hosted', 'finalized', PAYER, '5'],
+    // The two may still change, and then their fee is booked once.
+    ['pay_c1', '0xc', 'received', 'confirmed', PAYEE, '0'],
+    ['pay_c2', '0xc', 'received', 'confirmed', PAYEE, '0'],
+    // The rows do not agree about who paid.
+    ['pay_d1', '0xd', 'received', 'finalized', PAYEE, '0'],
+    ['pay_d2', '0xd', 'received', 'finalized', PAYER, '0'],
+    // Reverted, and executed by the payee all the same.
+    ['pay_e1', '0xe', 'received', 'failed', PAYEE, ''],
+    ['pay_e2', '0xe', 'received', 'failed', PAYEE, ''],
+    ['pay_f1', '0xf', 'received', 'finalized', PAYEE, '7'],
+    // Its day is that of its creation, and stays so.
+    ['pay_g1', '0x0', 'received', 'finalized', PAYEE, '7-'],
+  ] as const
+  const CORRECTED = ['pay_a2', 'pay_a3', 'pay_b1', 'pay_e2']
+
+  const readFees = async (db: Database) => {
+    const { rows } = await db.execute<{ counted: string; folded: string }>(sql`
+      select (select coalesce(sum(fee), 0)::text from service.payment) as counted, (
+        select coalesce(sum(fees), 0)::text from (
+          select fees from service.payment_tally where day = -1 and party in (${PAYER}, ${PAYEE})
+        ) as each) as folded`)
+    return { counted: BigInt(rows[0]?.counted ?? 0), folded: BigInt(rows[0]?.folded ?? 0) }
+  }
+
+  beforeAll(async () => {
+    const { first, target } = await createLastingDatabase(engine, disposal)
+    const old = copyMigrations(disposal, keepUntil('0023_day_of_fees'))
+    before = await within(first, { ...SERVICE_SCHEMA, migrations: old }, async (db) => {
+      await db.execute(
+        sql`insert into service.account (id, name, plan) values ('acc', 'Merchant', 'standard')`,
+      )
+      for (const address of [PAYER, PAYEE])
+        await db.execute(
+          sql`insert into service.wallet_owner (id, address, scope, account_id, kind, proof) values (${address}, ${address}, 'evm', 'acc', 'payout', 'operator')`,
+        )
+      for (const [id, signature, mode, status, feePayer, minutes] of ROWS) {
+        const created = '2026-06-01T00:00:00Z'
+        const block = minutes.endsWith('-') ? null : created
+        await db.execute(sql`
+          insert into service.payment (id, account_id, mode, status, network, asset, symbol, decimals, amount, sender, recipient, signature, fee, fee_payer, block_time, created_at, updated_at)
+          values (${id}, 'acc', ${mode}, ${status}, 'eip155:31337', ${ETH}, 'ETH', 18, 1000, ${PAYER}, ${PAYEE}, ${signature}, ${FEE.toString()}::numeric, ${feePayer}, ${block}, ${created}, ${created})`)
+        if (minutes !== '')
+          await db.execute(sql`
+            insert into service.event (account_id, payment_id, status, source, at) values
+              ('acc', ${id}, 'confirmed', 'service', ${created}::timestamptz - interval '1 hour'),
+              ('acc', ${id}, 'confirmed', 'service', ${created}::timestamptz + make_interval(mins => ${Number.parseInt(minutes, 10)}))`)
+      }
+      while ((await foldTallies(db)) > 0);
+      return readFees(db)
+    })
+    await within(target, SERVICE_SCHEMA, async (db) => {
+      while ((await foldTallies(db)) > 0);
+    })
+    opened = disposal.use(await openContext([], { target }))
+  })
+  afterAll(() => disposal.disposeAsync())
+
+  test('has the fee of a transaction once, in rows and in sums, and says which rows were corrected', async () => {
+    const rows = await opened.context.db.select().from(payment).orderBy(payment.id)
+    expect(rows.map(({ id }) => id)).toEqual(ROWS.map(([id]) => id))
+    expect(rows.flatMap(({ id, feeCorrectedAt }) => (feeCorrectedAt ? [id] : []))).toEqual(
+      CORRECTED,
+    )
+    for (const { id, fee, feePayer } of rows)
+      expect([id, fee, feePayer === null]).toEqual(
+        CORRECTED.includes(id) ? [id, null, true] : [id, FEE, false],
+      )
+    const removed = FEE * BigInt(CORRECTED.length)
+    const after = await readFees(opened.context.db)
+    expect([before.counted - after.counted, before.folded - after.folded]).toEqual([
+      removed,
+      removed,
+    ])
+  })
+
+  test('says when each payment was recorded as confirmed, where that moves it to no other day', async () => {
+    const rows = await opened.context.db.select().from(payment).orderBy(payment.id)
+    const minutes = rows.map(({ id, confirmedAt }) => [
+      id,
+      confirmedAt && (confirmedAt.getTime() - Date.parse('2026-06-01T00:00:00Z')) / 60_000,
+    ])
+    expect(minutes).toEqual(
+      ROWS.map(([id, , , , , each]) => [
+        id,
+        each === '' || each === '7-' ? null : Number.parseInt(each, 10),
+      ]),
+    )
+  })
+})
 
 /** A database that can be opened several times; PGlite needs a folder for that. `first`: to be opened before `target`. */
 async function createLastingDatabase(

@@ -5,7 +5,7 @@ import { MAX_PROOF_AGE_MS } from '#x402/methods.ts'
 import type { Observation, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { findPayment } from '../db/payments.ts'
-import { isAdoptable } from '../payments/attribution.ts'
+import { findHosted, isAdoptable } from '../payments/attribution.ts'
 import { undecided, type VerificationReport } from './verification-report.ts'
 import { checkTime, readProofTime } from './proof-time.ts'
 import { resourceOf, type VerifiedProof, type ExpectedTerms } from './terms.ts'
@@ -46,6 +46,7 @@ export async function validatePayment(
   })
   const transfer = validateTransfer(proof, pick(proof, landed))
   await validateMemo(context, proof, transfer.memo)
+  await refuseOwnPayment(context, proof)
   await validateTime(context, proof, landed.blockTime)
   report.check('transaction_failed', {
     name: 'confirmations',
@@ -162,13 +163,7 @@ export async function validateMemo(
   const resource = payment?.resource ?? null
   // Anybody who reads the chain could present what a customer paid a link with.
   if (!payment || !isAdoptable(payment, resource))
-    report.check('already_used', {
-      name: 'paid_order',
-      source: 'record',
-      ok: false,
-      expected: { code: 'order_for', params: { resource: resourceOf({ terms, verifiedProof }) } },
-      got: fact('another_order'),
-    })
+    refuseOrder(report, resourceOf({ terms, verifiedProof }))
   if (terms.resource === null) return
   report.check('resource_mismatch', {
     name: 'memo_resource',
@@ -176,6 +171,33 @@ export async function validateMemo(
     ok: resource === terms.resource,
     expected: textFact(terms.resource),
     got: textOrNone(resource),
+  })
+}
+
+/**
+ * On EVM, as the memo does it on Solana: what this account paid from a managed wallet for nothing, or
+ * for a payment link, buys nothing from itself. The transfer is in its ledger already, once.
+ */
+async function refuseOwnPayment(
+  context: Context,
+  { accountId, terms, verifiedProof, report }: ProofUnderCheck,
+): Promise<void> {
+  const { signature } = verifiedProof
+  if (familyOf(terms.network.network) !== 'evm' || !terms.asset.native || signature === null) return
+  const hosted = await findHosted(context.db, terms.network.network, signature)
+  const resource = resourceOf({ terms, verifiedProof })
+  if (hosted?.accountId === accountId && !isAdoptable(hosted, resource))
+    refuseOrder(report, resource)
+}
+
+/** @throws ProofRefused `already_used` */
+function refuseOrder(report: VerificationReport, resource: string | null): void {
+  report.check('already_used', {
+    name: 'paid_order',
+    source: 'record',
+    ok: false,
+    expected: { code: 'order_for', params: { resource } },
+    got: fact('another_order'),
   })
 }
 

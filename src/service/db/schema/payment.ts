@@ -89,6 +89,8 @@ export const payment = service.table(
     fee: atomic(),
     /** The wallet that the chain took it from; null in rows from before this was recorded. */
     feePayer: text(),
+    /** When a migration removed a fee that another payment of the same transaction has: a former version wrote it to both. */
+    feeCorrectedAt: at('fee_corrected_at'),
     failure: text(),
     paymentProof: text(),
     /**

@@ -203,6 +203,7 @@ function toRow(row: PaymentRecord, ledger: Pick<Row, 'type' | 'refund' | 'fee'>)
     timestamp: row.createdAt.getTime(),
     confirmedAt: row.confirmedAt?.getTime() ?? null,
     blockTime: row.blockTime?.getTime() ?? null,
+    ...(row.feeCorrectedAt && { feeCorrectedAt: row.feeCorrectedAt.getTime() }),
     metadata: readMetadata(row.metadata),
     refundOf: row.refundOf,
     refundReason: row.refundReason,

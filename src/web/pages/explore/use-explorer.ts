@@ -93,7 +93,7 @@ export function useExplorer() {
       const result = await sendRequest(request)
       if (turn.current !== mine) return
       setBusy(false)
-      setView({ name: 'answer', request, result, at: Date.now() })
+      setView({ name: 'answer', request: answeredBy(request, result), result, at: Date.now() })
       const status = result.kind === 'answered' ? result.answer.status : null
       announce(status === null ? t`No answer` : t`The server answered ${status}.`)
     },
@@ -116,15 +116,16 @@ export function useExplorer() {
     try {
       if (Date.now() - from.at < FRESH_MS) return await begin(from.request, choice)
       const result = await sendRequest(from.request)
+      const request = answeredBy(from.request, result)
       const fresh =
         result.kind === 'answered' && result.answer.status === 402
           ? readChallenge(result.answer)
           : undefined
       const same = fresh && isChallenge(fresh) ? findSame(fresh, choice) : undefined
       if (same && !hasRisen(choice.paymentOption, same))
-        return await begin(from.request, { ...choice, paymentOption: same })
+        return await begin(request, { ...choice, paymentOption: same })
       const notice = same ? t`Review the new price.` : t`Review the new terms.`
-      setView({ name: 'answer', request: from.request, result, at: Date.now(), notice })
+      setView({ name: 'answer', request, result, at: Date.now(), notice })
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error)
       setView({ ...from, notice: t`The payment could not start: ${detail}` })
@@ -144,6 +145,12 @@ export function useExplorer() {
 
 /** Terms that were read longer ago than this are read again before anything is built on them. */
 const FRESH_MS = 30_000
+
+/** A redirection was followed, with nothing but the address: what is paid for is asked of the server that named the price. */
+function answeredBy(request: ResourceRequest, result: ResourceResult): ResourceRequest {
+  const url = result.kind === 'answered' ? result.answer.url : undefined
+  return url === undefined ? request : { ...request, url }
+}
 
 /** The same way to pay among the terms of now. */
 function findSame(

@@ -118,6 +118,11 @@ export function recordedAt({ confirmedAt }: PaymentRow): string {
   return confirmedAt === null ? '' : new Date(confirmedAt).toISOString()
 }
 
+/** When an upgrade took a doubled network fee out of the entry: a file made before has it. Empty for others. */
+export function correctedAt({ feeCorrectedAt }: PaymentRow): string {
+  return feeCorrectedAt === undefined ? '' : new Date(feeCorrectedAt).toISOString()
+}
+
 const amountOf = ({ atomic, commodity }: Posting) => formatAmount(atomic, commodity.decimals)
 
 /** Columns of the journal, one line a posting. Not translated: programs read them. */
@@ -140,6 +145,7 @@ const columns: readonly [name: string, read: (row: PaymentRow, posting: Posting)
   ['refund_reason', (row) => row.refundReason ?? ''],
   ['transaction', (row) => row.signature ?? ''],
   ['confirmed_at', recordedAt],
+  ['fee_corrected_at', correctedAt],
 ]
 const FIGURES: ReadonlySet<string> = new Set(['amount', 'amount_atomic', 'fiat_amount'])
 
@@ -183,6 +189,7 @@ export function hledgerRows(rows: readonly PaymentRow[]): string {
       const tags = [
         ['transaction', row.signature ?? ''],
         ['confirmed_at', recordedAt(row)],
+        ['fee_corrected_at', correctedAt(row)],
       ].flatMap(([name, value]) => (value === '' ? [] : `    ; ${name}:${value}\n`))
       const lines = postings.map(
         (posting) =>

@@ -174,3 +174,19 @@ test('a symbol adds neither a tag nor a line', () => {
   expect(text).toContain('"eip155:1/native"  ; Abcd\n')
   expect(hledgerRows([{ ...row, symbol: '⚡', metadata: null }])).toContain('"eip155:1/native"\n')
 })
+
+test('a fee that an upgrade removed is visible as a correction in each format', () => {
+  const corrected = { ...row, feeCorrectedAt: Date.parse('2026-07-01T10:00:00Z') }
+  const at = '2026-07-01T10:00:00.000Z'
+  const write = (format: ExportOptions['format'], some: PaymentRow) =>
+    exportRows([some], new Map(), { ...csv, format, first: true })
+  const [head = [], cells = []] = readCsv(exportHead(csv) + write('csv', corrected))
+  expect(cells[head.indexOf('fee_corrected_at')]).toBe(at)
+  expect(cells[head.indexOf('fee_atomic')]).toBe('')
+  expect(write('json', corrected)).toContain(`"fee_corrected_at":"${at}"`)
+  const journal = { ...csv, format: 'journal' } as const
+  const [columns = [], ...postings] = readCsv(exportHead(journal) + write('journal', corrected))
+  expect(postings.map((line) => line[columns.indexOf('fee_corrected_at')])).toEqual([at, at])
+  expect(write('hledger', corrected)).toContain(`    ; fee_corrected_at:${at}\n`)
+  expect(write('hledger', row)).not.toContain('fee_corrected_at')
+})

@@ -11,6 +11,7 @@ import { readAllPayments } from '../../api/read-all.ts'
 import { csvLine } from '../../local-data/csv-cell.ts'
 import { descriptionOf, referenceOf } from '../../payment-view/describe-row.ts'
 import {
+  correctedAt,
   HLEDGER_HEAD,
   hledgerRows,
   journalHead,
@@ -63,6 +64,7 @@ const fields: readonly [
   ['fee_atomic', ({ fee }) => fee?.amountAtomic ?? ''],
   ['fee_payer', ({ fee }) => fee?.payer ?? ''],
   ['fee_is_yours', ({ fee }) => (fee ? (fee.own ? 'yes' : 'no') : '')],
+  ['fee_corrected_at', correctedAt],
   ['refund_of', (row) => row.refundOf ?? ''],
   ['refund_reason', (row) => row.refundReason ?? ''],
   ['refund_state', ({ refund }) => refund.state],

@@ -12,6 +12,7 @@ import { Card } from '../../../ui/Card.tsx'
 import { Fact, Facts } from '../../../ui/Facts.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
 import { Spinner } from '../../../ui/Spinner.tsx'
+import { Time } from '../../../ui/Time.tsx'
 import { UntrustedText } from '../../../ui/UntrustedText.tsx'
 import { ResponseCard } from '../request/ResponseCard.tsx'
 import { CopyCurl, DirectButton, UnansweredCard } from '../request/UnansweredCard.tsx'
@@ -93,6 +94,7 @@ function Bought({
     <>
       {view.proof && <ProofCard view={view} />}
       <DeliveryCard onPayAnew={onPayAnew} view={view} />
+      <ClosedByHand view={view} />
       <PaidCard view={view} />
       {canRebuild(view.state) &&
         !isServed(view.purchase) &&
@@ -190,6 +192,31 @@ function DeliveryCard({
         </ResponseCard>
       )
   }
+}
+
+/** Who has what they paid for by another way, or expects it no more, ends the reminders. One button in one place, so that it keeps the focus. */
+function ClosedByHand({ view: { purchase, sending, waits, setClosed } }: { view: PurchaseView }) {
+  const { closedAt, deliveries } = purchase
+  if (isServed(purchase) || deliveries.length === 0 || sending || waits) return null
+  const closed = closedAt !== undefined
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-sm">
+      {closed && (
+        <p>
+          <Trans>
+            Marked by you, <Time at={closedAt} />.
+          </Trans>
+        </p>
+      )}
+      <Button
+        icon={<Icon name={closed ? 'back' : 'check'} />}
+        onClick={() => setClosed(!closed)}
+        size="sm"
+      >
+        {closed ? <Trans>Undo</Trans> : <Trans>Mark as delivered</Trans>}
+      </Button>
+    </div>
+  )
 }
 
 /** What a reader can do who paid and got something else. */

@@ -3,7 +3,16 @@ import { describe, expect, test } from 'vitest'
 import { openJournal } from '../../../payment-flow/journal.ts'
 import type { PaymentState } from '../../../payment-flow/machine.ts'
 import { TestDependencies } from '../../../payment-flow/testing/test-dependencies.ts'
-import { addDelivery, isServed, type Delivery, type Purchase, writePurchase } from './purchase.ts'
+import {
+  addDelivery,
+  closeByHand,
+  isClosed,
+  isServed,
+  readPurchase,
+  writePurchase,
+  type Delivery,
+  type Purchase,
+} from './purchase.ts'
 import { listUndelivered } from './runs.ts'
 import { asksByItself } from './use-purchase.ts'
 
@@ -96,5 +105,18 @@ describe('a purchase that is paid and not delivered', () => {
       ['open-in-wallet', 'in_wallet'],
       ['paid', 'paid'],
     ])
+  })
+
+  test('is listed no more once its reader closed it by hand, and again after undo', async () => {
+    const [, paid] = await listUndelivered()
+    if (!paid) throw new Error('nothing is listed')
+    const closed = await writePurchase(closeByHand(paid.purchase, 1_234))
+    expect([isClosed(closed), isServed(closed), closed.closedAt]).toEqual([true, false, 1_234])
+    expect(asksByItself(closed)).toBe(false)
+    expect((await listUndelivered()).map(({ purchase }) => purchase.id)).toEqual(['open-in-wallet'])
+    expect((await readPurchase('paid'))?.closedAt).toBe(1_234)
+    await writePurchase(closeByHand(closed, null))
+    expect((await listUndelivered()).map(({ purchase }) => purchase.id)).toContain('paid')
+    expect((await readPurchase('paid'))?.closedAt).toBeUndefined()
   })
 })

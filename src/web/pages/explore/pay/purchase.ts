@@ -40,6 +40,8 @@ export type Purchase = {
   deliveryCount?: number
   /** Unix milliseconds of the first response with what was paid for. */
   servedAt?: number
+  /** Unix milliseconds: the reader said by hand that they have it. */
+  closedAt?: number
 }
 
 const MAX_DELIVERIES = 20
@@ -47,6 +49,17 @@ const MAX_DELIVERIES = 20
 /** The server has given what was paid for. */
 export function isServed({ servedAt, deliveries }: Purchase): boolean {
   return servedAt !== undefined || deliveries.some(({ outcome }) => outcome === 'served')
+}
+
+/** Nothing more is expected: it was delivered, or its reader says so. */
+export function isClosed(purchase: Purchase): boolean {
+  return purchase.closedAt !== undefined || isServed(purchase)
+}
+
+/** Closes a purchase by hand, or opens it again. */
+export function closeByHand(purchase: Purchase, closedAt: number | null): Purchase {
+  const { closedAt: before, ...open } = purchase
+  return closedAt === null ? open : { ...open, closedAt: before ?? closedAt }
 }
 
 export function countDeliveries({ deliveryCount, deliveries }: Purchase): number {
@@ -71,8 +84,8 @@ interface Schema extends DBSchema {
   visits: { key: string; value: Purchase; indexes: { updatedAt: number } }
 }
 
-/** Served visits that are kept to be looked at. */
-const MAX_SERVED = 20
+/** Visits that are served or closed, and kept to be looked at. */
+const MAX_CLOSED = 20
 
 let opened: Promise<IDBPDatabase<Schema>> | undefined
 
@@ -90,7 +103,7 @@ export async function writePurchase(purchase: Purchase): Promise<Purchase> {
   await transaction.store.put(next)
   if (!stored) await prune(transaction.store)
   await transaction.done
-  noteOpenPurchase(next.id, !isServed(next))
+  noteOpenPurchase(next.id, !isClosed(next))
   return next
 }
 
@@ -123,7 +136,7 @@ type Store = {
 }
 
 async function prune(store: Store): Promise<void> {
-  const served = (await store.index('updatedAt').getAll()).filter(isServed)
-  for (const { id } of served.slice(0, Math.max(0, served.length - MAX_SERVED)))
+  const closed = (await store.index('updatedAt').getAll()).filter(isClosed)
+  for (const { id } of closed.slice(0, Math.max(0, closed.length - MAX_CLOSED)))
     await store.delete(id)
 }

@@ -13,7 +13,7 @@ import { requestFromWallet, TabRuns, type RunDependencies } from '../../../payme
 import type { TypedData } from '../../../wallet/state/wallet-adapter.ts'
 import { loadWalletAdapter } from '../../../wallet/load-adapter.ts'
 import type { Way } from '../request/usable.ts'
-import { isServed, listPurchases, type Purchase } from './purchase.ts'
+import { isClosed, listPurchases, type Purchase } from './purchase.ts'
 
 /**
  * The payments of visits, in the same machine as all others; they have a separate journal, because
@@ -138,7 +138,7 @@ export async function listUndelivered(): Promise<UndeliveredPurchase[]> {
   const [purchases, payments] = await Promise.all([listPurchases(), journal.list()])
   const states = new Map(payments.map(({ id, state }) => [id, state]))
   return purchases
-    .filter((purchase) => !isServed(purchase))
+    .filter((purchase) => !isClosed(purchase))
     .flatMap((purchase) => {
       const state = states.get(purchase.id)
       const mayBePaid = state && readPayment(state)

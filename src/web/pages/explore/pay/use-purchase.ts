@@ -6,6 +6,7 @@ import { useNetwork } from '../../../api/use-config.ts'
 import type { PaymentState } from '../../../payment-flow/machine.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
 import { useRunState } from '../../../payment-flow/steps/use-run.ts'
+import { announce } from '../../../ui/announce.tsx'
 import { walletProblem } from '../../../wallet/state/errors.ts'
 import type { TypedData } from '../../../wallet/state/wallet-adapter.ts'
 import { headerOf } from '../request/challenge.ts'
@@ -19,8 +20,9 @@ import {
 import { headerOfProof, nextHeader } from './header.ts'
 import {
   addDelivery,
+  closeByHand,
   countDeliveries,
-  isServed,
+  isClosed,
   type Purchase,
   type Delivery,
   writePurchase,
@@ -29,6 +31,8 @@ import { signProof, termsOf } from './runs.ts'
 
 /** So often a server that says “on its way” is asked by itself; after that the reader decides. */
 const MAX_AUTOMATIC_REQUESTS = 30
+
+type Work = 'sending' | 'signing' | 'closing'
 
 export type PurchaseView = {
   purchase: Purchase
@@ -46,6 +50,8 @@ export type PurchaseView = {
   sign: () => void
   /** Sends the request with its one payment, by another way where asked. */
   send: (via?: Purchase['request']['via']) => void
+  /** Says by hand that it was delivered, or takes that back. */
+  setClosed: (closed: boolean) => void
   /** Waits no longer for the answer. The payment may have been used. */
   stop: () => void
 }
@@ -59,7 +65,7 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
   const network = useNetwork(state.order.network)
   const [purchase, setPurchase] = useState(first)
   const [delivered, setDelivered] = useState<Delivered>()
-  const [working, setWorking] = useState<'sending' | 'signing' | null>(null)
+  const [working, setWorking] = useState<Work | null>(null)
   const [userError, setUserError] = useState<string | null>(null)
   const busy = useRef(false)
   const stop = useRef<AbortController>(null)
@@ -67,7 +73,7 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
   const next = purchase.header ? null : nextHeader(purchase, terms, state)
 
   /** One piece of work at a time; what it ends with is shown. */
-  const work = useCallback(async (kind: 'sending' | 'signing', task: () => Promise<void>) => {
+  const work = useCallback(async (kind: Work, task: () => Promise<void>) => {
     if (busy.current) return
     busy.current = true
     setWorking(kind)
@@ -158,13 +164,18 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
       void work('sending', () =>
         sendNow(via ? { ...purchase, request: { ...purchase.request, via } } : purchase),
       ),
+    setClosed: (closed) =>
+      void work('closing', async () => {
+        setPurchase(await writePurchase(closeByHand(purchase, closed ? Date.now() : null)))
+        announce(closed ? t`Delivered` : t`Payment saved`)
+      }),
     stop: () => stop.current?.abort(),
   }
 }
 
 /** Whether a server that says “on its way” is asked again without the reader. */
 export function asksByItself(purchase: Purchase): boolean {
-  return !isServed(purchase) && countDeliveries(purchase) < MAX_AUTOMATIC_REQUESTS
+  return !isClosed(purchase) && countDeliveries(purchase) < MAX_AUTOMATIC_REQUESTS
 }
 
 /** What comes of a request that carries the payment. */

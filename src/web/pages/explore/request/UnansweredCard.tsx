@@ -150,6 +150,11 @@ function useWords({ cause }: Unanswered, host: string): { title: ReactNode; body
         title: <Trans>No answer</Trans>,
         body: <Trans>{host} does not answer.</Trans>,
       }
+    case 'redirected':
+      return {
+        title: <Trans>Redirected</Trans>,
+        body: <Trans>{host} redirects. Nothing was sent there.</Trans>,
+      }
     case 'broken_off':
       return { title: <Trans>The answer got lost</Trans>, body: null }
     case 'stopped':

@@ -12,6 +12,8 @@ export type ResourceResponse = {
   headers: readonly (readonly [name: string, value: string])[]
   /** Empty where there is a `file`. */
   body: Uint8Array
+  /** Where it came from, if that is not the address that was asked. */
+  url?: string
   /** What was paid for, where it is too large to be shown: it can only be saved. */
   file?: Blob
   ms: number
@@ -20,11 +22,19 @@ export type ResourceResponse = {
 /**
  * Why there is no response: `cors`, the server is reachable and does not let pages read it;
  * `policy`, this page's own CSP; `silent`, nothing answered, or nothing this page may know of;
- * `broken_off`, its body did not come to its end; `stopped`, by the reader; `relay`, the proxy could
+ * `redirected`, the server names another address, and what was sent stays with this one; `broken_off`, its body did not come to its end; `stopped`, by the reader; `relay`, the proxy could
  * not or would not ask.
  */
 export type Unanswered = {
-  cause: 'cors' | 'policy' | 'silent' | 'broken_off' | 'stopped' | 'too_large' | 'relay'
+  cause:
+    | 'cors'
+    | 'policy'
+    | 'silent'
+    | 'redirected'
+    | 'broken_off'
+    | 'stopped'
+    | 'too_large'
+    | 'relay'
   detail?: string
   /** The proxy wants to know who asks. */ signIn?: boolean
 }
@@ -110,6 +120,7 @@ async function requestDirectly(
   const refusal = watchPolicy(url)
   const limit = limitTime(WITHIN_MS)
   let status: number | undefined
+  const isPlain = method === 'GET' && headers.length === 0
   try {
     const response = await fetch(url, {
       method,
@@ -119,8 +130,12 @@ async function requestDirectly(
       credentials: 'omit',
       cache: 'no-store',
       referrerPolicy: 'no-referrer',
+      // Browsers keep all headers but `Authorization` when they follow to another server: a payment,
+      // a key or a body goes to the address that its reader sees, and to no other.
+      redirect: isPlain ? 'follow' : 'manual',
       signal: stop ? AbortSignal.any([limit.signal, stop]) : limit.signal,
     })
+    if (response.type === 'opaqueredirect') return { kind: 'unanswered', cause: 'redirected' }
     ;({ status } = response)
     const whole = paid && response.ok
     if (whole) limit.renew()
@@ -138,6 +153,7 @@ async function requestDirectly(
         headers: [...response.headers],
         body: bytes,
         ...(large && { file: blob }),
+        ...(response.redirected && { url: response.url }),
         ms: 0,
       },
     }
