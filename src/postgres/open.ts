@@ -24,10 +24,11 @@ export type Database = PgDatabase<RawResultKind>
 /**
  * A Postgres server by its URL, or a folder of the embedded Postgres. `memory://` keeps nothing;
  * `template` is a dumped data folder to start from. `migrationUrl` is the same database as the role
- * that owns the tables: it migrates, and gives the role of `url` its rights.
+ * that owns the tables: it migrates, and gives the role of `url` its rights. `directUrl` is the same
+ * database and role as `url`, where that leads through a connection pooler.
  */
 export type DatabaseTarget =
-  | { url: string; migrationUrl?: string }
+  | { url: string; migrationUrl?: string; directUrl?: string }
   | { dataDir: string; template?: Blob }
 
 export type OpenOptions = {

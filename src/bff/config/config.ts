@@ -193,6 +193,11 @@ const variables = {
     expected: 'the URL of the same database as the role that owns its tables',
     example: 'postgres://paydesk_owner@localhost/paydesk',
   },
+  DIRECT_DATABASE_URL: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^postgres(ql)?:\/\//), v.url())),
+    expected: 'the URL of the same database and role as DATABASE_URL, without a connection pooler',
+    example: 'postgres://paydesk@localhost:5432/paydesk',
+  },
   DATA_DIR: {
     schema: v.optional(v.string(), '.paydesk/bff'),
     expected: 'a folder of this process alone',
@@ -374,18 +379,30 @@ export function toConfig(env: ProxyEnv): BffConfig {
  * @throws ConfigError
  */
 export function readDatabase(env: ProxyEnv): DatabaseTarget {
-  return toTarget(readVariables(env, ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'DATA_DIR']))
+  return toTarget(readVariables(env, DATABASE_VARIABLES))
 }
+
+const DATABASE_VARIABLES = [
+  'DATABASE_URL',
+  'MIGRATION_DATABASE_URL',
+  'DIRECT_DATABASE_URL',
+  'DATA_DIR',
+] as const
 
 function toTarget({
   DATABASE_URL: url,
   MIGRATION_DATABASE_URL: migrationUrl,
+  DIRECT_DATABASE_URL: directUrl,
   DATA_DIR: dataDir,
-}: Pick<Variables, 'DATABASE_URL' | 'MIGRATION_DATABASE_URL' | 'DATA_DIR'>): DatabaseTarget {
-  if (url !== undefined) return { url, migrationUrl }
+}: Pick<Variables, (typeof DATABASE_VARIABLES)[number]>): DatabaseTarget {
+  if (url !== undefined) return { url, migrationUrl, directUrl }
   if (migrationUrl !== undefined)
     throw new ProxyConfigError(
       'MIGRATION_DATABASE_URL: expected DATABASE_URL with it, of the role that the proxy runs as.',
+    )
+  if (directUrl !== undefined)
+    throw new ProxyConfigError(
+      'DIRECT_DATABASE_URL: expected DATABASE_URL with it, which leads through the pooler.',
     )
   return { dataDir }
 }
@@ -394,6 +411,7 @@ const SECRET: readonly string[] = [
   'SERVICE_API_KEY',
   'DATABASE_URL',
   'MIGRATION_DATABASE_URL',
+  'DIRECT_DATABASE_URL',
   'SERVICE_URL',
   'SMTP_URL',
 ]

@@ -169,6 +169,11 @@ const variables = {
     expected: 'the URL of the same database as the role that owns its tables',
     example: 'postgres://paydesk_owner@localhost/paydesk',
   },
+  DIRECT_DATABASE_URL: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^postgres(ql)?:\/\//), v.url())),
+    expected: 'the URL of the same database and role as DATABASE_URL, without a connection pooler',
+    example: 'postgres://paydesk@localhost:5432/paydesk',
+  },
   DATA_DIR: {
     schema: v.optional(v.pipe(v.string(), v.nonEmpty()), '.paydesk/service'),
     expected: 'a folder of this process alone',
@@ -289,6 +294,7 @@ export function toConfig(env: ServiceEnv): ServiceConfig {
     'INTERNAL_PORT',
     'DATABASE_URL',
     'MIGRATION_DATABASE_URL',
+    'DIRECT_DATABASE_URL',
     'DATA_DIR',
     'NETWORKS',
     'LOG_LEVEL',
@@ -382,7 +388,7 @@ function normalAddress(text: string): string {
  * @throws ConfigError
  */
 export function readDatabase(env: ServiceEnv): DatabaseTarget {
-  return toTarget(readVariables(env, ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'DATA_DIR']))
+  return toTarget(readVariables(env, DATABASE_VARIABLES))
 }
 
 /**
@@ -416,15 +422,27 @@ export function readSignerPlace(env: ServiceEnv): SignerPlace {
 /** What the client of AWS KMS reads, and Node's own. */
 const PASSED = /^(AWS_.*|HOME|NODE_EXTRA_CA_CERTS|TZ)$/
 
+const DATABASE_VARIABLES = [
+  'DATABASE_URL',
+  'MIGRATION_DATABASE_URL',
+  'DIRECT_DATABASE_URL',
+  'DATA_DIR',
+] as const
+
 function toTarget({
   DATABASE_URL: url,
   MIGRATION_DATABASE_URL: migrationUrl,
+  DIRECT_DATABASE_URL: directUrl,
   DATA_DIR: dataDir,
-}: Values<'DATABASE_URL' | 'MIGRATION_DATABASE_URL' | 'DATA_DIR'>): DatabaseTarget {
-  if (url !== undefined) return { url, migrationUrl }
+}: Values<(typeof DATABASE_VARIABLES)[number]>): DatabaseTarget {
+  if (url !== undefined) return { url, migrationUrl, directUrl }
   if (migrationUrl !== undefined)
     throw new ServiceConfigError(
       'MIGRATION_DATABASE_URL: expected DATABASE_URL with it, of the role that the service runs as.',
+    )
+  if (directUrl !== undefined)
+    throw new ServiceConfigError(
+      'DIRECT_DATABASE_URL: expected DATABASE_URL with it, which leads through the pooler.',
     )
   return { dataDir }
 }
