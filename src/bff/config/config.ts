@@ -5,7 +5,7 @@ import { NetworkConfig } from '#contract/network-config.ts'
 import type { Network } from '#contract/network.ts'
 import { Example, RELAY_AUDIENCES, type RelayAudience } from '#contract/dashboard-endpoints.ts'
 import type { InternalPort } from '#http/internal-server.ts'
-import type { DatabaseTarget } from '#postgres/open.ts'
+import { DATABASE_VARIABLES, toDatabaseTarget, type DatabaseTarget } from '#postgres/open.ts'
 import { HostedRuleText, readRules, type HostedRule } from './hosted-rules.ts'
 import { isSender, isSmtpUrl, mailProblems, toMailConfig, type MailConfig } from './mail-config.ts'
 import { RateRule, rateProblems } from './rate-rules.ts'
@@ -382,30 +382,8 @@ export function readDatabase(env: ProxyEnv): DatabaseTarget {
   return toTarget(readVariables(env, DATABASE_VARIABLES))
 }
 
-const DATABASE_VARIABLES = [
-  'DATABASE_URL',
-  'MIGRATION_DATABASE_URL',
-  'DIRECT_DATABASE_URL',
-  'DATA_DIR',
-] as const
-
-function toTarget({
-  DATABASE_URL: url,
-  MIGRATION_DATABASE_URL: migrationUrl,
-  DIRECT_DATABASE_URL: directUrl,
-  DATA_DIR: dataDir,
-}: Pick<Variables, (typeof DATABASE_VARIABLES)[number]>): DatabaseTarget {
-  if (url !== undefined) return { url, migrationUrl, directUrl }
-  if (migrationUrl !== undefined)
-    throw new ProxyConfigError(
-      'MIGRATION_DATABASE_URL: expected DATABASE_URL with it, of the role that the proxy runs as.',
-    )
-  if (directUrl !== undefined)
-    throw new ProxyConfigError(
-      'DIRECT_DATABASE_URL: expected DATABASE_URL with it, which leads through the pooler.',
-    )
-  return { dataDir }
-}
+const toTarget = (values: Parameters<typeof toDatabaseTarget>[0]): DatabaseTarget =>
+  toDatabaseTarget(values, 'proxy', (message) => new ProxyConfigError(message))
 
 const SECRET: readonly string[] = [
   'SERVICE_API_KEY',

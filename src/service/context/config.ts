@@ -6,7 +6,7 @@ import { NetworkConfig } from '#contract/network-config.ts'
 import type { Network } from '#contract/network.ts'
 import { refuseUrl } from '#egress/public-address.ts'
 import type { InternalPort } from '#http/internal-server.ts'
-import type { DatabaseTarget } from '#postgres/open.ts'
+import { DATABASE_VARIABLES, toDatabaseTarget, type DatabaseTarget } from '#postgres/open.ts'
 import type { SignerPlace } from '#signer/client.ts'
 import { SIGNER_VARIABLES } from '#signer/config.ts'
 
@@ -422,30 +422,8 @@ export function readSignerPlace(env: ServiceEnv): SignerPlace {
 /** What the client of AWS KMS reads, and Node's own. */
 const PASSED = /^(AWS_.*|HOME|NODE_EXTRA_CA_CERTS|TZ)$/
 
-const DATABASE_VARIABLES = [
-  'DATABASE_URL',
-  'MIGRATION_DATABASE_URL',
-  'DIRECT_DATABASE_URL',
-  'DATA_DIR',
-] as const
-
-function toTarget({
-  DATABASE_URL: url,
-  MIGRATION_DATABASE_URL: migrationUrl,
-  DIRECT_DATABASE_URL: directUrl,
-  DATA_DIR: dataDir,
-}: Values<(typeof DATABASE_VARIABLES)[number]>): DatabaseTarget {
-  if (url !== undefined) return { url, migrationUrl, directUrl }
-  if (migrationUrl !== undefined)
-    throw new ServiceConfigError(
-      'MIGRATION_DATABASE_URL: expected DATABASE_URL with it, of the role that the service runs as.',
-    )
-  if (directUrl !== undefined)
-    throw new ServiceConfigError(
-      'DIRECT_DATABASE_URL: expected DATABASE_URL with it, which leads through the pooler.',
-    )
-  return { dataDir }
-}
+const toTarget = (values: Parameters<typeof toDatabaseTarget>[0]): DatabaseTarget =>
+  toDatabaseTarget(values, 'service', (message) => new ServiceConfigError(message))
 
 function readVariables<N extends VariableName>(env: ServiceEnv, names: readonly N[]): Values<N> {
   const problems: string[] = []
