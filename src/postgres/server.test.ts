@@ -98,9 +98,11 @@ test('a connection to a standby is replaced when it has refused to write', async
   const readPid = async () =>
     (await db.execute<{ pid: number }>(sql`select pg_backend_pid() as pid`)).rows[0]?.pid
   const former = await readPid()
-  // What a standby refuses; a pool of one connection at rest uses it again.
+  // What a standby answers, in a transaction, whose connection goes back to the pool.
   await expect(
-    db.execute(sql`do $$ begin raise exception 'read-only' using errcode = '25006'; end $$`),
+    db.transaction((tx) =>
+      tx.execute(sql`do $$ begin raise exception 'read-only' using errcode = '25006'; end $$`),
+    ),
   ).rejects.toThrow('Failed query')
   expect(await readPid()).not.toBe(former)
 })

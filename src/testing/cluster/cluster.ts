@@ -402,6 +402,7 @@ listen ${kind}
   option redispatch 1
   retries 3
   retry-on conn-failure
+  timeout check 3s
   timeout tunnel 1h
   ${errors.join('\n  ')}
   default-server inter 1s fall 2 rise 1
