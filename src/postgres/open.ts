@@ -25,11 +25,47 @@ export type Database = PgDatabase<RawResultKind>
 /**
  * A Postgres server by its URL, or a folder of the embedded Postgres. `memory://` keeps nothing;
  * `template` is a dumped data folder to start from. `migrationUrl` is the same database as the role
- * that owns the tables: it migrates, and gives the role of `url` its rights.
+ * that owns the tables: it migrates, and gives the role of `url` its rights. `directUrl` is the same
+ * database and role as `url`, where that leads through a connection pooler.
  */
 export type DatabaseTarget =
-  | { url: string; migrationUrl?: string }
+  | { url: string; migrationUrl?: string; directUrl?: string }
   | { dataDir: string; template?: Blob }
+
+/** The variables of both programs that name their database. */
+export const DATABASE_VARIABLES = [
+  'DATABASE_URL',
+  'MIGRATION_DATABASE_URL',
+  'DIRECT_DATABASE_URL',
+  'DATA_DIR',
+] as const
+
+type DatabaseValues = {
+  DATABASE_URL: string | undefined
+  MIGRATION_DATABASE_URL: string | undefined
+  DIRECT_DATABASE_URL: string | undefined
+  DATA_DIR: string
+}
+
+/** @throws what `refuse` makes of a sentence, where a variable needs another one */
+export function toDatabaseTarget(
+  values: DatabaseValues,
+  program: 'service' | 'proxy',
+  refuse: (message: string) => Error,
+): DatabaseTarget {
+  const { DATABASE_URL: url, MIGRATION_DATABASE_URL: migrationUrl, DATA_DIR: dataDir } = values
+  const { DIRECT_DATABASE_URL: directUrl } = values
+  if (url !== undefined) return { url, migrationUrl, directUrl }
+  if (migrationUrl !== undefined)
+    throw refuse(
+      `MIGRATION_DATABASE_URL: expected DATABASE_URL with it, of the role that the ${program} runs as.`,
+    )
+  if (directUrl !== undefined)
+    throw refuse(
+      'DIRECT_DATABASE_URL: expected DATABASE_URL with it, which leads through the pooler.',
+    )
+  return { dataDir }
+}
 
 export type OpenOptions = {
   /** Folder of drizzle-kit migrations. They run before this resolves, one process at a time. */

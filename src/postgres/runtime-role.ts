@@ -17,6 +17,11 @@ export class NotMigratedError extends Error {
   override name = 'NotMigratedError'
 }
 
+/** A connection pooler is where a session is needed, or its role lacks what the pooler does not pass on. */
+export class PoolerError extends Error {
+  override name = 'PoolerError'
+}
+
 /** Who a connection is, and whether it may change the schema. */
 export type DatabaseRole = { name: string; owns: boolean; migrates: boolean }
 

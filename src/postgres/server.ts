@@ -1,8 +1,11 @@
+import { Socket } from 'node:net'
+import { callbackify } from 'node:util'
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import { migrate } from 'drizzle-orm/node-postgres/migrator'
 import pg from 'pg'
-import type { Client } from 'pg'
+import type { Client, ClientBase } from 'pg'
 import {
+  isDatabaseUnavailable,
   manageTransactions,
   type Database,
   type OpenDatabase,
@@ -10,27 +13,51 @@ import {
   migrationConfig,
   repeatRolledBack,
 } from './open.ts'
-import { grantRights, readRole, requireMigrated } from './runtime-role.ts'
+import { grantRights, PoolerError, readRole, requireMigrated } from './runtime-role.ts'
 
 /** Any query of ours that takes longer is a defect; it must not hold a connection. */
 const STATEMENT_TIMEOUT_MS = 10_000
 const CONNECT_TIMEOUT_MS = 5_000
 const KEEP_ALIVE_MS = 10_000
+/**
+ * A server that sends nothing for so long while it is asked is frozen, or out of reach: Postgres ends each
+ * statement of ours before. Only a commit that waits for a standby may take longer; then nobody knows whether it is durable, as
+ * with every lost connection.
+ */
+const SILENT_MS = STATEMENT_TIMEOUT_MS + 5_000
+/** The connection of LISTEN asks by itself, so that silence means something there too. */
+const HEARTBEAT_MS = 5_000
+/** A standby: the connection leads to a server that was demoted, or not promoted yet. */
+const READ_ONLY = '25006'
 const POOL_SIZE = 10
 
 /** One number for all programs that share a database: two of them must not create the journal's schema at once. */
 const MIGRATION_LOCK = 4_020_001
 
-/** A server. `migrationUrl`: of the role that owns the tables, where `url` has another role. */
-type ServerTarget = { url: string; migrationUrl?: string }
+/**
+ * A server. `migrationUrl`: of the role that owns the tables, where `url` has another role. `directUrl`: the
+ * same database and role as `url`, where `url` leads through a connection pooler.
+ */
+type ServerTarget = { url: string; migrationUrl?: string; directUrl?: string }
+
+/**
+ * The server began another history of its log since this process started, and no standby confirms commits: it was promoted, and may lack what a
+ * former server had acknowledged. Its code is that of a server that takes no connections now.
+ */
+class FailoverError extends Error {
+  override name = 'FailoverError'
+  readonly code = '57P03'
+}
 
 export async function openServer(
-  { url, migrationUrl }: ServerTarget,
+  { url, migrationUrl, directUrl }: ServerTarget,
   options: OpenOptions,
 ): Promise<OpenDatabase> {
   const onWarning = options.onWarning ?? (() => {})
-  const ownsTables = await prepareSchema({ url, migrationUrl }, options)
+  const ownsTables = await prepareSchema({ url, migrationUrl, directUrl }, options)
+  if (directUrl !== undefined) await requireTimeouts(url, options)
   const pool = new pg.Pool({
+    verify: callbackify(refuseFailover(onWarning)),
     connectionString: url,
     max: POOL_SIZE,
     application_name: `paydesk-${options.schema}`,
@@ -38,18 +65,24 @@ export async function openServer(
     // A server that vanishes without a word is noticed: a query that waits for its answer would never end.
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+    // A pooler refuses them: there they are settings of the role.
+    ...(directUrl === undefined && {
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+    }),
   })
   // A connection that breaks is replaced, and a transaction on it fails by its next query; without listeners of both its pool, which hears it
   // while it is idle, and its own, it would end the process.
   pool.on('error', () => {})
-  pool.on('connect', (client) => void client.on('error', onWarning))
+  pool.on('connect', (client) => {
+    client.on('error', onWarning)
+    if (client instanceof pg.Client) abandonLost(client)
+  })
   repeatStatements(pool)
   const listener = openListener(
     () =>
       new pg.Client({
-        connectionString: url,
+        connectionString: directUrl ?? url,
         application_name: `paydesk-${options.schema}-listen`,
         connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
         keepAlive: true,
@@ -79,13 +112,18 @@ export async function openServer(
  * @returns whether the role of `url` owns the tables
  */
 async function prepareSchema(
-  { url, migrationUrl }: ServerTarget,
+  { url: pooledUrl, migrationUrl, directUrl }: ServerTarget,
   options: OpenOptions,
 ): Promise<boolean> {
   const { schema } = options
+  const url = directUrl ?? pooledUrl
+  await connected(url, options, (client) =>
+    requireSession(client, directUrl === undefined ? 'DATABASE_URL' : 'DIRECT_DATABASE_URL'),
+  )
   if (migrationUrl !== undefined) {
     const { name } = await connected(url, options, (client) => readRole(client, schema))
     await connected(migrationUrl, options, async (owner) => {
+      await requireSession(owner, 'MIGRATION_DATABASE_URL')
       await runMigrations(owner, options)
       if ((await readRole(owner, schema)).name !== name) await grantRights(owner, name, options)
     })
@@ -98,6 +136,84 @@ async function prepareSchema(
     }
     await requireMigrated(client, name, options)
     return owns
+  })
+}
+
+/** A pooler invents the process that it names to its clients. */
+async function requireSession(client: Client, variable: string): Promise<void> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  if (rows[0]?.pid === Reflect.get(client, 'processID')) return
+  throw new PoolerError(
+    variable === 'DATABASE_URL'
+      ? 'DATABASE_URL leads to a connection pooler, such as pgbouncer. Set DIRECT_DATABASE_URL to the same database and role without the pooler: LISTEN and migrations need it.'
+      : `${variable} leads to a connection pooler, such as pgbouncer. Give it the address of Postgres itself.`,
+  )
+}
+
+/** A pooler passes no settings of a session on. */
+async function requireTimeouts(url: string, options: OpenOptions): Promise<void> {
+  const { rows } = await connected(url, options, (client) =>
+    client.query<{ name: string; role: string }>(
+      `select name, current_user as role from pg_settings
+       where name in ('statement_timeout', 'idle_in_transaction_session_timeout') and setting = '0' order by name desc`,
+    ),
+  )
+  if (rows.length === 0) return
+  const statements = rows.map(({ name, role }) => `alter role ${role} set ${name} = '10s';`)
+  throw new PoolerError(
+    `The role of DATABASE_URL has no ${rows.map(({ name }) => name).join(' and no ')}, and a connection pooler passes none on. Run ${statements.join(' ')} Then reconnect the pooler.`,
+  )
+}
+
+const READ_HISTORY = `
+  select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline,
+    current_setting('synchronous_standby_names') <> '' as confirmed`
+
+/**
+ * Checks each new connection of a pool before its first query. After an asynchronous failover an idempotency key that was acknowledged can be
+ * unknown, and would be paid again: nothing is read or written until an operator treats it as a restore. A server
+ * that tells no timeline is taken as it is: a standby refuses to write, and other engines do not fail over in this way.
+ */
+function refuseFailover(onWarning: (error: Error) => void) {
+  let known: string | undefined
+  let refused: string | undefined
+  return async (client: ClientBase): Promise<void> => {
+    const row = await readHistory(client)
+    if (!row) return
+    if (known === undefined || row.confirmed) known = row.timeline
+    if (row.timeline === known) return
+    const error = new FailoverError(
+      `Postgres has failed over to another server (timeline ${row.timeline}, before ${known}), and synchronous_standby_names is empty: acknowledged payments may be lost. Stop every service, run admin -- restore, and start them again.`,
+    )
+    if (refused !== row.timeline) onWarning(error)
+    refused = row.timeline
+    throw error
+  }
+}
+
+type History = { timeline: string; confirmed: boolean }
+
+async function readHistory(client: ClientBase): Promise<History | undefined> {
+  try {
+    return (await client.query<History>(READ_HISTORY)).rows[0]
+  } catch (error) {
+    if (isDatabaseUnavailable(error)) throw error
+    return undefined
+  }
+}
+
+/**
+ * Ends a connection that leads nowhere: to a server that is silent, or to a standby. Its pool opens another one, which
+ * leads to the server of now.
+ */
+function abandonLost({ connection }: Client): void {
+  const { stream } = connection
+  if (stream instanceof Socket)
+    stream.setTimeout(SILENT_MS, () =>
+      stream.destroy(new Error(`Connection terminated: Postgres was silent for ${SILENT_MS} ms`)),
+    )
+  connection.on('errorMessage', ({ code }: { code?: string }) => {
+    if (code === READ_ONLY) stream.destroy()
   })
 }
 
@@ -169,7 +285,19 @@ function openListener(createClient: () => Client, onWarning: (error: Error) => v
       for (const on of channels.get(channel) ?? []) on(payload ?? '')
     })
     await client.connect()
+    abandonLost(client)
+    // A lost one is heard by its end.
+    let isWaiting = false
+    const beating = setInterval(() => {
+      if (isWaiting) return
+      isWaiting = true
+      client.query('select 1').then(
+        () => (isWaiting = false),
+        () => {},
+      )
+    }, HEARTBEAT_MS)
     client.once('end', () => {
+      clearInterval(beating)
       if (!closed) reconnect(RECONNECT_FIRST_MS)
     })
     for (const channel of channels.keys()) await client.query(`listen ${quote(channel)}`)

@@ -52,6 +52,8 @@ export async function startEvm(options: {
     String(options.slotsInEpoch),
   ]
   const child = spawn(ANVIL, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  // Ctrl-C in a terminal ends it before it is disposed of.
+  const gone = new Promise((resolve) => child.once('exit', resolve))
   const port = await new Promise<string>((resolve, reject) => {
     let output = ''
     child.once('exit', () => reject(new Error(`anvil ended: ${output}`)))
@@ -90,7 +92,6 @@ export async function startEvm(options: {
     setCode: (address: string, bytecode: Hex) =>
       client.setCode({ address: address as Hex, bytecode }),
     async [Symbol.asyncDispose]() {
-      const gone = new Promise((resolve) => child.once('exit', resolve))
       child.kill()
       await gone
     },

@@ -117,8 +117,9 @@ export async function createOnOwnServer(): Promise<OwnDatabase> {
   }
 }
 
-const OWNER = 'paydesk_owner'
-const RUNTIME = 'paydesk_runtime'
+/** The role that owns the tables, and the one that programs have at run time. */
+export const OWNER = 'paydesk_owner'
+export const RUNTIME = 'paydesk_runtime'
 
 function toUrl(folder: string, role: string, database: string): string {
   return `postgres://${role}@${encodeURIComponent(folder)}/${database}`
@@ -310,7 +311,8 @@ function untilReady(child: ChildProcess): Promise<void> {
 
 type User = { uid: number; gid: number }
 
-function nobody(): User {
+/** Whom root lends a server that refuses to run as root. */
+export function nobody(): User {
   const [uid, gid] = ['-u', '-g'].map((flag) =>
     Number(spawnSync('id', [flag, 'nobody'], { encoding: 'utf8' }).stdout),
   )

@@ -21,8 +21,8 @@ export type ServiceProcess = AsyncDisposable & {
 }
 
 /**
- * The payment service as an operator starts it, on any free port; resolves when it listens. It gets
- * this environment and no other.
+ * The payment service as an operator starts it, on any free port or the one in its environment; resolves
+ * when it listens. It gets this environment and no other.
  */
 export function startServiceProcess(env: Record<string, string>): Promise<ServiceProcess> {
   return startProcess(SERVICE, env)
@@ -50,7 +50,7 @@ async function startProcess(
   args: readonly string[] = [],
 ): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [main, ...args], {
-    env: { ...abortVariables(), ...env, ...COMPILE_CACHE, PORT: '0', INTERNAL_PORT: '0' },
+    env: { ...abortVariables(), PORT: '0', INTERNAL_PORT: '0', ...env, ...COMPILE_CACHE },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = new Promise<NodeJS.Signals | null>((resolve) =>

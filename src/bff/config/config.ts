@@ -5,7 +5,7 @@ import { NetworkConfig } from '#contract/network-config.ts'
 import type { Network } from '#contract/network.ts'
 import { Example, RELAY_AUDIENCES, type RelayAudience } from '#contract/dashboard-endpoints.ts'
 import type { InternalPort } from '#http/internal-server.ts'
-import type { DatabaseTarget } from '#postgres/open.ts'
+import { DATABASE_VARIABLES, toDatabaseTarget, type DatabaseTarget } from '#postgres/open.ts'
 import { HostedRuleText, readRules, type HostedRule } from './hosted-rules.ts'
 import { isSender, isSmtpUrl, mailProblems, toMailConfig, type MailConfig } from './mail-config.ts'
 import { RateRule, rateProblems } from './rate-rules.ts'
@@ -193,6 +193,11 @@ const variables = {
     expected: 'the URL of the same database as the role that owns its tables',
     example: 'postgres://paydesk_owner@localhost/paydesk',
   },
+  DIRECT_DATABASE_URL: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^postgres(ql)?:\/\//), v.url())),
+    expected: 'the URL of the same database and role as DATABASE_URL, without a connection pooler',
+    example: 'postgres://paydesk@localhost:5432/paydesk',
+  },
   DATA_DIR: {
     schema: v.optional(v.string(), '.paydesk/bff'),
     expected: 'a folder of this process alone',
@@ -374,26 +379,17 @@ export function toConfig(env: ProxyEnv): BffConfig {
  * @throws ConfigError
  */
 export function readDatabase(env: ProxyEnv): DatabaseTarget {
-  return toTarget(readVariables(env, ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'DATA_DIR']))
+  return toTarget(readVariables(env, DATABASE_VARIABLES))
 }
 
-function toTarget({
-  DATABASE_URL: url,
-  MIGRATION_DATABASE_URL: migrationUrl,
-  DATA_DIR: dataDir,
-}: Pick<Variables, 'DATABASE_URL' | 'MIGRATION_DATABASE_URL' | 'DATA_DIR'>): DatabaseTarget {
-  if (url !== undefined) return { url, migrationUrl }
-  if (migrationUrl !== undefined)
-    throw new ProxyConfigError(
-      'MIGRATION_DATABASE_URL: expected DATABASE_URL with it, of the role that the proxy runs as.',
-    )
-  return { dataDir }
-}
+const toTarget = (values: Parameters<typeof toDatabaseTarget>[0]): DatabaseTarget =>
+  toDatabaseTarget(values, 'proxy', (message) => new ProxyConfigError(message))
 
 const SECRET: readonly string[] = [
   'SERVICE_API_KEY',
   'DATABASE_URL',
   'MIGRATION_DATABASE_URL',
+  'DIRECT_DATABASE_URL',
   'SERVICE_URL',
   'SMTP_URL',
 ]

@@ -6,7 +6,7 @@ import { NetworkConfig } from '#contract/network-config.ts'
 import type { Network } from '#contract/network.ts'
 import { refuseUrl } from '#egress/public-address.ts'
 import type { InternalPort } from '#http/internal-server.ts'
-import type { DatabaseTarget } from '#postgres/open.ts'
+import { DATABASE_VARIABLES, toDatabaseTarget, type DatabaseTarget } from '#postgres/open.ts'
 import type { SignerPlace } from '#signer/client.ts'
 import { SIGNER_VARIABLES } from '#signer/config.ts'
 
@@ -169,6 +169,11 @@ const variables = {
     expected: 'the URL of the same database as the role that owns its tables',
     example: 'postgres://paydesk_owner@localhost/paydesk',
   },
+  DIRECT_DATABASE_URL: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^postgres(ql)?:\/\//), v.url())),
+    expected: 'the URL of the same database and role as DATABASE_URL, without a connection pooler',
+    example: 'postgres://paydesk@localhost:5432/paydesk',
+  },
   DATA_DIR: {
     schema: v.optional(v.pipe(v.string(), v.nonEmpty()), '.paydesk/service'),
     expected: 'a folder of this process alone',
@@ -289,6 +294,7 @@ export function toConfig(env: ServiceEnv): ServiceConfig {
     'INTERNAL_PORT',
     'DATABASE_URL',
     'MIGRATION_DATABASE_URL',
+    'DIRECT_DATABASE_URL',
     'DATA_DIR',
     'NETWORKS',
     'LOG_LEVEL',
@@ -382,7 +388,7 @@ function normalAddress(text: string): string {
  * @throws ConfigError
  */
 export function readDatabase(env: ServiceEnv): DatabaseTarget {
-  return toTarget(readVariables(env, ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'DATA_DIR']))
+  return toTarget(readVariables(env, DATABASE_VARIABLES))
 }
 
 /**
@@ -416,18 +422,8 @@ export function readSignerPlace(env: ServiceEnv): SignerPlace {
 /** What the client of AWS KMS reads, and Node's own. */
 const PASSED = /^(AWS_.*|HOME|NODE_EXTRA_CA_CERTS|TZ)$/
 
-function toTarget({
-  DATABASE_URL: url,
-  MIGRATION_DATABASE_URL: migrationUrl,
-  DATA_DIR: dataDir,
-}: Values<'DATABASE_URL' | 'MIGRATION_DATABASE_URL' | 'DATA_DIR'>): DatabaseTarget {
-  if (url !== undefined) return { url, migrationUrl }
-  if (migrationUrl !== undefined)
-    throw new ServiceConfigError(
-      'MIGRATION_DATABASE_URL: expected DATABASE_URL with it, of the role that the service runs as.',
-    )
-  return { dataDir }
-}
+const toTarget = (values: Parameters<typeof toDatabaseTarget>[0]): DatabaseTarget =>
+  toDatabaseTarget(values, 'service', (message) => new ServiceConfigError(message))
 
 function readVariables<N extends VariableName>(env: ServiceEnv, names: readonly N[]): Values<N> {
   const problems: string[] = []

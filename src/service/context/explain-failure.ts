@@ -1,7 +1,7 @@
 import { describeForLog } from '#contract/redact.ts'
 import { BackupError } from '#postgres/backup.ts'
 import { DataFolderError, FolderLockedError } from '#postgres/folder-lock.ts'
-import { NotMigratedError } from '#postgres/runtime-role.ts'
+import { NotMigratedError, PoolerError } from '#postgres/runtime-role.ts'
 import { isDatabaseUnavailable } from '#postgres/open.ts'
 import { SignerConfigError } from '#signer/config.ts'
 import { ServiceConfigError } from './config.ts'
@@ -16,7 +16,8 @@ export function explainFailure(error: unknown): string {
     error instanceof BackupError ||
     error instanceof DataFolderError ||
     error instanceof FolderLockedError ||
-    error instanceof NotMigratedError
+    error instanceof NotMigratedError ||
+    error instanceof PoolerError
   )
     return error.message
   if ('code' in error && error.code === 'EADDRINUSE')

@@ -55,6 +55,8 @@ type Options = {
   slotMs?: number
   /** Where the database is; a new folder otherwise. */
   dataFolder?: string
+  /** An empty database of the caller in place of it. */
+  database?: Pick<OwnDatabase, 'target' | 'restart'>
   /**
    * How many payers hold ether from the beginning on, so deep in the chain that no reorganization takes it from
    * them; none otherwise.
@@ -79,6 +81,7 @@ export async function openFaultHarness(options: Options): Promise<FaultHarness> 
     slotsInEpoch = 2,
     slotMs = SLOT_MS,
     dataFolder,
+    database: given,
     buriedPayers = 0,
     endpoints = 1,
   } = options
@@ -92,7 +95,7 @@ export async function openFaultHarness(options: Options): Promise<FaultHarness> 
   const feePayer = relayers.solana.publicKey
   const solana = stack.use(await openSolana(relayers.solana, slotMs))
   const tokens = await deployTokens(evm)
-  const database = stack.use(await createDurable(dataFolder))
+  const database = given ?? stack.use(await createDurable(dataFolder))
   const { db } = stack.use(
     await openDatabase(database.target, { ...SERVICE_SCHEMA, onWarning: () => {} }),
   )
