@@ -106,6 +106,14 @@ export type ApiKeyRow = v.InferOutput<typeof ApiKeyRow>
 /** `key` is the key itself, told in this one answer. */
 export const NewApiKeyBody = v.object({ success: v.literal(true), key: v.string(), ...facts })
 
+/** From 1970 to the year 9999. */
+export const keyEnd = v.pipe(
+  plainNumber,
+  v.integer('Expected whole milliseconds.'),
+  v.minValue(0, 'Expected a time after the year 1969.'),
+  v.maxValue(253_402_300_799_999, 'Expected a time before the year 10000.'),
+)
+
 export const ApiKeyInput = v.strictObject({
   name: v.pipe(
     v.string(),
@@ -122,14 +130,7 @@ export const ApiKeyInput = v.strictObject({
   ),
   plan: v.optional(plan, 'standard'),
   environment: v.optional(v.picklist(['live', 'test']), 'live'),
-  /** Up to the year 9999. */
-  expiresAt: v.optional(
-    v.pipe(
-      plainNumber,
-      v.integer('Expected whole milliseconds.'),
-      v.maxValue(253_402_300_799_999, 'Expected a time before the year 10000.'),
-    ),
-  ),
+  expiresAt: v.optional(keyEnd),
 })
 
 export const RotationInput = v.strictObject({

@@ -45,6 +45,28 @@ test('a person reads what the key may do, and where they sign', () => {
 })
 
 const { terms } = create
+const till = {
+  id: 'key_1',
+  name: 'till',
+  scopes: terms.scopes,
+  plan: 'standard' as const,
+  expiresAt: 1_800_000_000_000,
+}
+
+test('a person reads what the key that replaces another one may do', () => {
+  expect(approvalText(rotationOf(till, 60), signing).split('\n').slice(3)).toEqual([
+    'Signing this makes a key that takes the place of the one below, and may do the same. It moves no money by itself.',
+    '',
+    'URI: https://pay.example',
+    'Key: key_1',
+    'Name: "till"',
+    'May: payment:read, payment:send',
+    'Plan: standard',
+    'Ends: 2027-01-15T08:00:00.000Z',
+    'The old key works on for: 60 seconds',
+  ])
+})
+
 test.each<[string, ApprovedOperation]>([
   ['another name', { kind: 'create', terms: { ...terms, name: 'other' } }],
   [
@@ -56,7 +78,7 @@ test.each<[string, ApprovedOperation]>([
   ['the other kind', { kind: 'create', terms: { ...terms, environment: 'test' } }],
   ['a later end', { kind: 'create', terms: { ...terms, expiresAt: 1_800_000_000_001 } }],
   ['no end', { kind: 'create', terms: { ...terms, expiresAt: undefined } }],
-  ['a rotation', rotationOf({ id: 'key_1', name: terms.name }, 60)],
+  ['a rotation', rotationOf({ ...till, name: terms.name }, 60)],
   ['an invitation', { kind: 'invite', role: 'viewer' }],
 ])('%s is another approval', (_, operation) => {
   expect(isApprovalOf(messageOf(create), create, signing)).toBe(true)
@@ -86,12 +108,17 @@ test('a name cannot be another line', () => {
   expect(approvalText(tricky, signing).split('\n')).toHaveLength(11)
 })
 
-test('of a rotation the key, its name and the grace count', () => {
-  const operation = rotationOf({ id: 'key_1', name: 'till' }, 60)
+test('of a rotation the key, its name, what it may do, its end and the grace count', () => {
+  const operation = rotationOf(till, 60)
   expect(isApprovalOf(messageOf(operation), operation, signing)).toBe(true)
   for (const other of [
-    rotationOf({ id: 'key_2', name: 'till' }, 60),
-    rotationOf({ id: 'key_1', name: 'till' }, 900),
+    rotationOf({ ...till, id: 'key_2' }, 60),
+    rotationOf({ ...till, name: 'other' }, 60),
+    rotationOf({ ...till, scopes: ['payment:read'] }, 60),
+    rotationOf({ ...till, scopes: [...till.scopes, 'keys:manage'] }, 60),
+    rotationOf({ ...till, plan: 'premium' }, 60),
+    rotationOf({ ...till, expiresAt: null }, 60),
+    rotationOf(till, 900),
   ])
     expect(isApprovalOf(messageOf(operation), other, signing)).toBe(false)
 })

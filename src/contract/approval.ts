@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { ApiKeyInput, ApiKeyRow, GRACE_SECONDS } from './api-key-body.ts'
+import type { ApiKeyInput, ApiKeyRow, GRACE_SECONDS, Plan, Scope } from './api-key-body.ts'
 import type { Call } from './endpoint.ts'
 import { timestamp } from './fields.ts'
 import type { Role } from './role.ts'
@@ -11,9 +11,12 @@ import type { Role } from './role.ts'
  * minutes, on one site.
  */
 
+/** A key of the list: the one that replaces it may do the same, and ends when it would have. */
+type ReplacedKey = Pick<ApiKeyRow, 'id' | 'name' | 'scopes' | 'plan' | 'expiresAt'>
+
 export type ApprovedOperation =
   | { kind: 'create'; terms: v.InferOutput<typeof ApiKeyInput> }
-  | { kind: 'rotate'; id: string; name: string; graceSeconds: (typeof GRACE_SECONDS)[number] }
+  | ({ kind: 'rotate'; graceSeconds: (typeof GRACE_SECONDS)[number] } & ReplacedKey)
   | { kind: 'invite'; role: Role }
   | { kind: 'changeRole'; walletAddress: string; role: Role }
 
@@ -42,7 +45,8 @@ const OPERATION_TEXTS: Readonly<Record<ApprovedOperation['kind'], { to: string; 
     },
     rotate: {
       to: 'replace an API key',
-      effect: 'Signing this makes a key that takes the place of the one below.',
+      effect:
+        'Signing this makes a key that takes the place of the one below, and may do the same.',
     },
     invite: {
       to: 'invite a person',
@@ -84,7 +88,10 @@ function linesOf(operation: ApprovedOperation): string[] {
     case 'rotate':
       return [
         `Key: ${operation.id}`,
-        `Name: ${JSON.stringify(operation.name)}`,
+        nameLine(operation.name),
+        mayLine(operation.scopes),
+        planLine(operation.plan),
+        endsLine(operation.expiresAt),
         `The old key works on for: ${operation.graceSeconds} seconds`,
       ]
     case 'invite':
@@ -106,14 +113,20 @@ function termsOf({
   expiresAt,
 }: v.InferOutput<typeof ApiKeyInput>): string[] {
   return [
-    // In quotes, so that a name cannot look like another line.
-    `Name: ${JSON.stringify(name)}`,
-    `May: ${scopes.toSorted().join(', ')}`,
-    `Plan: ${plan}`,
+    nameLine(name),
+    mayLine(scopes),
+    planLine(plan),
     `Kind: ${environment}`,
-    `Ends: ${expiresAt === undefined ? 'never' : new Date(expiresAt).toISOString()}`,
+    endsLine(expiresAt ?? null),
   ]
 }
+
+/** In quotes, so that a name cannot look like another line. */
+const nameLine = (name: string) => `Name: ${JSON.stringify(name)}`
+const mayLine = (scopes: readonly Scope[]) => `May: ${scopes.toSorted().join(', ')}`
+const planLine = (plan: Plan) => `Plan: ${plan}`
+const endsLine = (expiresAt: number | null) =>
+  `Ends: ${expiresAt === null ? 'never' : new Date(expiresAt).toISOString()}`
 
 /** The line after the terms of an operation. */
 export const APPROVAL_TAIL = '\nNonce: '
@@ -135,8 +148,8 @@ export function isApprovalOf(
 
 /** The operation that replaces a key of the list. */
 export function rotationOf(
-  { id, name }: Pick<ApiKeyRow, 'id' | 'name'>,
+  { id, name, scopes, plan, expiresAt }: ReplacedKey,
   grace: (typeof GRACE_SECONDS)[number],
 ): ApprovedOperation {
-  return { kind: 'rotate', id, name, graceSeconds: grace }
+  return { kind: 'rotate', id, name, scopes, plan, expiresAt, graceSeconds: grace }
 }

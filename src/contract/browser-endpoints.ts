@@ -11,7 +11,7 @@ import {
   timestamp,
   wellFormed,
 } from './fields.ts'
-import { ApiKeyInput, keyId, RotationInput } from './api-key-body.ts'
+import { ApiKeyInput, ApiKeyRow, keyEnd, keyId, RotationInput } from './api-key-body.ts'
 import { proxyCalls } from './calls.ts'
 import { joinRows, type Schema } from './endpoint.ts'
 import { MOST_TEXT_BYTES } from './file-endpoints.ts'
@@ -370,6 +370,9 @@ const rows = {
           kind: v.literal('rotate'),
           id: keyId,
           name: boundedText(100),
+          scopes: ApiKeyInput.entries.scopes,
+          plan: ApiKeyRow.entries.plan,
+          expiresAt: v.nullable(keyEnd),
           ...RotationInput.entries,
         }),
         v.strictObject({ kind: v.literal('invite'), role }),

@@ -1,5 +1,6 @@
-import { and, eq, inArray, lt, not } from 'drizzle-orm'
+import { and, eq, inArray, lt, not, sql } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
+import { mayChange, recordChecked, type LinkPaymentRow } from './links.ts'
 import { linkPayment, paymentContact } from './schema.ts'
 
 /** An expired payment may still turn out to be paid for this long. */
@@ -56,4 +57,28 @@ export async function deleteUnpaidContacts(db: Database, now: Date): Promise<voi
     .update(paymentContact)
     .set({ kept: true })
     .where(inArray(paymentContact.paymentId, old(['finalized'])))
+}
+
+/** Payments of links whose status may still change, for the service to be asked, where the payer left an email address before `before`. */
+export async function takeUnsettledContacts(
+  db: Database,
+  before: Date,
+  limits: { now: Date; most: number },
+): Promise<LinkPaymentRow[]> {
+  const old = db
+    .select({ id: paymentContact.paymentId })
+    .from(paymentContact)
+    .where(and(lt(paymentContact.createdAt, before), not(paymentContact.kept)))
+  // Those that were asked for longest ago come first: however many there are, each has its turn.
+  const rows = await db
+    .select({ id: linkPayment.id })
+    .from(linkPayment)
+    .where(and(inArray(linkPayment.paymentId, old), mayChange(limits.now)))
+    .orderBy(sql`${linkPayment.checkedAt} asc nulls first`, linkPayment.createdAt)
+    .limit(limits.most)
+  return recordChecked(
+    db,
+    rows.map(({ id }) => id),
+    limits.now,
+  )
 }

@@ -1,6 +1,6 @@
-import { and, desc, eq, gt, inArray, isNull, lt, ne, not, or, sql, type SQL } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, or, sql, type SQL } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { linkKey, linkPayment, paymentContact, paymentLink } from './schema.ts'
+import { linkKey, linkPayment, paymentLink } from './schema.ts'
 
 export type LinkRow = typeof paymentLink.$inferSelect
 export type LinkKeyRow = typeof linkKey.$inferSelect
@@ -20,6 +20,8 @@ const LAST_LOOK_MS = 7 * AFTERLIFE_MS
  * minute.
  */
 const RESERVED_MS = 120_000
+/** Other sessions of one network address have at most so many places of a link with unsigned payments. */
+const MOST_OF_ADDRESS = 3
 
 export async function insertLinkKey(db: Database, row: LinkKeyRow): Promise<void> {
   await db.insert(linkKey).values(row)
@@ -113,25 +115,17 @@ export async function countPayments(
 /** A link that takes so many payments. */
 type LimitedLink = Pick<LinkRow, 'id'> & { maxPayments: number }
 
-/** How many payments a link has. Where it has all that it takes, the others are not counted in full. */
-export async function countTaken(db: Database, link: LimitedLink): Promise<number> {
-  return countUses(db, link, { statuses: TAKEN, also: holdsPlace })
-}
-
 /**
- * Of each of these statuses at most as many payments as the link takes. One status at a time, in the
- * order of the index: for one payment of any status Postgres would read the table.
+ * How many payments a link has. Where it has all that it takes, the others are not counted in full.
+ * One status at a time, in the order of the index: for one payment of any status Postgres would read
+ * the table.
  */
-async function countUses(
-  db: Database,
-  { id, maxPayments }: LimitedLink,
-  { statuses, also = sql`true` }: { statuses: readonly string[]; also?: SQL | undefined },
-): Promise<number> {
+export async function countTaken(db: Database, { id, maxPayments }: LimitedLink): Promise<number> {
   const { rows } = await db.execute<{ count: string }>(sql`
-    select count(*)::text as count from unnest(${textArray(statuses)}) as one (status)
+    select count(*)::text as count from unnest(${textArray(TAKEN)}) as one (status)
     cross join lateral (
       select 1 from ${linkPayment}
-      where ${linkPayment.linkId} = ${id} and ${linkPayment.status} = one.status and ${also}
+      where ${linkPayment.linkId} = ${id} and ${linkPayment.status} = one.status and ${holdsPlace}
       order by ${linkPayment.createdAt} desc limit ${maxPayments}
     ) as found`)
   return Number(rows[0]?.count ?? 0)
@@ -199,31 +193,8 @@ export async function takeUnsettledPayments(
   )
 }
 
-/** The same of any link, where the payer left an email address before `before`. */
-export async function takeUnsettledContacts(
-  db: Database,
-  before: Date,
-  limits: Limits,
-): Promise<LinkPaymentRow[]> {
-  const old = db
-    .select({ id: paymentContact.paymentId })
-    .from(paymentContact)
-    .where(and(lt(paymentContact.createdAt, before), not(paymentContact.kept)))
-  // Those that were asked for longest ago come first: however many there are, each has its turn.
-  const rows = await db
-    .select({ id: linkPayment.id })
-    .from(linkPayment)
-    .where(and(inArray(linkPayment.paymentId, old), mayChange(limits.now)))
-    .orderBy(sql`${linkPayment.checkedAt} asc nulls first`, linkPayment.createdAt)
-    .limit(limits.most)
-  return recordChecked(
-    db,
-    rows.map(({ id }) => id),
-    limits.now,
-  )
-}
-
-async function recordChecked(
+/** Of these payments the service is asked now. */
+export async function recordChecked(
   db: Database,
   ids: readonly string[],
   checkedAt: Date,
@@ -248,7 +219,7 @@ export async function setPaymentStatus(
 ): Promise<void> {
   const isSame = and(eq(linkPayment.id, id), eq(linkPayment.status, from))
   if (!PAID.includes(status) || arrival !== null) {
-    await db.update(linkPayment).set({ status }).where(isSame)
+    await db.update(linkPayment).set({ status, presenter: null }).where(isSame)
     return
   }
   await db.transaction(async (tx) => {
@@ -264,7 +235,7 @@ export async function setPaymentStatus(
     const next = Number(rows[0]?.next ?? 1)
     await tx
       .update(linkPayment)
-      .set({ status, arrival: sql`coalesce(${linkPayment.arrival}, ${next})` })
+      .set({ status, presenter: null, arrival: sql`coalesce(${linkPayment.arrival}, ${next})` })
       .where(isSame)
   })
 }
@@ -353,6 +324,10 @@ export type NewLinkUse = {
   id: string
   sessionId: string | undefined
   requestKey: string | undefined
+  /** Whether the session has proven the wallet that is to pay. */
+  senderVerified: boolean
+  /** Stands for the payer's network address; undefined at a link that takes any number of payments. */
+  presenter: string | undefined
   now: Date
 }
 
@@ -393,11 +368,9 @@ export async function allocateLinkUse(
     // It may have been withdrawn since it was read.
     if (!locked || locked.withdrawnAt) return undefined
     const { maxPayments } = link
-    if (maxPayments !== null) {
-      const taken = await takenPlaces(tx, { id: link.id, maxPayments }, place)
-      if (taken >= maxPayments) return undefined
-    }
-    const { id, sessionId = null, requestKey = null, now } = place
+    if (maxPayments !== null && !(await hasPlace(tx, { id: link.id, maxPayments }, place)))
+      return undefined
+    const { id, sessionId = null, requestKey = null, senderVerified, presenter = null, now } = place
     const row = {
       id,
       linkId: link.id,
@@ -405,6 +378,8 @@ export async function allocateLinkUse(
       requestKey,
       paymentId: null,
       sender: null,
+      senderVerified,
+      presenter,
       status: 'building',
       arrival: null,
       createdAt: now,
@@ -416,19 +391,44 @@ export async function allocateLinkUse(
   })
 }
 
-/** A payer's own unsigned payment does not block them; another payer's does for two minutes. */
-async function takenPlaces(
+/**
+ * Whether a link has a place for a payer. Their own unsigned payments do not block them; those of
+ * another session take one place for two minutes. Of these places one network address has few, and
+ * never the last one beside another: alone it does not hold up a link. A link for one payment has only
+ * that place: there a payer with a verified wallet does not wait for those without.
+ */
+async function hasPlace(db: Database, link: LimitedLink, payer: NewLinkUse): Promise<boolean> {
+  const left = link.maxPayments - (await countTaken(db, link))
+  if (left <= 0) return false
+  const verifiedOnly = link.maxPayments === 1 && payer.senderVerified
+  const { reserved, ofAddress } = await countReserved(db, link.id, { payer, verifiedOnly })
+  if (reserved >= left) return false
+  return ofAddress === 0 || (ofAddress < MOST_OF_ADDRESS && reserved + 1 < left)
+}
+
+/** The other sessions that have unsigned payments of a link, and how many of them come from the payer's address. */
+async function countReserved(
   db: Database,
-  link: LimitedLink,
-  { sessionId, now }: NewLinkUse,
-): Promise<number> {
-  const others =
-    sessionId === undefined
-      ? undefined
-      : or(isNull(linkPayment.sessionId), ne(linkPayment.sessionId, sessionId))
-  const reserved = and(gt(linkPayment.createdAt, new Date(now.getTime() - RESERVED_MS)), others)
-  const taken = await countTaken(db, link)
-  return taken + (await countUses(db, link, { statuses: ['building', 'created'], also: reserved }))
+  linkId: string,
+  { payer, verifiedOnly }: { payer: NewLinkUse; verifiedOnly: boolean },
+): Promise<{ reserved: number; ofAddress: number }> {
+  const { sessionId = null, presenter = null, now } = payer
+  const since = new Date(now.getTime() - RESERVED_MS).toISOString()
+  // One status at a time, as above.
+  const { rows } = await db.execute<{ reserved: string; of_address: string }>(sql`
+    select count(distinct payer)::text as reserved,
+      count(distinct payer) filter (where presenter = ${presenter}::text)::text as of_address
+    from unnest(${textArray(['building', 'created'])}) as one (status)
+    cross join lateral (
+      select coalesce(${linkPayment.sessionId}, ${linkPayment.id}) as payer, ${linkPayment.presenter} as presenter
+      from ${linkPayment}
+      where ${linkPayment.linkId} = ${linkId} and ${linkPayment.status} = one.status
+        and ${linkPayment.createdAt} > ${since}::timestamptz
+        and (${sessionId}::text is null or ${linkPayment.sessionId} is distinct from ${sessionId}::text)
+        and (${linkPayment.senderVerified} or not ${verifiedOnly}::boolean)
+    ) as found`)
+  const [found] = rows
+  return { reserved: Number(found?.reserved ?? 0), ofAddress: Number(found?.of_address ?? 0) }
 }
 
 /** The payment that was built in a place. */

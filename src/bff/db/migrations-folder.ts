@@ -71,7 +71,16 @@ const RIGHTS: RuntimeRights = {
   link_key: { insert: true },
   link_payment: {
     insert: true,
-    update: ['session_id', 'payment_id', 'sender', 'status', 'arrival', 'checked_at', 'recorded'],
+    update: [
+      'session_id',
+      'payment_id',
+      'sender',
+      'presenter',
+      'status',
+      'arrival',
+      'checked_at',
+      'recorded',
+    ],
     delete: true,
   },
   mail_address: {

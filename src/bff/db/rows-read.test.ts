@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as v from 'valibot'
 import { openDatabase, type Database, type OpenDatabase } from '#postgres/open.ts'
 import { createTestDatabase, executeAsOwner, type TestDatabase } from '#testing/postgres.ts'
-import { deleteUnpaidContacts } from './contacts.ts'
+import { deleteUnpaidContacts, takeUnsettledContacts } from './contacts.ts'
 import { unrecordedPayments } from './files.ts'
 import { listInvoices } from './invoices.ts'
 import {
@@ -13,7 +13,6 @@ import {
   findLinkUse,
   listLinks,
   noteStatusEvent,
-  takeUnsettledContacts,
   takeUnsettledPayments,
 } from './links.ts'
 import { deleteOldMail } from './mail.ts'
@@ -91,7 +90,14 @@ async function countRead<T>(
   })
 }
 
-const payer = { id: 'new', sessionId: 'ses', requestKey: 'key7', now: NOW }
+const payer = {
+  id: 'new',
+  sessionId: 'ses',
+  requestKey: 'key7',
+  senderVerified: false,
+  presenter: 'here',
+  now: NOW,
+}
 const invoicesIn = async (
   tx: Database,
   state: 'draft' | 'void' | 'confirming' | 'overdue' | 'open',

@@ -194,22 +194,30 @@ export async function insertChallenge(db: Database, row: ChallengeRow): Promise<
   await db.insert(challenge).values(row)
 }
 
+type ChallengeName = Pick<ChallengeRow, 'id' | 'origin' | 'browserHash'>
+
 /** Takes the challenge out of the table: of two who come at once, one gets it. A stranger's attempt leaves it where it is. */
 export async function takeChallenge(
   db: Database,
-  key: { id: string; origin: string; browserHash: string },
+  name: ChallengeName,
 ): Promise<ChallengeRow | undefined> {
-  const rows = await db
-    .delete(challenge)
-    .where(
-      and(
-        eq(challenge.id, key.id),
-        eq(challenge.origin, key.origin),
-        eq(challenge.browserHash, key.browserHash),
-      ),
-    )
-    .returning()
-  return rows[0]
+  return (await db.delete(challenge).where(isChallenge(name)).returning())[0]
+}
+
+/** The challenge, which stays in the table. */
+export async function findChallenge(
+  db: Database,
+  name: ChallengeName,
+): Promise<ChallengeRow | undefined> {
+  return (await db.select().from(challenge).where(isChallenge(name)))[0]
+}
+
+function isChallenge({ id, origin, browserHash }: ChallengeName) {
+  return and(
+    eq(challenge.id, id),
+    eq(challenge.origin, origin),
+    eq(challenge.browserHash, browserHash),
+  )
 }
 
 export async function deleteExpiredChallenges(db: Database, now: Date): Promise<void> {

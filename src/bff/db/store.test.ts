@@ -141,7 +141,14 @@ describe.each(ENGINES)('the store on %s', (engine) => {
     }
     await insertLink(db, link)
     for (let index = 0; index < count; index++) {
-      const use = { id: createPaymentId(), sessionId: 's', requestKey: undefined, now: NOW }
+      const use = {
+        id: createPaymentId(),
+        sessionId: 's',
+        requestKey: undefined,
+        senderVerified: false,
+        presenter: undefined,
+        now: NOW,
+      }
       const place = await allocateLinkUse(db, link, use)
       if (!place) throw new Error('There is no place.')
       const filling = { id: use.id, sessionId: 's', paymentId: createPaymentId(), sender: '0x' }

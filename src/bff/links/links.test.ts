@@ -280,6 +280,88 @@ describe('paying a link', () => {
     ).toMatchObject({ state: 'used', paid: 1, pending: 0 })
   })
 
+  test('of a link for several payments: one network address holds few places, and no place is given twice', async () => {
+    const { link } = await create({ maxPayments: 5 })
+    const ask = async (address: string) =>
+      reasonCodeOf((await pay(link, {}, undefined, from(address))).json.error?.details)
+    const stranger = [1, 2, 3, 4].map(() => ask('10.1.0.1'))
+    expect((await Promise.all(stranger)).filter((reason) => reason === 'link_busy')).toHaveLength(1)
+    expect([await ask('10.1.0.2'), await ask('10.1.0.3')]).toEqual([undefined, undefined])
+    expect([await ask('10.1.0.4'), await ask('10.1.0.1')]).toEqual(['link_busy', 'link_busy'])
+  })
+
+  test('of a link for several payments: one network address does not hold the last place beside another', async () => {
+    const { link } = await create({ maxPayments: 2 })
+    const ask = async (address: string, browser?: TestBrowser) =>
+      reasonCodeOf((await pay(link, {}, browser, from(address))).json.error?.details)
+    const session = fixture.browser()
+    for (let index = 0; index < 4; index++)
+      expect(await ask('10.1.1.1', session), 'a session that asks again').toBeUndefined()
+    expect(await ask('10.1.1.1'), 'another session of this address').toBe('link_busy')
+    expect(await ask('10.1.1.2'), 'a buyer').toBeUndefined()
+    expect(await ask('10.1.1.3'), 'a third one').toBe('link_busy')
+  })
+
+  test('of a link for one payment by a wallet that is proven does not wait for those that are not', async () => {
+    const { link } = await create({ maxPayments: 1 })
+    type Proven = { browser: TestBrowser; walletAddress: string }
+    const [buyer, second] = await Promise.all(
+      [1, 2].map(async (): Promise<Proven> => {
+        const account = await evm.wallet(10n ** 20n)
+        const browser = fixture.browser()
+        await browser.signIn({
+          address: account.address,
+          network: evm.network.network,
+          sign: (message) => account.signMessage({ message }),
+        })
+        return { browser, walletAddress: account.address }
+      }),
+    )
+    const ask = async (address: string, who?: Proven) => {
+      const more = who ? { walletAddress: who.walletAddress } : {}
+      const answer = await pay(link, more, who?.browser, from(address))
+      return reasonCodeOf(answer.json.error?.details)
+    }
+    stopped = Date.now()
+    // A stranger names a wallet of another person, in a new session each time the place is free.
+    for (const minutes of [0, 3]) {
+      offset = minutes * 60_000
+      expect(await ask('10.1.2.1'), 'the stranger').toBeUndefined()
+      expect(await ask('10.1.2.2'), 'a buyer who proves nothing').toBe('link_busy')
+      expect(await ask('10.1.2.3', buyer), 'a buyer who signed in').toBeUndefined()
+      expect(await ask('10.1.2.4', second), 'a second one who signed in').toBe('link_busy')
+    }
+    const stolen = { browser: second?.browser ?? fixture.browser(), walletAddress: buyerAddress }
+    expect(await ask('10.1.2.4', stolen), 'for a wallet that it has not proven').toBe('link_busy')
+  })
+
+  test('leaves no network address in the database, and nothing of it once the payment is signed', async () => {
+    const presenters = async (linkId: string) => {
+      const { db } = fixture.bff.context
+      const rows = await db.select().from(linkPayment).where(eq(linkPayment.linkId, linkId))
+      return rows.map(({ presenter }) => presenter)
+    }
+    const [limited, other, open] = [
+      await create({ maxPayments: 1 }),
+      await create({ maxPayments: 1 }),
+      await create(),
+    ]
+    const { paymentId } = (await pay(limited.link, {}, undefined, from('10.1.3.1'))).json
+    for (const { link } of [other, open]) await pay(link, {}, undefined, from('10.1.3.1'))
+    const [[here], [elsewhere], [unlimited]] = [
+      await presenters(limited.terms.id),
+      await presenters(other.terms.id),
+      await presenters(open.terms.id),
+    ]
+    expect(here).toMatch(/^[\w-]{22}$/)
+    expect(elsewhere).toMatch(/^[\w-]{22}$/)
+    expect(elsewhere).not.toBe(here)
+    expect(unlimited).toBeNull()
+    await setStatus(paymentId, 'pending')
+    expect((await read(limited.link)).json.state).toBe('used')
+    expect(await presenters(limited.terms.id)).toEqual([null])
+  })
+
   test('of a link for one payment again by the same buyer, whose first transaction was never signed', async () => {
     const { link } = await create({ maxPayments: 1 })
     const buyer = fixture.browser()

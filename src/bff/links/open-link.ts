@@ -45,6 +45,17 @@ export function macOf(payload: string, secret: string): string {
   return createHmac('sha256', Buffer.from(secret, 'base64url')).update(payload).digest('base64url')
 }
 
+/** Stands for a payer's network address at one link, without telling it. */
+export async function presenterAt(
+  { db, now }: Pick<ProxyContext, 'db' | 'now'>,
+  linkId: string,
+  address: string,
+): Promise<string> {
+  const { secret } = await signingKey(db, now())
+  // What a link or a quote signs has no space.
+  return macOf(`presenter ${linkId} ${address}`, secret).slice(0, 22)
+}
+
 /** Whether the text of the signature is, to the last character, the one this proxy makes over the payload. In constant time. */
 export async function isGenuine(
   db: Database,

@@ -3,13 +3,12 @@ import { MOST_PAYMENT_IDS } from '#contract/fields.ts'
 import { createId, isPaymentId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { unpaidBefore } from '../db/contacts.ts'
+import { takeUnsettledContacts, unpaidBefore } from '../db/contacts.ts'
 import {
   findLinkPayment,
   readNewestUse,
   restoreLinkUse,
   setPaymentStatus,
-  takeUnsettledContacts,
   takeUnsettledPayments,
   type LinkPaymentRow,
 } from '../db/links.ts'

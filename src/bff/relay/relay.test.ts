@@ -150,23 +150,46 @@ test('neither a payment nor an address gets into the log', async () => {
   expect(fixture.log.join('\n')).not.toMatch(/secret-/)
 })
 
-test('one host has four requests at a time', async () => {
+/** Answers nothing until `end`; `count` is how many requests wait. */
+function holdAnswers() {
   const open: (() => void)[] = []
-  const arrived = Promise.withResolvers<void>()
-  listener = (_, response) => {
-    open.push(() => response.end('late'))
-    if (open.length === 4) arrived.resolve()
-  }
-  const four = Array.from({ length: 4 }, () => ask(fixture.browser(), { url: base }))
-  await arrived.promise
-  expect((await ask(fixture.browser(), { url: base })).status).toBe(429)
-  for (const end of open) end()
-  expect((await Promise.all(four)).map((answer) => relayed(answer).answered)).toEqual([
-    true,
-    true,
-    true,
-    true,
-  ])
+  listener = (_, response) => open.push(() => response.end('late'))
+  return { count: () => open.length, end: () => open.forEach((answer) => answer()) }
+}
+
+const relayFrom = (proxy: Fixture, address: string, url = base) =>
+  proxy
+    .browser()
+    .post('/api/relay', { method: 'GET', headers: [], url }, { 'X-Forwarded-For': address })
+const refusedBy = (scope: string) => ({
+  status: 429,
+  json: { error: { details: { budget: 'relay', scope } } },
+})
+
+test('one host has eight requests at a time', async () => {
+  await using shared = await Fixture.open({ bff: { trustedProxyHops: 1 } })
+  const held = holdAnswers()
+  const eight = [1, 2, 3, 4].flatMap((buyer) =>
+    [0, 1].map(() => relayFrom(shared, `10.0.0.${buyer}`)),
+  )
+  await expect.poll(held.count).toBe(8)
+  expect(await relayFrom(shared, '10.0.0.5')).toMatchObject(refusedBy('host'))
+  held.end()
+  for (const answer of await Promise.all(eight)) expect(relayed(answer).answered).toBe(true)
+})
+
+test('one address at its limit on a host leaves the host to others', async () => {
+  await using shared = await Fixture.open({ bff: { trustedProxyHops: 1 } })
+  const held = holdAnswers()
+  const stranger = Array.from({ length: 6 }, () => relayFrom(shared, '10.0.0.1'))
+  await expect.poll(held.count).toBe(2)
+  const buyer = relayFrom(shared, '10.0.0.2')
+  await expect.poll(held.count).toBe(3)
+  expect(await relayFrom(shared, '10.0.0.1')).toMatchObject(refusedBy('address on host'))
+  held.end()
+  expect(relayed(await buyer).answered).toBe(true)
+  const statuses = (await Promise.all(stranger)).map(({ status }) => status)
+  expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, 429, 429, 429, 429])
 })
 
 test('one address has four requests at a time, to whatever hosts, while others are served', async () => {
@@ -182,25 +205,13 @@ test('one address has four requests at a time, to whatever hosts, while others a
     }),
   )
   const urls = hosts.map((host) => `http://127.0.0.1:${(host.address() as AddressInfo).port}`)
-  const open: (() => void)[] = []
-  const arrived = Promise.withResolvers<void>()
-  listener = (_, response) => {
-    open.push(() => response.end('late'))
-    if (open.length === 4) arrived.resolve()
-  }
-  const from = (address: string, url = '') =>
-    shared
-      .browser()
-      .post('/api/relay', { method: 'GET', headers: [], url }, { 'X-Forwarded-For': address })
-  const four = [0, 0, 1, 1].map((host) => from('10.0.0.1', urls[host]))
-  await arrived.promise
-  expect(await from('10.0.0.1', urls[2])).toMatchObject({
-    status: 429,
-    json: { error: { details: { budget: 'relay', scope: 'address' } } },
-  })
-  const other = from('10.0.0.2', urls[2])
-  await expect.poll(() => open.length).toBe(5)
-  for (const end of open) end()
+  const held = holdAnswers()
+  const four = [0, 0, 1, 1].map((host) => relayFrom(shared, '10.0.0.1', urls[host]))
+  await expect.poll(held.count).toBe(4)
+  expect(await relayFrom(shared, '10.0.0.1', urls[2])).toMatchObject(refusedBy('address'))
+  const other = relayFrom(shared, '10.0.0.2', urls[2])
+  await expect.poll(held.count).toBe(5)
+  held.end()
   for (const answer of await Promise.all([...four, other])) expect(answer.status).toBe(200)
   await Promise.all(hosts.map((host) => new Promise((resolve) => host.close(resolve))))
 })

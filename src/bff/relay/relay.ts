@@ -59,11 +59,11 @@ function isWithheld(name: string): boolean {
   return WITHHELD.has(name)
 }
 
-type RelayScope = 'host' | 'address' | 'merchant'
+type RelayScope = 'address on host' | 'host' | 'address' | 'merchant'
 
 /**
  * How many relayed requests are under way to one host, for one visitor's address, and in the whole proxy: a relay must be
- * no lever against any of them.
+ * no lever against any of them. Of the requests to one host an address has a share, so that none keeps a shop from all others.
  */
 class ConcurrencyLimit {
   readonly #limits: Readonly<Record<RelayScope, number>>
@@ -79,11 +79,12 @@ class ConcurrencyLimit {
     work: () => Promise<T>,
   ): Promise<{ refused: null; value: T } | { refused: RelayScope }> {
     const names = {
+      'address on host': `address ${asking.address} on host ${asking.host}`,
       host: `host ${asking.host}`,
       address: `address ${asking.address}`,
       merchant: 'merchant',
     }
-    const scopes = ['host', 'address', 'merchant'] as const
+    const scopes = ['address on host', 'host', 'address', 'merchant'] as const
     const openOf = (scope: RelayScope) => this.#open.get(names[scope]) ?? 0
     const refused = scopes.find((scope) => openOf(scope) >= this.#limits[scope])
     if (refused) return { refused }
@@ -102,7 +103,12 @@ class ConcurrencyLimit {
 
 /** A seller may settle a payment before it answers, so an answer may take a while. */
 const WITHIN_MS = 60_000
-const turnstile = new ConcurrencyLimit({ host: 4, address: 4, merchant: 32 })
+const turnstile = new ConcurrencyLimit({
+  'address on host': 2,
+  host: 8,
+  address: 4,
+  merchant: 32,
+})
 
 /**
  * Asks an address of the visitor's choice for them, under the guard of every foreign address, and passes the answer on as data.

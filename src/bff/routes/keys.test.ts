@@ -45,6 +45,9 @@ const rotateOperation = (id: string, name: string, graceSeconds: number) => ({
   kind: 'rotate',
   id,
   name,
+  scopes: ['payment:read'],
+  plan: 'standard',
+  expiresAt: null,
   graceSeconds,
 })
 
@@ -162,6 +165,21 @@ test('an owner requests an approval, for an owner’s wallet of the session', as
   }
 })
 
+test.each([-9e18, 9e18])(
+  'an approval of a key that ends at %d names the field',
+  async (expiresAt) => {
+    const terms = { name: 'x', scopes: ['payment:read'], expiresAt }
+    for (const [operation, field] of [
+      [createOperation(terms), 'operation.terms.expiresAt'],
+      [{ ...rotateOperation(`key_${'1'.repeat(22)}`, 'x', 60), expiresAt }, 'operation.expiresAt'],
+    ] as const) {
+      const asked = { signer: wallets.operator.address, operation }
+      const answer = await operator.post('/api/approvals', asked)
+      expect([answer.status, Object.keys(answer.json.error.details ?? {})]).toEqual([400, [field]])
+    }
+  },
+)
+
 test('what is not confirmed by its name does not happen', async () => {
   const made = await create('confirmed')
   expect(
@@ -211,6 +229,31 @@ test('a key is rotated with its grace, then deleted', async () => {
   expect((await remove(body(rotated).id, 'till')).status).toBe(200)
   expect((await keys()).find(({ id }) => id === body(rotated).id)?.status).toBe('deleted')
   expect((await remove('key_1111111111111111111111', 'till')).status).toBe(404)
+})
+
+test('a key is replaced by one that may do what the owner read and signed, or not at all', async () => {
+  const made = await create('kiosk', ['payment:read', 'token:read'])
+  const rotation = {
+    ...rotateOperation(made.id, 'kiosk', 60),
+    scopes: ['payment:read', 'token:read'],
+  }
+  const rotate = async (operation: object) =>
+    operator.post(
+      `/api/api-keys/${made.id}/rotate`,
+      { graceSeconds: 60 },
+      { ...confirm('kiosk'), ...(await approve(operation)) },
+    )
+  for (const other of [
+    { scopes: ['payment:read'] },
+    { scopes: ['payment:read', 'token:read', 'keys:manage'] },
+    { plan: 'premium' },
+    { expiresAt: Date.now() + 86_400_000 },
+  ]) {
+    const { error } = (await rotate({ ...rotation, ...other })).json
+    expect(reasonCodeOf(error.details), JSON.stringify(other)).toBe('approval_signature')
+  }
+  const rotated = await rotate(rotation)
+  expect(rotated.status, rotated.text).toBe(200)
 })
 
 test('the key of the proxy is listed without its hint, and cannot delete itself', async () => {

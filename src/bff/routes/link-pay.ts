@@ -18,7 +18,13 @@ import {
   type NewLinkUse,
 } from '../db/links.ts'
 import { requireSource } from '../files/source.ts'
-import { openLink, readState, refuseLink, type OpenedLink } from '../links/open-link.ts'
+import {
+  openLink,
+  presenterAt,
+  readState,
+  refuseLink,
+  type OpenedLink,
+} from '../links/open-link.ts'
 import { refreshPayments } from '../links/refresh.ts'
 import { chosenTerms, findShort } from '../links/short-link.ts'
 import { requestPaymentBuild } from './build-payment.ts'
@@ -41,6 +47,8 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
     id: createId('lpm'),
     sessionId: session?.id,
     requestKey: idempotencyKey && requestKeyOf(idempotencyKey, senderVerified),
+    senderVerified,
+    address: visitor.address,
     now: context.now(),
   }
   // A request repeated under its key takes no second place, even if the link is no longer open.
@@ -118,14 +126,16 @@ function refuseEmail({ email }: OwnCall<'linkPay'>['body']): void {
 async function takeOpenPlace(
   context: ProxyContext,
   { row, terms }: OpenedLink,
-  payer: NewLinkUse,
+  { address, ...payer }: Omit<NewLinkUse, 'presenter'> & { address: string },
 ): Promise<LinkPaymentRow> {
   const state = await readState(context, row)
   if (state !== 'open') throw refuseLink(`link_${state}`)
   // The link of a file names the file's address.
   const file = terms.resource === null ? undefined : await findFileByLink(context.db, row.id)
   if (file) await requireSource(context, file)
-  const place = await allocateLinkUse(context.db, row, payer)
+  const presenter =
+    row.maxPayments === null ? undefined : await presenterAt(context, row.id, address)
+  const place = await allocateLinkUse(context.db, row, { ...payer, presenter })
   if (place) return place
   const now = await findLink(context.db, row.id)
   throw refuseLink(now?.withdrawnAt ? 'link_withdrawn' : 'link_busy')

@@ -56,7 +56,8 @@ export function mountEndpoint<K extends BrowserEndpointName>(
     const confirmation = readConfirmation(c)
     const approval = c.req.header(APPROVAL_HEADER)
     const requestId = c.get('requestId')
-    const reply = await withAccess({ context, visitor, name, requestId, about: input }, () =>
+    const access = { context, visitor, name, requestId, approval, about: input }
+    const reply = await withAccess(access, () =>
       rule({ context, visitor, input, raw, requestId, idempotencyKey, confirmation, approval }),
     )
     return replyJson(c, reply.value, { ...reply.headers, 'X-Request-Id': c.get('requestId') })
@@ -89,7 +90,8 @@ export function mountOwnEndpoint<K extends OwnEndpointName>(
     const idempotencyKey = readIdempotencyKey(c)
     const approval = c.req.header(APPROVAL_HEADER)
     const requestId = c.get('requestId')
-    const reply = await withAccess({ context, visitor, name, requestId, about: { body } }, () =>
+    const access = { context, visitor, name, requestId, approval, about: { body } }
+    const reply = await withAccess(access, () =>
       rule({ context, visitor, body, requestId, idempotencyKey, approval }),
     )
     for (const cookie of reply.cookies ?? []) c.header('Set-Cookie', cookie, { append: true })

@@ -294,6 +294,50 @@ test('an invitation does not come back with the role of the owner who made it', 
   expect(reasonOf(await join(await signedIn(), earlier))).toEqual([403, 'invitation_over'])
 })
 
+test('what an owner signs is theirs, though the session has another owner’s wallet too', async () => {
+  const signer = await joined('owner')
+  const { address } = signer.wallet
+  // The browser of the other owner proves this one's wallet as well, and acts for the other one.
+  const { browser } = owner
+  await browser.signIn(signer.wallet)
+  const [operator, code] = [
+    await joined('viewer'),
+    await invite('operator', { wallet: signer.wallet, browser }),
+  ]
+  const change = { walletAddress: operator.wallet.address, role: 'operator' as const }
+  const approved = await browser.approve(signer.wallet, { kind: 'changeRole', ...change })
+  const { people, invitations } = peopleIn(
+    await browser.post('/api/people/change', change, approved),
+  )
+  expect(people.find(({ wallet }) => wallet === change.walletAddress)?.givenBy).toBe(address)
+  expect(invitations.map(({ createdBy }) => createdBy)).toEqual([address])
+  const signed = (await log()).filter(({ wallet }) => wallet === address)
+  expect(signed.map(({ action, role, outcome }) => [action, role, outcome])).toEqual([
+    ['peopleChange', 'owner', 'done'],
+    ['peopleInvite', 'owner', 'done'],
+    ['peopleJoin', 'owner', 'done'],
+  ])
+  await browser.post('/api/people/remove', { walletAddress: address })
+  expect(reasonOf(await join(await signedIn(), code))).toEqual([403, 'invitation_over'])
+})
+
+test('who names the wallet of another owner without its signature is recorded themselves', async () => {
+  const second = await joined('owner')
+  const { browser, wallet } = owner
+  await browser.signIn(second.wallet)
+  const operation = { kind: 'invite', role: 'viewer' }
+  const forged = await browser.approve(second.wallet, operation, wallet)
+  expect(reasonOf(await browser.post('/api/people/invite', { role: 'viewer' }, forged))).toEqual([
+    403,
+    'approval_signature',
+  ])
+  expect((await log())[0]).toMatchObject({
+    wallet: wallet.address,
+    action: 'peopleInvite',
+    outcome: 'FORBIDDEN',
+  })
+})
+
 test('an owner whose role ends while an invitation of theirs is accepted has given nothing', async () => {
   const second = await joined('owner')
   const code = await invite('operator', second)

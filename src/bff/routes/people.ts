@@ -18,7 +18,7 @@ import { deleteMailAddress } from '../db/mail.ts'
 import { findSessionsOf } from '../db/sessions.ts'
 import { requireApproval } from '../session/approval.ts'
 import { roleOf, toOpenSession } from '../session/open-session.ts'
-import { type OwnRule, missingRole, notFound, requireRole, requireWallet } from '../session/rule.ts'
+import { type OwnRule, missingRole, notFound, requireWallet } from '../session/rule.ts'
 import { createCookieValue, createId, hashCookieValue } from '../session/random.ts'
 
 const VALID_MS = 7 * 24 * 3_600_000
@@ -31,9 +31,9 @@ export const peopleList: OwnRule<'peopleList'> = async ({ context }) => ({
 /** With a fresh signature of an owner: who stole a session gives nobody a role. */
 export const peopleInvite: OwnRule<'peopleInvite'> = async (call) => {
   const { context, visitor, body, approval } = call
-  const createdBy = requireRole(visitor, 'owner').member.wallet
   context.budgets.spendSignIn(visitor.address)
-  await requireApproval(context, visitor, { approval, operation: { kind: 'invite', ...body } })
+  const operation = { kind: 'invite' as const, ...body }
+  const createdBy = await requireApproval(context, visitor, { approval, operation })
   const code = createCookieValue()
   const createdAt = context.now()
   const row = {
@@ -85,9 +85,9 @@ export const peopleJoin: OwnRule<'peopleJoin'> = async ({ context, visitor, body
 export const peopleChange: OwnRule<'peopleChange'> = async (call) => {
   const { context, visitor, body, approval } = call
   const { walletAddress, role } = body
-  const givenBy = requireRole(visitor, 'owner').member.wallet
   if (isConfigured(context, walletAddress)) throw refuse('role_configured')
-  await requireApproval(context, visitor, { approval, operation: { kind: 'changeRole', ...body } })
+  const operation = { kind: 'changeRole' as const, ...body }
+  const givenBy = await requireApproval(context, visitor, { approval, operation })
   const given = { role, givenBy, givenAt: context.now() }
   if (!(await changeRole(context.db, walletAddress, given))) throw notFound()
   await refreshStreams(context, walletAddress)

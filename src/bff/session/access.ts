@@ -3,6 +3,7 @@ import { AUDITED, type Audited } from '#contract/people-endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
 import { completeAuditEntry, insertAuditEntry } from '../db/people.ts'
+import { findSigner } from './approval.ts'
 import { type OwnEndpointName, requireRole, type BrowserEndpointName } from './rule.ts'
 import type { Visitor } from './visitor.ts'
 
@@ -125,31 +126,35 @@ export const ACCESS: {
 }
 
 type AccessRequest = {
-  context: Pick<ProxyContext, 'db' | 'now' | 'log'>
+  context: Pick<ProxyContext, 'config' | 'db' | 'now' | 'log'>
   visitor: Visitor
   name: keyof typeof ACCESS
   requestId: string
+  /** What an owner's wallet signed for this request, from `X-Approval`. */
+  approval: string | undefined
   /** What the request named. */
   about: { params?: unknown; body?: unknown }
 }
 
 /**
  * Requires the role of the endpoint, and records what changes something: the entry is written
- * before the change, so that no change is without one, and completed with what became of it.
+ * before the change, so that no change is without one, and completed with what became of it. It names
+ * the wallet that signed for the change where one did: a session may have several.
  * @throws ProblemError `UNAUTHORIZED`, `FORBIDDEN`, and what `run` throws
  */
 export async function withAccess<Result>(
   request: AccessRequest,
   run: () => Promise<Result>,
 ): Promise<Result> {
-  const { context, visitor, name, requestId, about } = request
+  const { context, visitor, name, requestId, approval, about } = request
   const least = ACCESS[name]
   const session = least === 'anybody' ? visitor.session : requireRole(visitor, least)
   const member = session?.member
   if (!isAudited(name) || !member) return run()
+  const signer = await findSigner(context, visitor, approval)
   const id = await insertAuditEntry(context.db, {
     at: context.now(),
-    ...member,
+    ...(signer === undefined ? member : { wallet: signer, role: 'owner' }),
     action: name,
     subject: subjectOf(about),
     requestId,

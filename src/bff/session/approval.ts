@@ -8,7 +8,13 @@ import {
 } from '#contract/approval.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { insertChallenge, takeChallenge } from '../db/sessions.ts'
+import {
+  findChallenge,
+  insertChallenge,
+  takeChallenge,
+  type ChallengeRow,
+  type OpenSession,
+} from '../db/sessions.ts'
 import type { Visitor } from './visitor.ts'
 import { roleOf } from './open-session.ts'
 import { requireRole } from './rule.ts'
@@ -52,6 +58,8 @@ export async function issueApproval(
 /**
  * Consumes the approval that a request carries. It is deleted before its signature is checked: a
  * second request with it, or a concurrent one, finds nothing.
+ * @returns the wallet that signed: a session may have several owners' wallets, and what one of them
+ * gave ends with the role of that one
  * @throws ProblemError `FORBIDDEN` unless an owner's wallet signed exactly this operation, here,
  * for this session
  */
@@ -59,26 +67,55 @@ export async function requireApproval(
   context: ProxyContext,
   visitor: Visitor,
   { approval, operation }: { approval: string | undefined; operation: ApprovedOperation },
-): Promise<void> {
+): Promise<string> {
   const session = requireRole(visitor, 'owner')
-  const [, id, signature] =
-    /^(apr_[1-9A-HJ-NP-Za-km-z]{16,22}) ([\x21-\x7e]{40,300})$/.exec(approval ?? '') ?? []
+  const { id, signature } = readHeader(approval) ?? {}
   if (id === undefined || signature === undefined) throw refuse('approval_required')
   const origin = originOf(visitor)
-  const row = await takeChallenge(context.db, {
-    id,
-    origin,
-    browserHash: hashCookieValue(session.id),
-  })
+  const browserHash = hashCookieValue(session.id)
+  const row = await takeChallenge(context.db, { id, origin, browserHash })
   if (!row || row.expiresAt <= context.now()) throw refuse('approval_over')
-  const stillOwns =
-    session.wallets.includes(row.wallet) && (await roleOf(context, row.wallet)) === 'owner'
   if (
-    !stillOwns ||
-    !isApprovalOf(row.message, operation, { origin, wallet: row.wallet }) ||
-    !isSigned(row.wallet, row.message, signature)
+    !(await isOwnersSignature(context, session, { row, signature })) ||
+    !isApprovalOf(row.message, operation, { origin, wallet: row.wallet })
   )
     throw refuse('approval_signature')
+  return row.wallet
+}
+
+/**
+ * The owner's wallet that signed the approval of a request, whatever it approves; consumes nothing.
+ * Undefined where there is no such signature, which `requireApproval` then refuses.
+ */
+export async function findSigner(
+  context: Pick<ProxyContext, 'config' | 'db'>,
+  { session, origin }: Visitor,
+  approval: string | undefined,
+): Promise<string | undefined> {
+  const { id, signature } = readHeader(approval) ?? {}
+  if (!session || !origin || id === undefined || signature === undefined) return undefined
+  const browserHash = hashCookieValue(session.id)
+  const row = await findChallenge(context.db, { id, origin, browserHash })
+  const isSigner = row && (await isOwnersSignature(context, session, { row, signature }))
+  return isSigner ? row.wallet : undefined
+}
+
+function readHeader(approval: string | undefined): { id?: string; signature?: string } | undefined {
+  return /^(?<id>apr_[1-9A-HJ-NP-Za-km-z]{16,22}) (?<signature>[\x21-\x7e]{40,300})$/.exec(
+    approval ?? '',
+  )?.groups
+}
+
+async function isOwnersSignature(
+  context: Pick<ProxyContext, 'config' | 'db'>,
+  { wallets }: OpenSession,
+  { row, signature }: { row: ChallengeRow; signature: string },
+): Promise<boolean> {
+  return (
+    wallets.includes(row.wallet) &&
+    isSigned(row.wallet, row.message, signature) &&
+    (await roleOf(context, row.wallet)) === 'owner'
+  )
 }
 
 const PROBLEM_TEXTS = {

@@ -109,7 +109,10 @@ export async function openSession(
 }
 
 /** What a wallet may do by itself: for what it signs. */
-export async function roleOf({ config, db }: ProxyContext, wallet: string): Promise<Role | null> {
+export async function roleOf(
+  { config, db }: Pick<ProxyContext, 'config' | 'db'>,
+  wallet: string,
+): Promise<Role | null> {
   return config.operatorWallets.includes(wallet) ? 'owner' : findRole(db, wallet)
 }
 
