@@ -324,8 +324,6 @@ export type NewLinkUse = {
   id: string
   sessionId: string | undefined
   requestKey: string | undefined
-  /** Whether the session has proven the wallet that is to pay. */
-  senderVerified: boolean
   /** Stands for the payer's network address; undefined at a link that takes any number of payments. */
   presenter: string | undefined
   now: Date
@@ -370,7 +368,7 @@ export async function allocateLinkUse(
     const { maxPayments } = link
     if (maxPayments !== null && !(await hasPlace(tx, { id: link.id, maxPayments }, place)))
       return undefined
-    const { id, sessionId = null, requestKey = null, senderVerified, presenter = null, now } = place
+    const { id, sessionId = null, requestKey = null, presenter = null, now } = place
     const row = {
       id,
       linkId: link.id,
@@ -378,7 +376,6 @@ export async function allocateLinkUse(
       requestKey,
       paymentId: null,
       sender: null,
-      senderVerified,
       presenter,
       status: 'building',
       arrival: null,
@@ -394,14 +391,13 @@ export async function allocateLinkUse(
 /**
  * Whether a link has a place for a payer. Their own unsigned payments do not block them; those of
  * another session take one place for two minutes. Of these places one network address has few, and
- * never the last one beside another: alone it does not hold up a link. A link for one payment has only
- * that place: there a payer with a verified wallet does not wait for those without.
+ * never the last one beside another: alone it does not hold up a link for several payments. The place
+ * of a link for one payment is given once: two payers who both sign would both pay.
  */
 async function hasPlace(db: Database, link: LimitedLink, payer: NewLinkUse): Promise<boolean> {
   const left = link.maxPayments - (await countTaken(db, link))
   if (left <= 0) return false
-  const verifiedOnly = link.maxPayments === 1 && payer.senderVerified
-  const { reserved, ofAddress } = await countReserved(db, link.id, { payer, verifiedOnly })
+  const { reserved, ofAddress } = await countReserved(db, link.id, payer)
   if (reserved >= left) return false
   return ofAddress === 0 || (ofAddress < MOST_OF_ADDRESS && reserved + 1 < left)
 }
@@ -410,7 +406,7 @@ async function hasPlace(db: Database, link: LimitedLink, payer: NewLinkUse): Pro
 async function countReserved(
   db: Database,
   linkId: string,
-  { payer, verifiedOnly }: { payer: NewLinkUse; verifiedOnly: boolean },
+  payer: NewLinkUse,
 ): Promise<{ reserved: number; ofAddress: number }> {
   const { sessionId = null, presenter = null, now } = payer
   const since = new Date(now.getTime() - RESERVED_MS).toISOString()
@@ -425,7 +421,6 @@ async function countReserved(
       where ${linkPayment.linkId} = ${linkId} and ${linkPayment.status} = one.status
         and ${linkPayment.createdAt} > ${since}::timestamptz
         and (${sessionId}::text is null or ${linkPayment.sessionId} is distinct from ${sessionId}::text)
-        and (${linkPayment.senderVerified} or not ${verifiedOnly}::boolean)
     ) as found`)
   const [found] = rows
   return { reserved: Number(found?.reserved ?? 0), ofAddress: Number(found?.of_address ?? 0) }

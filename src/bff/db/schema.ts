@@ -245,8 +245,6 @@ export const linkPayment = bff.table(
     paymentId: text(),
     /** The wallet that the payer named, in normal form: it paid, once the payment has arrived. */
     sender: text(),
-    /** Whether the session had proven that wallet when the payment was asked for. */
-    senderVerified: boolean().notNull().default(false),
     /** Stands for the network address that asked, at this link alone; null once the payment is no longer unsigned. */
     presenter: text(),
     /** The last status the service reported; `building` before that. */

@@ -302,39 +302,6 @@ describe('paying a link', () => {
     expect(await ask('10.1.1.3'), 'a third one').toBe('link_busy')
   })
 
-  test('of a link for one payment by a wallet that is proven does not wait for those that are not', async () => {
-    const { link } = await create({ maxPayments: 1 })
-    type Proven = { browser: TestBrowser; walletAddress: string }
-    const [buyer, second] = await Promise.all(
-      [1, 2].map(async (): Promise<Proven> => {
-        const account = await evm.wallet(10n ** 20n)
-        const browser = fixture.browser()
-        await browser.signIn({
-          address: account.address,
-          network: evm.network.network,
-          sign: (message) => account.signMessage({ message }),
-        })
-        return { browser, walletAddress: account.address }
-      }),
-    )
-    const ask = async (address: string, who?: Proven) => {
-      const more = who ? { walletAddress: who.walletAddress } : {}
-      const answer = await pay(link, more, who?.browser, from(address))
-      return reasonCodeOf(answer.json.error?.details)
-    }
-    stopped = Date.now()
-    // A stranger names a wallet of another person, in a new session each time the place is free.
-    for (const minutes of [0, 3]) {
-      offset = minutes * 60_000
-      expect(await ask('10.1.2.1'), 'the stranger').toBeUndefined()
-      expect(await ask('10.1.2.2'), 'a buyer who proves nothing').toBe('link_busy')
-      expect(await ask('10.1.2.3', buyer), 'a buyer who signed in').toBeUndefined()
-      expect(await ask('10.1.2.4', second), 'a second one who signed in').toBe('link_busy')
-    }
-    const stolen = { browser: second?.browser ?? fixture.browser(), walletAddress: buyerAddress }
-    expect(await ask('10.1.2.4', stolen), 'for a wallet that it has not proven').toBe('link_busy')
-  })
-
   test('leaves no network address in the database, and nothing of it once the payment is signed', async () => {
     const presenters = async (linkId: string) => {
       const { db } = fixture.bff.context

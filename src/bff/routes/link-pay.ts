@@ -47,7 +47,6 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
     id: createId('lpm'),
     sessionId: session?.id,
     requestKey: idempotencyKey && requestKeyOf(idempotencyKey, senderVerified),
-    senderVerified,
     address: visitor.address,
     now: context.now(),
   }
