@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import { sql } from 'drizzle-orm'
 import type { MigrationConfig } from 'drizzle-orm/migrator'
@@ -127,7 +126,7 @@ export function afterCommit(db: Database, listener: CommitListener): void {
 
 /**
  * Makes the transactions of a database tell when they have committed, and repeats those that it rolled
- * back for others: `work` runs again from its beginning, so it changes nothing but rows of `tx`.
+ * back because of other transactions: `work` runs again from its beginning, so it changes nothing but rows of `tx`.
  */
 export function manageTransactions(db: Database): Database {
   const begin = db.transaction.bind(db)
@@ -165,7 +164,7 @@ const LONGEST_WAIT_MS = 200
 
 /**
  * Runs a transaction or a single statement, and runs all of it again where the database has rolled it
- * back for others. Waits are random and grow, so that two that met do not meet again.
+ * back because of other transactions. Waits are random and grow, so that two that met do not meet again.
  *
  * A COMMIT whose connection was lost is never repeated here: it may have been committed, and only
  * the caller can look (`recoverCommit`).
@@ -177,9 +176,8 @@ export async function repeatRolledBack<T>(work: () => Promise<T>): Promise<T> {
       return await work()
     } catch (error) {
       if (attempt === MOST_ATTEMPTS || !isRolledBack(error)) throw error
-      await setTimeout(
-        Math.random() * Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS),
-      )
+      const mostMs = Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS)
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * mostMs))
     }
   }
 }
@@ -230,7 +228,7 @@ const ROLLED_BACK = /^(40001|40P01)$/
 
 /**
  * Whether an error means that the database does not serve now, so that the same request can succeed later. Among them is a transaction that was rolled
- * back for others as often as it was repeated.
+ * back because of others as often as it was repeated.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return (

@@ -56,10 +56,13 @@ function freeze(): { thaw: () => void } {
 
 test('queries and transactions on a frozen server fail as unavailable, and its connections are used no more', async () => {
   const warnings: string[] = []
-  const { db, listen } = await open(await createTarget(), ({ message }) => warnings.push(message))
+  const { db, listen, readPool } = await open(await createTarget(), ({ message }) =>
+    warnings.push(message),
+  )
   const heard: string[] = []
   await listen('frozen_server', (payload) => heard.push(payload))
-  await db.execute(sql`select 1`)
+  // All connections of the pool: each transaction begins on one that was opened before.
+  await Promise.all(Array.from({ length: 12 }, () => db.execute(sql`select pg_sleep(0.1)`)))
   const [began, frozen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const transaction = db.transaction(async (tx) => {
     await tx.execute(sql`select 1`)
@@ -72,6 +75,7 @@ test('queries and transactions on a frozen server fail as unavailable, and its c
   frozen.resolve()
   const results = await Promise.allSettled([
     transaction,
+    ...Array.from({ length: 12 }, () => db.transaction((tx) => tx.execute(sql`select 1`))),
     ...Array.from({ length: 12 }, () => db.execute(sql`select 1`)),
   ])
   for (const result of results) {
@@ -91,6 +95,7 @@ test('queries and transactions on a frozen server fail as unavailable, and its c
     )
     .toBe(true)
   await expect.poll(() => heard, { timeout: 20_000 }).toContain('')
+  expect(readPool?.().used).toBe(0)
 }, 60_000)
 
 test('a connection to a standby is replaced when it has refused to write', async () => {
@@ -122,10 +127,16 @@ test('after a failover that no standby confirmed, nothing is read or written unt
     (error: unknown) => error,
   )
   expect(isDatabaseUnavailable(failure)).toBe(true)
-  await expect(work()).rejects.toThrow('Failed query')
-  const told = warnings.filter((message) => message.includes('acknowledged payments may be lost'))
-  expect(told).toHaveLength(1)
-  expect(told[0]).toContain('Stop every service, run admin -- restore, and start them again.')
+  // Connections are taken before the recovery ends, for reading.
+  const told = () =>
+    warnings.filter((message) => message.includes('acknowledged payments may be lost'))
+  const workAndTell = async () => {
+    await expect(work()).rejects.toThrow('Failed query')
+    return told()
+  }
+  await expect.poll(workAndTell).toHaveLength(1)
+  expect(await workAndTell()).toHaveLength(1)
+  expect(told()[0]).toContain('Stop every service and every proxy, and follow “After a restore”')
   const again = await open(target)
   await again.db.execute(sql`select 1`)
   const admin = { target: { url: target.url }, [Symbol.asyncDispose]: async () => {} }
@@ -139,6 +150,26 @@ test('after a failover that no standby confirmed, nothing is read or written unt
       ),
     )
     .toBe(true)
+})
+
+test('a connection that was opened to a standby does not outlive its promotion', async () => {
+  const own = await startServer({})
+  onTestFinished(() => own.stop())
+  const { target } = await createDatabase(own.folder)
+  const warnings: string[] = []
+  const { db } = await open(target, ({ message }) => warnings.push(message))
+  const work = () => db.execute(sql`select 1`)
+  await work()
+  await own.restart(async () => writeFileSync(join(own.folder, 'data', 'standby.signal'), ''))
+  const failure: unknown = await work().then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  expect(isDatabaseUnavailable(failure)).toBe(true)
+  const admin = { target: { url: target.url }, [Symbol.asyncDispose]: async () => {} }
+  await executeAsAdmin(admin, 'select pg_promote()')
+  await expect(work()).rejects.toThrow('Failed query')
+  expect(warnings.join()).toContain('acknowledged payments may be lost')
 })
 
 const pgbouncer = findDebianProgram('pgbouncer', '/usr/sbin/pgbouncer')

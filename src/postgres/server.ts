@@ -41,8 +41,8 @@ const MIGRATION_LOCK = 4_020_001
 type ServerTarget = { url: string; migrationUrl?: string; directUrl?: string }
 
 /**
- * The server began another history of its log since this process started, and no standby confirms commits: it was promoted, and may lack what a
- * former server had acknowledged. Its code is that of a server that takes no connections now.
+ * The server is a standby; or it began another history of its log since this process started, and no standby confirms commits: it was promoted, and may
+ * lack what a former server had acknowledged. Its code is that of a server that takes no connections now.
  */
 class FailoverError extends Error {
   override name = 'FailoverError'
@@ -79,6 +79,7 @@ export async function openServer(
     if (client instanceof pg.Client) abandonLost(client)
   })
   repeatStatements(pool)
+  releaseFailedBegins(pool)
   const listener = openListener(
     () =>
       new pg.Client({
@@ -166,13 +167,14 @@ async function requireTimeouts(url: string, options: OpenOptions): Promise<void>
 }
 
 const READ_HISTORY = `
-  select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline,
+  select case when not pg_is_in_recovery() then substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end as timeline,
     current_setting('synchronous_standby_names') <> '' as confirmed`
 
 /**
  * Checks each new connection of a pool before its first query. After an asynchronous failover an idempotency key that was acknowledged can be
  * unknown, and would be paid again: nothing is read or written until an operator treats it as a restore. A server
- * that tells no timeline is taken as it is: a standby refuses to write, and other engines do not fail over in this way.
+ * that cannot tell its timeline is taken as it is: other engines do not fail over in this way. A standby is refused: the same
+ * connection could write once it is promoted.
  */
 function refuseFailover(onWarning: (error: Error) => void) {
   let known: string | undefined
@@ -180,10 +182,12 @@ function refuseFailover(onWarning: (error: Error) => void) {
   return async (client: ClientBase): Promise<void> => {
     const row = await readHistory(client)
     if (!row) return
+    if (row.timeline === null)
+      throw new FailoverError('This Postgres server is a standby, or is not promoted yet.')
     if (known === undefined || row.confirmed) known = row.timeline
     if (row.timeline === known) return
     const error = new FailoverError(
-      `Postgres has failed over to another server (timeline ${row.timeline}, before ${known}), and synchronous_standby_names is empty: acknowledged payments may be lost. Stop every service, run admin -- restore, and start them again.`,
+      `Postgres has failed over to another server (timeline ${row.timeline}, before ${known}), and synchronous_standby_names is empty: acknowledged payments may be lost. Stop every service and every proxy, and follow “After a restore” in docs/OPERATIONS.md.`,
     )
     if (refused !== row.timeline) onWarning(error)
     refused = row.timeline
@@ -191,7 +195,7 @@ function refuseFailover(onWarning: (error: Error) => void) {
   }
 }
 
-type History = { timeline: string; confirmed: boolean }
+type History = { timeline: string | null; confirmed: boolean }
 
 async function readHistory(client: ClientBase): Promise<History | undefined> {
   try {
@@ -230,6 +234,32 @@ function repeatStatements(pool: pg.Pool): void {
   Object.assign(pool, {
     query: (config: pg.QueryConfig, values?: unknown[]) =>
       repeatRolledBack(() => query(config, values)),
+  })
+}
+
+/** drizzle releases no connection on which a transaction could not begin: a pool of ten would be empty after ten of them. */
+function releaseFailedBegins(pool: pg.Pool): void {
+  const connect = pool.connect.bind(pool)
+  const connectToBegin = async () => {
+    const client = await connect()
+    const query = client.query.bind(client)
+    Object.assign(client, {
+      query: async (...begin: Parameters<typeof query>) => {
+        Reflect.deleteProperty(client, 'query')
+        try {
+          return await query(...begin)
+        } catch (error) {
+          client.release(true)
+          throw error
+        }
+      },
+    })
+    return client
+  }
+  // The pool's own statements take it with a callback.
+  Object.assign(pool, {
+    connect: (callback?: Parameters<typeof connect>[0]) =>
+      callback ? connect(callback) : connectToBegin(),
   })
 }
 

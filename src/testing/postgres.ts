@@ -301,7 +301,7 @@ function untilReady(child: ChildProcess): Promise<void> {
     child.once('exit', fail)
     child.stderr?.on('data', (text: Buffer) => {
       said = `${said}${text}`.slice(-4_000)
-      if (!said.includes('ready to accept connections')) return
+      if (!/ready to accept (read-only )?connections/.test(said)) return
       clearTimeout(late)
       child.off('exit', fail)
       resolve()

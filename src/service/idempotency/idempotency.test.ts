@@ -130,6 +130,15 @@ describe('Idempotency-Key', () => {
       status: 409,
       code: 'IDEMPOTENCY_CONFLICT',
     })
+    behave = async () => {
+      throw new ProblemError('INSUFFICIENT_BALANCE')
+    }
+    expect(await send('i')).toMatchObject({ status: 400 })
+    behave = async () => {}
+    expect(await send('i', { ...BODY, amount: 2 }), 'the first may have begun it').toMatchObject({
+      status: 409,
+      code: 'IDEMPOTENCY_CONFLICT',
+    })
     expect(await send('i')).toMatchObject({ status: 200, replayed: null })
   })
 

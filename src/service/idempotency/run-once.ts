@@ -7,8 +7,11 @@ import { whileBeating, LEASE_S } from '../db/lease.ts'
 
 type IdempotencyKey = { accountId: string; key: string; fingerprint: string }
 
-/** `attempt` is when this attempt took the key; only its holder may extend, store or release. */
-type Attempt = IdempotencyKey & { attempt: string }
+/**
+ * `attempt` is when this attempt took the key; only its holder may extend, store or release. `again`: an
+ * earlier attempt had it, and may have begun something.
+ */
+type Attempt = IdempotencyKey & { attempt: string; again: boolean }
 
 export type Claim =
   | { claimed: true; attempt: Attempt }
@@ -25,13 +28,13 @@ export async function claim(db: Database, request: IdempotencyKey): Promise<Clai
   const lease = sql`now() + make_interval(secs => ${LEASE_S})`
   const old = sql`held.created_at < now() - make_interval(days => ${RETENTION_DAYS})`
   const dead = sql`held.status is null and held.lease_until < now() and held.fingerprint = excluded.fingerprint`
-  const { rows } = await db.execute<{ attempt: string }>(sql`
+  const { rows } = await db.execute<{ attempt: string; again: boolean }>(sql`
     insert into service.idempotency as held (account_id, key, fingerprint, lease_until) values (${accountId}, ${key}, ${fingerprint}, ${lease})
     on conflict (account_id, key) do update
       set fingerprint = excluded.fingerprint, status = null, body = null, lease_until = excluded.lease_until, created_at = now()
       where ${old} or (${dead})
-    returning created_at::text as attempt`)
-  if (rows[0]) return { claimed: true, attempt: { ...request, attempt: rows[0].attempt } }
+    returning created_at::text as attempt, xmax <> 0 as again`)
+  if (rows[0]) return { claimed: true, attempt: { ...request, ...rows[0] } }
 
   const stored = await db.execute<{
     fingerprint: string
@@ -99,13 +102,13 @@ export async function runOnce<T extends StoredOutcome>(
         await (
           outcome.keep
             ? store(db, attempt, outcome.replacement ?? outcome)
-            : outcome.begun
+            : outcome.begun || attempt.again
               ? endLease(db, attempt)
               : release(db, attempt)
         ).catch(() => {})
         return outcome
       } catch (error) {
-        await release(db, attempt).catch(() => {})
+        await (attempt.again ? endLease(db, attempt) : release(db, attempt)).catch(() => {})
         throw error
       }
     },

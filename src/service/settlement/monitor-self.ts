@@ -16,6 +16,7 @@ import {
   type SettlementOrder,
 } from '../db/settlement-orders.ts'
 import { recordEvent } from '../db/record-event.ts'
+import { lockTransfer } from '../db/unmatched.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { asTaken } from '../payments/payment-result.ts'
 import {
@@ -95,7 +96,7 @@ async function apply(
   const paid = observation.state === 'landed' && observation.succeeded && observation.confirmed
   try {
     await context.db.transaction(async (tx) => {
-      if (paid && !(await useUp(tx, order)))
+      if (paid && !(await useUp(tx, order, signature)))
         return endWithin(context, tx, { paymentId, failure: TAKEN, forEver: true })
       const seen = { paymentId, signature, observation, source }
       if ((await applyObservation({ ...context, db: tx }, seen)) === 'taken' && paid)
@@ -111,9 +112,14 @@ async function apply(
 
 const TAKEN = 'What settled this paid another payment, which was asked for before.'
 
-async function useUp(tx: Context['db'], order: SettlementOrder): Promise<boolean> {
-  // Before the claim, as everywhere.
+async function useUp(
+  tx: Context['db'],
+  order: SettlementOrder,
+  signature: string,
+): Promise<boolean> {
+  // The payment, the transfer, then the claim, as everywhere.
   const row = await lockPayment(tx, order.paymentId)
+  if (row) await lockTransfer(tx, { accountId: row.accountId, network: row.network, signature })
   const claimant = row && (await claimantOfOrder(tx, row))
   return claimant ? consumeLanded(tx, order, claimant) : false
 }

@@ -175,8 +175,8 @@ export async function validateMemo(
 }
 
 /**
- * On EVM, as the memo does it on Solana: what this account paid from a managed wallet for nothing, or
- * for a payment link, buys nothing from itself. The transfer is in its ledger already, once.
+ * On EVM, as the memo does it on Solana: a payment from this account's managed wallet without a
+ * resource, or to a payment link, is no proof for the same account. Its ledger has the transfer once.
  */
 async function refuseOwnPayment(
   context: Context,

@@ -122,9 +122,10 @@ export function useExplorer() {
           ? readChallenge(result.answer)
           : undefined
       const same = fresh && isChallenge(fresh) ? findSame(fresh, choice) : undefined
-      if (same && !hasRisen(choice.paymentOption, same))
+      const isSameServer = new URL(request.url).origin === new URL(from.request.url).origin
+      if (same && isSameServer && !hasRisen(choice.paymentOption, same))
         return await begin(request, { ...choice, paymentOption: same })
-      const notice = same ? t`Review the new price.` : t`Review the new terms.`
+      const notice = same && isSameServer ? t`Review the new price.` : t`Review the new terms.`
       setView({ name: 'answer', request, result, at: Date.now(), notice })
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error)

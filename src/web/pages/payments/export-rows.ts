@@ -64,7 +64,6 @@ const fields: readonly [
   ['fee_atomic', ({ fee }) => fee?.amountAtomic ?? ''],
   ['fee_payer', ({ fee }) => fee?.payer ?? ''],
   ['fee_is_yours', ({ fee }) => (fee ? (fee.own ? 'yes' : 'no') : '')],
-  ['fee_corrected_at', correctedAt],
   ['refund_of', (row) => row.refundOf ?? ''],
   ['refund_reason', (row) => row.refundReason ?? ''],
   ['refund_state', ({ refund }) => refund.state],
@@ -81,6 +80,8 @@ const fields: readonly [
     'reconciled_at',
     (_, note) => (note?.reconciledAt ? new Date(note.reconciledAt).toISOString() : ''),
   ],
+  // Last: programs may read by position.
+  ['fee_corrected_at', correctedAt],
 ]
 
 function dateOf(time: number | undefined): string {

@@ -27,7 +27,7 @@ export type Pages = {
   rowAt: (index: number) => PaymentRow | undefined
   /** The newest rows of the list when it was opened. */
   first: readonly PaymentRow[]
-  /** The newest payment's time when the list was opened: later ones are not in it. */
+  /** One millisecond after the newest payment when the list was opened: later ones are not in it. */
   until: number | undefined
   /** Number of payments added since the list was opened. */
   more: number
@@ -41,6 +41,12 @@ export type Pages = {
   reopen: () => void
   /** Reads rows that are not in view. @throws ApiError */
   load: (from: number, to: number) => Promise<PaymentRow[]>
+}
+
+/** The end of a list that is opened now: exclusive, so one millisecond after its newest payment. */
+function pinAfter(page: PaymentPage | undefined): number | undefined {
+  const [newest] = page?.payments ?? []
+  return newest && newest.timestamp + 1
 }
 
 /**
@@ -58,8 +64,7 @@ export function usePages(
     ...paymentPageQuery(viewer, query, { index: 0, until: pinned }),
     refetchOnWindowFocus: pinned !== undefined,
   })
-  const newest = opening.data?.payments[0]?.timestamp
-  const until = pinned ?? (newest === undefined ? undefined : newest + 1)
+  const until = pinned ?? pinAfter(opening.data)
   if (pinned === undefined && until !== undefined) setUntil(until)
 
   const total = opening.data?.total
@@ -119,7 +124,7 @@ export function usePages(
       predicate: ({ queryKey }) => Number(queryKey[4]) > 0,
     })
     queryClient.setQueryData(newestQuery(viewer, query, 1).queryKey, newest)
-    setUntil(newest.payments[0]?.timestamp)
+    setUntil(pinAfter(newest))
   }
 
   function pageAt(index: number): PaymentPage | undefined {

@@ -204,7 +204,7 @@ function ClosedByHand({ view: { purchase, sending, waits, setClosed } }: { view:
       {closed && (
         <p>
           <Trans>
-            Marked by you, <Time at={closedAt} />.
+            You marked this as delivered, <Time at={closedAt} />.
           </Trans>
         </p>
       )}

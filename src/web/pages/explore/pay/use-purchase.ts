@@ -167,7 +167,7 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
     setClosed: (closed) =>
       void work('closing', async () => {
         setPurchase(await writePurchase(closeByHand(purchase, closed ? Date.now() : null)))
-        announce(closed ? t`Delivered` : t`Payment saved`)
+        announce(closed ? t`Delivered` : t`Not delivered`)
       }),
     stop: () => stop.current?.abort(),
   }

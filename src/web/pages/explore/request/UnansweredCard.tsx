@@ -153,7 +153,7 @@ function useWords({ cause }: Unanswered, host: string): { title: ReactNode; body
     case 'redirected':
       return {
         title: <Trans>Redirected</Trans>,
-        body: <Trans>{host} redirects. Nothing was sent there.</Trans>,
+        body: <Trans>{host} redirects elsewhere. Nothing was sent to the new address.</Trans>,
       }
     case 'broken_off':
       return { title: <Trans>The answer got lost</Trans>, body: null }
