@@ -543,7 +543,7 @@ test.describe('on a host that lets its pages ask any server', () => {
     await page.keyboard.press('Enter')
     const undo = page.getByRole('button', { name: text('Undo') })
     await expect(undo).toBeFocused()
-    const closed = page.getByText(textLike('Marked by you, <0/>.'))
+    const closed = page.getByText(textLike('You marked this as delivered, <0/>.'))
     await expect(closed.locator('time')).toBeVisible()
     await expectAccessible(page, 'explore: marked as delivered')
     const visit = page.url()

@@ -242,12 +242,13 @@ function releaseFailedBegins(pool: pg.Pool): void {
   const connect = pool.connect.bind(pool)
   const connectToBegin = async () => {
     const client = await connect()
-    const query = client.query.bind(client)
+    const query: (begin: pg.QueryConfig, values?: unknown[]) => Promise<unknown> =
+      client.query.bind(client)
     Object.assign(client, {
-      query: async (...begin: Parameters<typeof query>) => {
+      query: async (begin: pg.QueryConfig, values?: unknown[]) => {
         Reflect.deleteProperty(client, 'query')
         try {
-          return await query(...begin)
+          return await query(begin, values)
         } catch (error) {
           client.release(true)
           throw error
