@@ -112,7 +112,8 @@ test('a connection to a standby is replaced when it has refused to write', async
   expect(await readPid()).not.toBe(former)
 })
 
-test('after a failover that no standby confirmed, nothing is read or written until a standby confirms or the process starts again', async () => {
+/** A database in use, on a server that comes back in recovery and is refused then. */
+async function openReplaced() {
   const own = await startServer({ settings: ['restore_command=false'] })
   onTestFinished(() => own.stop())
   const { target } = await createDatabase(own.folder)
@@ -120,13 +121,22 @@ test('after a failover that no standby confirmed, nothing is read or written unt
   const { db } = await open(target, ({ message }) => warnings.push(message))
   const work = () => db.execute(sql`select 1`)
   await work()
+  const restartWith = async (signal: string) => {
+    await own.restart(async () => writeFileSync(join(own.folder, 'data', signal), ''))
+    const failure: unknown = await work().then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    expect(isDatabaseUnavailable(failure)).toBe(true)
+  }
+  const admin = { target: { url: target.url }, [Symbol.asyncDispose]: async () => {} }
+  return { target, admin, work, warnings, restartWith }
+}
+
+test('after a failover that no standby confirmed, nothing is read or written until a standby confirms or the process starts again', async () => {
+  const { target, admin, work, warnings, restartWith } = await openReplaced()
   // The end of an archive recovery begins another timeline, as a promotion does.
-  await own.restart(async () => writeFileSync(join(own.folder, 'data', 'recovery.signal'), ''))
-  const failure: unknown = await work().then(
-    () => undefined,
-    (error: unknown) => error,
-  )
-  expect(isDatabaseUnavailable(failure)).toBe(true)
+  await restartWith('recovery.signal')
   // Connections are taken before the recovery ends, for reading.
   const told = () =>
     warnings.filter((message) => message.includes('acknowledged payments may be lost'))
@@ -139,7 +149,6 @@ test('after a failover that no standby confirmed, nothing is read or written unt
   expect(told()[0]).toContain('Stop every service and every proxy, and follow “After a restore”')
   const again = await open(target)
   await again.db.execute(sql`select 1`)
-  const admin = { target: { url: target.url }, [Symbol.asyncDispose]: async () => {} }
   await executeAsAdmin(admin, `alter system set synchronous_standby_names = 'n2'`)
   await executeAsAdmin(admin, 'select pg_reload_conf()')
   await expect
@@ -153,20 +162,8 @@ test('after a failover that no standby confirmed, nothing is read or written unt
 })
 
 test('a connection that was opened to a standby does not outlive its promotion', async () => {
-  const own = await startServer({})
-  onTestFinished(() => own.stop())
-  const { target } = await createDatabase(own.folder)
-  const warnings: string[] = []
-  const { db } = await open(target, ({ message }) => warnings.push(message))
-  const work = () => db.execute(sql`select 1`)
-  await work()
-  await own.restart(async () => writeFileSync(join(own.folder, 'data', 'standby.signal'), ''))
-  const failure: unknown = await work().then(
-    () => undefined,
-    (error: unknown) => error,
-  )
-  expect(isDatabaseUnavailable(failure)).toBe(true)
-  const admin = { target: { url: target.url }, [Symbol.asyncDispose]: async () => {} }
+  const { admin, work, warnings, restartWith } = await openReplaced()
+  await restartWith('standby.signal')
   await executeAsAdmin(admin, 'select pg_promote()')
   await expect(work()).rejects.toThrow('Failed query')
   expect(warnings.join()).toContain('acknowledged payments may be lost')
