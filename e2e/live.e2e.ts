@@ -3,7 +3,7 @@ import { connect, pay } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
-import { signInByApi } from './seller.ts'
+import { downloaded, paymentRows, signInByApi } from './seller.ts'
 import { text, textLike } from './text.ts'
 
 test('two tabs share one stream; when its tab closes the other reads on, and neither misses a payment', async ({
@@ -45,6 +45,23 @@ test('two tabs share one stream; when its tab closes the other reads on, and nei
   ).toBeVisible()
   await expect(live(second)).toBeVisible()
   expect(streams).toHaveLength(2)
+
+  // A file of what the list shows then has the newest too.
+  await second
+    .getByRole('button', {
+      name: text('{count, plural, one {# new payment} other {# new payments}}', { count: 2 }),
+      exact: true,
+    })
+    .click()
+  await expect(paymentRows(second).first()).toContainText('0.0342')
+  await second.getByRole('button', { name: text('Export'), exact: true }).click()
+  const exported = await downloaded(second, () =>
+    second
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Export / })
+      .click(),
+  )
+  expect(exported.text).toContain('0.0342')
 })
 
 test('who signed out in another tab is told why the page asks to sign in again', async ({
