@@ -6,7 +6,7 @@ type Response = {
   headers?: Record<string, unknown>
   content: { 'application/json': { schema: JsonSchema; examples?: Record<string, unknown> } }
 }
-type Operation = { responses: Record<string, Response> }
+type Operation = { responses: Record<string, Response | { $ref: string }> }
 
 export type ReceivedResponse = {
   method: string
@@ -66,6 +66,7 @@ let check: ReturnType<typeof createResponseCheck> | undefined
 function createResponseCheck(): (answer: ReceivedResponse) => string[] {
   const api: JsonSchema = JSON.parse(JSON.stringify(describeApi()))
   const violations = createSchemaCheck(api)
+  const { responses: shared } = api.components as { responses: Record<string, Response> }
   const error: JsonSchema = { $ref: '#/components/schemas/Error' }
   const paths = api.paths as Record<string, Record<string, Operation>>
   const patterns = Object.entries(paths).map(([path, operations]) => ({
@@ -81,7 +82,8 @@ function createResponseCheck(): (answer: ReceivedResponse) => string[] {
     ]
     // A path or method that is not described is answered with a problem, in the same envelope.
     if (!operation) return violations(error, { value: body, at })
-    const described = operation.responses[String(status)]
+    const row = operation.responses[String(status)]
+    const described = row && '$ref' in row ? shared[row.$ref.split('/').at(-1) ?? ''] : row
     if (!described) return [`${at}: this status is not described`]
     const { schema, examples } = described.content['application/json']
     const code = codeOf(body)

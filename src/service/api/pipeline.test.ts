@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { apiKey } from '../db/schema/access.ts'
+import { checkResponse } from '#testing/described-responses.ts'
 import { createTestDatabase, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { eq } from 'drizzle-orm'
@@ -391,6 +392,14 @@ describe('the pipeline', () => {
       success: false,
       error: { code: 'INVALID_PARAMETERS', requestId: expect.any(String) },
     })
+  })
+
+  test('a query longer than a request may be is refused as the description of its endpoint says', async () => {
+    const response = await fetch(`${app.url}/payments?type=${'x'.repeat(17_000)}`)
+    expect(response.status).toBe(431)
+    const { status, headers } = response
+    const body: unknown = await response.json()
+    expect(checkResponse({ method: 'GET', path: '/payments', status, headers, body })).toEqual([])
   })
 
   test.each([

@@ -70,6 +70,12 @@ export function describeApi(): FieldSchema {
         },
       },
       headers: LIMIT_HEADERS,
+      responses: {
+        RequestTimeout: describeBrokenRequest('The request did not arrive in time.'),
+        HeadersTooLarge: describeBrokenRequest(
+          'The request line and the headers have more than 16 KiB.',
+        ),
+      },
       examples: Object.fromEntries(
         CODES.map((code) => [code, { summary: problems[code].title, value: exampleProblem(code) }]),
       ),
@@ -152,6 +158,8 @@ function describeOperation(name: EndpointName, endpoint: Endpoint): FieldSchema 
         },
       }),
       ...describeProblems(endpoint),
+      408: { $ref: '#/components/responses/RequestTimeout' },
+      431: { $ref: '#/components/responses/HeadersTooLarge' },
     },
   }
 }
@@ -210,6 +218,21 @@ function describeProblems(endpoint: Endpoint): Record<string, FieldSchema> {
       },
     ]),
   )
+}
+
+/** Answered before the request is read: without headers about limits, and the connection ends. */
+function describeBrokenRequest(description: string): FieldSchema {
+  return {
+    description,
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Error' },
+        examples: {
+          INVALID_PARAMETERS: { $ref: '#/components/examples/INVALID_PARAMETERS' },
+        },
+      },
+    },
+  }
 }
 
 function describeSecret(secret: string): string {

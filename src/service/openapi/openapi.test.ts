@@ -23,7 +23,7 @@ type Operation = {
   requestBody?: { content: Record<string, object> }
   responses: Record<
     string,
-    { content: Record<string, { schema: object; example?: object; examples?: object }> }
+    { content?: Record<string, { schema: object; example?: object; examples?: object }> }
   >
 }
 
@@ -59,7 +59,9 @@ describe.each(rows)('%s', (name, endpoint) => {
         '400',
         '401',
         '403',
+        '408',
         '429',
+        '431',
         '500',
         ...endpoint.problems.map((code) => String(problems[code].status)),
       ]),
@@ -68,15 +70,15 @@ describe.each(rows)('%s', (name, endpoint) => {
 
   test('shows an example of its request, of its answer and of each of its problems', () => {
     const { responses, requestBody } = operationOf(endpoint)
-    expect(responses['200']?.content['application/json']).toHaveProperty('example')
+    expect(responses['200']?.content?.['application/json']).toHaveProperty('example')
     if (endpoint.pending)
       expect(
-        v.safeParse(endpoint.response, responses['202']?.content['application/json']?.example)
+        v.safeParse(endpoint.response, responses['202']?.content?.['application/json']?.example)
           .issues,
       ).toBeUndefined()
     if (endpoint.body) expect(requestBody?.content['application/json']).toHaveProperty('example')
     const shown = Object.values(responses).flatMap(({ content }) =>
-      Object.keys(content['application/json']?.examples ?? {}),
+      Object.keys(content?.['application/json']?.examples ?? {}),
     )
     expect(shown).toEqual(expect.arrayContaining([...commonProblems, ...endpoint.problems]))
     expect(shown.length).toBe(new Set(shown).size)
@@ -190,7 +192,7 @@ test.each(['/health/live', '/health/ready'])(
     const operation = paths[path]?.get
     expect(operation).toMatchObject({ security: [] })
     for (const { content } of Object.values(operation?.responses ?? {})) {
-      for (const { schema, example } of Object.values(content))
+      for (const { schema, example } of Object.values(content ?? {}))
         expect(violations(schema as JsonSchema, { value: example, at: path })).toEqual([])
     }
   },
