@@ -16,6 +16,7 @@ import { deleteExpiredTickets, deleteOldPresenters } from './db/files.ts'
 import { deleteExpiredIntents } from './db/hosted.ts'
 import { noteStatusEvent } from './db/links.ts'
 import { deleteOldMail } from './db/mail.ts'
+import { postgresTimeline } from './db/schema.ts'
 import { BFF_SCHEMA } from './db/migrations-folder.ts'
 import { deleteExpiredInvitations } from './db/people.ts'
 import {
@@ -232,11 +233,17 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
 /** With the database restored and the service running: see `rebuildLinkPayments`. */
 export async function rebuildLinks(config: BffConfig): Promise<number> {
   const log = createLog(config)
-  await using database = await openDatabase(config.database, BFF_SCHEMA)
+  await using database = await openDatabase(config.database, {
+    ...BFF_SCHEMA,
+    declaresRestore: true,
+  })
   const quota = new Quota(PLANS.standard.requestsPerMinute)
   const upstream = new Upstream({ config, log, quota, now: () => new Date() })
   try {
-    return await rebuildLinkPayments({ db: database.db, upstream })
+    const added = await rebuildLinkPayments({ db: database.db, upstream })
+    // The proxy takes the server as it is at its next start.
+    await database.db.delete(postgresTimeline)
+    return added
   } finally {
     upstream.close()
   }

@@ -1,6 +1,6 @@
 import { describeForLog } from '#contract/redact.ts'
 import { DataFolderError, FolderLockedError } from '#postgres/folder-lock.ts'
-import { openDatabase } from '#postgres/open.ts'
+import { FailoverError, openDatabase } from '#postgres/open.ts'
 import { NotMigratedError, PoolerError } from '#postgres/runtime-role.ts'
 import { createBff, rebuildLinks } from './bff.ts'
 import { ProxyConfigError, readDatabase, readEnv, toConfig } from './config/config.ts'
@@ -47,6 +47,7 @@ function explain(error: unknown): string {
   const { message, stack } = describeForLog(error)
   if (error instanceof OperatorError) return String(error.facts.details?.['operator'] ?? message)
   return error instanceof ProxyConfigError ||
+    error instanceof FailoverError ||
     error instanceof NotMigratedError ||
     error instanceof PoolerError ||
     error instanceof DataFolderError ||

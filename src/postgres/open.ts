@@ -73,6 +73,8 @@ export type OpenOptions = {
   schema: string
   /** What a runtime role that does not own the tables may do. */
   rights: RuntimeRights
+  /** Opened to declare a restore: a server that took over is not refused. */
+  declaresRestore?: boolean
   /** Called when a lost connection is being opened again. */
   onWarning?: (error: Error) => void
 }
@@ -97,9 +99,19 @@ export type OpenDatabase = {
 }
 
 /**
+ * The server is a standby; or it has another history of its log than the one that was used last, and no standby confirms commits: it was promoted, and may
+ * lack what a former server had acknowledged. Its code is that of a server that takes no connections now.
+ */
+export class FailoverError extends Error {
+  override name = 'FailoverError'
+  readonly code = '57P03'
+}
+
+/**
  * Loads only the requested engine, so that the start is short.
  * @throws FolderLockedError when another process (or this one) has the folder open
  * @throws NotMigratedError when the role of the server's URL may not migrate, and has to
+ * @throws FailoverError when the server may lack acknowledged payments, or is a standby
  */
 export async function openDatabase(
   target: DatabaseTarget,

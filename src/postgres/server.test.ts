@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { beforeAll, afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
+import { readDeployment, startEpoch } from '#service/db/deployment.ts'
 import { freePort } from '#devnet/options.ts'
 import { findDebianProgram } from '#testing/debian-program.ts'
 import {
@@ -133,7 +134,7 @@ async function openReplaced() {
   return { target, admin, work, warnings, restartWith }
 }
 
-test('after a failover that no standby confirmed, nothing is read or written until a standby confirms or the process starts again', async () => {
+test('after a failover that no standby confirmed, nothing is read or written until a restore is declared or a standby confirms, also by a process that starts then', async () => {
   const { target, admin, work, warnings, restartWith } = await openReplaced()
   // The end of an archive recovery begins another timeline, as a promotion does.
   await restartWith('recovery.signal')
@@ -147,8 +148,15 @@ test('after a failover that no standby confirmed, nothing is read or written unt
   await expect.poll(workAndTell).toHaveLength(1)
   expect(await workAndTell()).toHaveLength(1)
   expect(told()[0]).toContain('Stop every service and every proxy, and follow “After a restore”')
-  const again = await open(target)
-  await again.db.execute(sql`select 1`)
+  await expect(open(target)).rejects.toThrow('acknowledged payments may be lost')
+  const operator = await openDatabase(target, { ...SERVICE_SCHEMA, declaresRestore: true })
+  onTestFinished(() => operator[Symbol.asyncDispose]())
+  // A program that starts before the declaration is complete is refused.
+  await operator.db.execute(sql`select 1`)
+  await expect(open(target)).rejects.toThrow('acknowledged payments may be lost')
+  await startEpoch(operator.db)
+  const later = await open(target)
+  expect(await readDeployment(later.db)).toMatch(/^0x/)
   await executeAsAdmin(admin, `alter system set synchronous_standby_names = 'n2'`)
   await executeAsAdmin(admin, 'select pg_reload_conf()')
   await expect

@@ -5,6 +5,7 @@ import { migrate } from 'drizzle-orm/node-postgres/migrator'
 import pg from 'pg'
 import type { Client, ClientBase } from 'pg'
 import {
+  FailoverError,
   isDatabaseUnavailable,
   manageTransactions,
   type Database,
@@ -40,15 +41,6 @@ const MIGRATION_LOCK = 4_020_001
  */
 type ServerTarget = { url: string; migrationUrl?: string; directUrl?: string }
 
-/**
- * The server is a standby; or it began another history of its log since this process started, and no standby confirms commits: it was promoted, and may
- * lack what a former server had acknowledged. Its code is that of a server that takes no connections now.
- */
-class FailoverError extends Error {
-  override name = 'FailoverError'
-  readonly code = '57P03'
-}
-
 export async function openServer(
   { url, migrationUrl, directUrl }: ServerTarget,
   options: OpenOptions,
@@ -57,7 +49,7 @@ export async function openServer(
   const ownsTables = await prepareSchema({ url, migrationUrl, directUrl }, options)
   if (directUrl !== undefined) await requireTimeouts(url, options)
   const pool = new pg.Pool({
-    verify: callbackify(refuseFailover(onWarning)),
+    verify: callbackify(refuseFailover(options, onWarning)),
     connectionString: url,
     max: POOL_SIZE,
     application_name: `paydesk-${options.schema}`,
@@ -78,6 +70,7 @@ export async function openServer(
     client.on('error', onWarning)
     if (client instanceof pg.Client) abandonLost(client)
   })
+  await requireSameServer(pool)
   repeatStatements(pool)
   releaseFailedBegins(pool)
   const listener = openListener(
@@ -166,40 +159,67 @@ async function requireTimeouts(url: string, options: OpenOptions): Promise<void>
   )
 }
 
-const READ_HISTORY = `
+const readHistory = (schema: string) => `
   select case when not pg_is_in_recovery() then substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end as timeline,
+    (select timeline from "${schema}".postgres_timeline) as stored,
     current_setting('synchronous_standby_names') <> '' as confirmed`
+
+const storeTimeline = (schema: string) => `
+  insert into "${schema}".postgres_timeline (timeline) values ($1)
+  on conflict (id) do update set timeline = excluded.timeline`
+
+/** `timeline`: null on a standby. `stored`: of the server that was used last, null before the first. */
+type History = { timeline: string | null; stored: string | null; confirmed: boolean }
 
 /**
  * Checks each new connection of a pool before its first query. After an asynchronous failover an idempotency key that was acknowledged can be
- * unknown, and would be paid again: nothing is read or written until an operator treats it as a restore. A server
+ * unknown, and would be paid again: nothing is read or written until an operator declares a restore, also by a process that starts after it. A server
  * that cannot tell its timeline is taken as it is: other engines do not fail over in this way. A standby is refused: the same
  * connection could write once it is promoted.
  */
-function refuseFailover(onWarning: (error: Error) => void) {
+function refuseFailover(
+  { schema, declaresRestore = false }: OpenOptions,
+  onWarning: (error: Error) => void,
+) {
+  // The row itself may be among what the former server alone had.
   let known: string | undefined
   let refused: string | undefined
   return async (client: ClientBase): Promise<void> => {
-    const row = await readHistory(client)
+    const row = await queryHistory(client, schema)
     if (!row) return
-    if (row.timeline === null)
+    const { timeline, stored, confirmed } = row
+    if (timeline === null)
       throw new FailoverError('This Postgres server is a standby, or is not promoted yet.')
-    if (known === undefined || row.confirmed) known = row.timeline
-    if (row.timeline === known) return
+    const before = known ?? stored ?? timeline
+    if (declaresRestore) return
+    if (timeline === before || confirmed) {
+      if (timeline !== stored) await client.query(storeTimeline(schema), [timeline])
+      known = timeline
+      return
+    }
     const error = new FailoverError(
-      `Postgres has failed over to another server (timeline ${row.timeline}, before ${known}), and synchronous_standby_names is empty: acknowledged payments may be lost. Stop every service and every proxy, and follow “After a restore” in docs/OPERATIONS.md.`,
+      `Postgres has failed over to another server (timeline ${timeline}, before ${before}), and synchronous_standby_names is empty: acknowledged payments may be lost. Stop every service and every proxy, and follow “After a restore” in docs/OPERATIONS.md.`,
     )
-    if (refused !== row.timeline) onWarning(error)
-    refused = row.timeline
+    // At the start the error itself is told.
+    if (known !== undefined && refused !== timeline) onWarning(error)
+    refused = timeline
     throw error
   }
 }
 
-type History = { timeline: string | null; confirmed: boolean }
-
-async function readHistory(client: ClientBase): Promise<History | undefined> {
+/** @throws FailoverError before anything is asked or written, at the start of a program */
+async function requireSameServer(pool: pg.Pool): Promise<void> {
   try {
-    return (await client.query<History>(READ_HISTORY)).rows[0]
+    ;(await pool.connect()).release()
+  } catch (error) {
+    await pool.end()
+    throw error
+  }
+}
+
+async function queryHistory(client: ClientBase, schema: string): Promise<History | undefined> {
+  try {
+    return (await client.query<History>(readHistory(schema))).rows[0]
   } catch (error) {
     if (isDatabaseUnavailable(error)) throw error
     return undefined

@@ -111,6 +111,7 @@ const RIGHTS: RuntimeRights = {
     insert: true,
     update: ['labels', 'note', 'reconciled_at', 'updated_by', 'updated_at'],
   },
+  postgres_timeline: { insert: true, update: ['timeline'], delete: true },
   product: { insert: true, update: ['name', 'description', 'price', 'image_id', 'archived_at'] },
   product_image: { insert: true },
   session: {

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import {
   bigint,
   boolean,
+  check,
   index,
   integer,
   jsonb,
@@ -524,4 +525,14 @@ export const hostedIntent = bff.table(
     index('hosted_intent_outflow').on(t.sender, t.network, t.asset, t.takenAt),
     index('hosted_intent_expires').on(t.expiresAt),
   ],
+)
+
+/**
+ * One row at most: the history of the server's log that this database was used on last. Another one means that the server
+ * was replaced (`src/postgres/server.ts`). None after `rebuild:links`: the next start writes it.
+ */
+export const postgresTimeline = bff.table(
+  'postgres_timeline',
+  { id: integer().primaryKey().default(1), timeline: text().notNull() },
+  (t) => [check('postgres_timeline_one_row', sql`${t.id} = 1`)],
 )

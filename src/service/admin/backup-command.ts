@@ -24,6 +24,7 @@ It has neither the vault key nor SIGNER_DIR: keep a copy of the vault key apart 
 export const restoreCommands: Commands = {
   restore: {
     options: [],
+    declaresRestore: true,
     async run({ db }) {
       const epoch = await startEpoch(db)
       return {

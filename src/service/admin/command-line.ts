@@ -50,6 +50,8 @@ export type Operator = {
 
 export type Command = {
   options: readonly (keyof Values)[]
+  /** The one command that may open a database whose server was replaced. */
+  declaresRestore?: boolean
   run: (operator: Operator, values: Values) => Promise<CommandReport>
 }
 export type Commands = Readonly<Record<string, Command>>

@@ -39,7 +39,10 @@ async function runOpen(
   target: DatabaseTarget,
   values: Values,
 ): Promise<CommandReport> {
-  await using database = await openDatabase(target, SERVICE_SCHEMA)
+  await using database = await openDatabase(target, {
+    ...SERVICE_SCHEMA,
+    declaresRestore: command.declaresRestore,
+  })
   await using stack = new AsyncDisposableStack()
   const signer = async () => stack.use(await openSigner(readSignerPlace(process.env)))
   const networks = () => readNetworks(process.env)

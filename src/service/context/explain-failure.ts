@@ -2,7 +2,7 @@ import { describeForLog } from '#contract/redact.ts'
 import { BackupError } from '#postgres/backup.ts'
 import { DataFolderError, FolderLockedError } from '#postgres/folder-lock.ts'
 import { NotMigratedError, PoolerError } from '#postgres/runtime-role.ts'
-import { isDatabaseUnavailable } from '#postgres/open.ts'
+import { FailoverError, isDatabaseUnavailable } from '#postgres/open.ts'
 import { SignerConfigError } from '#signer/config.ts'
 import { ServiceConfigError } from './config.ts'
 
@@ -16,6 +16,7 @@ export function explainFailure(error: unknown): string {
     error instanceof BackupError ||
     error instanceof DataFolderError ||
     error instanceof FolderLockedError ||
+    error instanceof FailoverError ||
     error instanceof NotMigratedError ||
     error instanceof PoolerError
   )

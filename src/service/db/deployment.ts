@@ -3,7 +3,7 @@ import { keccak256, stringToBytes, type Hex } from 'viem'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import { idempotency, socket } from './schema/access.ts'
-import { deployment, networkAffirmation } from './schema/wallet.ts'
+import { deployment, networkAffirmation, postgresTimeline } from './schema/wallet.ts'
 import { chainCursor, eventNumbering } from './schema/payment.ts'
 import { claim } from './schema/proof.ts'
 
@@ -46,7 +46,7 @@ async function readRow(db: Database): Promise<Deployment> {
  * Begins a new epoch: nothing is sent and nothing is granted until each network and wallet was
  * compared with its chain. Events go on above every number that the backup has forgotten: readers
  * and receivers of webhooks know those numbers, and would drop another event that has one. The
- * clock's milliseconds are above them all, however often one backup is restored.
+ * clock's milliseconds are above them all, however often one backup is restored. The server of the next start is taken as it is.
  * @returns the epoch
  */
 export async function startEpoch(db: Database): Promise<number> {
@@ -59,6 +59,7 @@ export async function startEpoch(db: Database): Promise<number> {
     await tx.update(eventNumbering).set({
       last: sql`greatest(${eventNumbering.last}, (extract(epoch from clock_timestamp()) * 1000)::bigint)`,
     })
+    await tx.delete(postgresTimeline)
     return row.epoch
   })
 }

@@ -46,6 +46,7 @@ const RIGHTS: RuntimeRights = {
     delete: true,
   },
   network_affirmation: { insert: true, update: 'all' },
+  postgres_timeline: { insert: true, update: ['timeline'], delete: true },
   payment: {
     insert: true,
     update: [

@@ -278,11 +278,9 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
 
   test('binds only the account of a planted order, and everybody where the account owns the payee', async () => {
     await undone(opened.context.db, async (tx) => {
-      const [planted, victim, owned] = await Promise.all(
-        ['CROSS-THIEF', 'CROSS-BUYER', 'TO-MANAGED'].map((reference) =>
-          findReference(tx, reference),
-        ),
-      )
+      const planted = await findReference(tx, 'CROSS-THIEF')
+      const victim = await findReference(tx, 'CROSS-BUYER')
+      const owned = await findReference(tx, 'TO-MANAGED')
       if (!planted || !victim || !owned) throw new Error('The fixture has other orders.')
       expect([planted.status, victim.status]).toEqual(['finalized', 'expired'])
       const as = (accountId: string) => ({
@@ -719,8 +717,10 @@ async function directionsOf(
   db: Database,
   references: readonly string[],
 ): Promise<Record<string, Direction>> {
-  const rows = await Promise.all(references.map((reference) => findReference(db, reference)))
-  return Object.fromEntries(rows.map(({ direction }, index) => [references[index], direction]))
+  const directions: Record<string, Direction> = {}
+  for (const reference of references)
+    directions[reference] = (await findReference(db, reference)).direction
+  return directions
 }
 
 /** Holds the folded tallies against a plain count of the payments. */

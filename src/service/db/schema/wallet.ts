@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bigint, index, integer, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { bigint, check, index, integer, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import type { Family } from '#contract/address.ts'
 import type { OwnershipProof, WalletKind } from '#contract/wallet.ts'
 import { account } from './access.ts'
@@ -122,6 +122,16 @@ export const deployment = service.table('deployment', {
   epoch: integer().notNull().default(0),
   restoredAt: at('restored_at'),
 })
+
+/**
+ * One row at most: the history of the server's log that this database was used on last. Another one means that the server
+ * was replaced (`src/postgres/server.ts`). None after a restore: the next start writes it.
+ */
+export const postgresTimeline = service.table(
+  'postgres_timeline',
+  { id: integer().primaryKey().default(1), timeline: text().notNull() },
+  (t) => [check('postgres_timeline_one_row', sql`${t.id} = 1`)],
+)
 
 /** What is known of a network since the last restore. */
 export const networkAffirmation = service.table('network_affirmation', {
