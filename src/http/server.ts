@@ -240,7 +240,10 @@ function admit(connections: Connections, socket: Socket, now: () => Date): void 
 }
 
 const BROKEN: Readonly<Record<string, { status: number; message: string }>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, message: 'Expected at most 16 KiB of request line and headers.' },
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    message: 'Expected at most 16 KiB of request line and headers.',
+  },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'Expected chunks without extensions.' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive in time.' },
 }
