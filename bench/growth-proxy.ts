@@ -178,6 +178,7 @@ export const PROXY_CASES: Record<keyof typeof browserEndpoints, GrowthCases> = {
   peopleList: PEOPLE,
   peopleInvite: PEOPLE,
   peopleUninvite: PEOPLE,
+  invitationRead: PEOPLE,
   peopleJoin: PEOPLE,
   peopleChange: PEOPLE,
   peopleRemove: PEOPLE,

@@ -190,6 +190,7 @@ export const STATES = [
   'people: to invite',
   'people: invitation link',
   'people: invitation over',
+  'people: to accept',
   'people: invitation incomplete',
 
   'settings: all',

@@ -414,6 +414,7 @@ const rows = {
   profileDelete: { body: v.strictObject({ walletAddress: address }) },
   peopleInvite: { body: v.strictObject({ role }) },
   peopleUninvite: { body: v.strictObject({ id: invitationId }) },
+  invitationRead: { body: v.strictObject({ code: invitationCode }) },
   peopleJoin: { body: v.strictObject({ code: invitationCode, walletAddress: address }) },
   peopleChange: { body: v.strictObject({ walletAddress: address, role }) },
   peopleRemove: { body: v.strictObject({ walletAddress: address }) },

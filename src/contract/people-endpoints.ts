@@ -112,6 +112,12 @@ export const peopleEndpoints = {
     response: v.object({ code: v.string(), invitation: Invitation }),
   },
   peopleUninvite: { method: 'POST', path: '/people/uninvite', response: People },
+  /** What an invitation gives and whose it is, for anybody who has its link. */
+  invitationRead: {
+    method: 'POST',
+    path: '/people/invitation/read',
+    response: v.object({ role: v.picklist(ROLES), createdBy: v.string(), expiresAt: timestamp }),
+  },
   /** Gives the role of an invitation to a wallet that this session has proven. */
   peopleJoin: {
     method: 'POST',

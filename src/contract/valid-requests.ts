@@ -71,6 +71,7 @@ export const VALID_REQUESTS: Record<string, string> = {
   'fileDownload body': '{"code":"4fJq7Wm2Xr9K"}',
   'peopleInvite body': '{"role":"viewer"}',
   'peopleUninvite body': '{"id":"inv_5KQwrPbwdL6PhXujxW37F"}',
+  'invitationRead body': `{"code":"${'a'.repeat(43)}"}`,
   'peopleJoin body': `{"code":"${'a'.repeat(43)}","walletAddress":"${EVM}"}`,
   'peopleChange body': `{"walletAddress":"${EVM}","role":"viewer"}`,
   'peopleRemove body': `{"walletAddress":"${EVM}"}`,

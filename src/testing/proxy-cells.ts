@@ -97,6 +97,7 @@ export const ofWebhook = (path: string, body?: object): Cell => ({
     ...(body === undefined ? {} : { body }),
   }),
 })
+const INVITATION_OVER = 'FORBIDDEN invitation_over'
 export const NOT_PAID = 'FORBIDDEN file_not_paid'
 export const fileTerms = {
   name: 'Guide',
@@ -263,10 +264,20 @@ export const MERCHANT_CELLS: Record<string, readonly Cell[]> = {
     },
   ],
   // For the holder of an invitation's code; this one belongs to none.
+  'POST /people/invitation/read': [
+    {
+      nobody: INVITATION_OVER,
+      anonymous: INVITATION_OVER,
+      stranger: INVITATION_OVER,
+      viewer: INVITATION_OVER,
+      operator: INVITATION_OVER,
+      request: () => ({ path: '/people/invitation/read', body: { code: 'a'.repeat(43) } }),
+    },
+  ],
   'POST /people/join': [
     {
       ...WALLETS,
-      stranger: 'FORBIDDEN invitation_over',
+      stranger: INVITATION_OVER,
       viewer: 'INVALID_PARAMETERS',
       operator: 'INVALID_PARAMETERS',
       request: ({ stranger }) => ({

@@ -85,6 +85,7 @@ import { mailConfirm, mailDelete, mailRead, mailWrite } from './mail.ts'
 import { noteLabels, noteRead, noteWrite } from './notes.ts'
 import {
   auditRead,
+  invitationRead,
   peopleChange,
   peopleInvite,
   peopleJoin,
@@ -349,6 +350,7 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   peopleList,
   peopleInvite,
   peopleUninvite,
+  invitationRead,
   peopleJoin,
   peopleChange,
   peopleRemove,

@@ -110,6 +110,22 @@ test('an invitation gives its role once, to a wallet that is signed in', async (
   })
 })
 
+test('an invitation says whose it is and what it gives to who has its link, and nothing once it is over', async () => {
+  const code = await invite('viewer')
+  const stranger = fixture.browser()
+  const read = () => stranger.post('/api/people/invitation/read', { code })
+  const expiresAt = clock + 7 * 24 * 3_600_000
+  expect((await read()).json).toEqual({
+    role: 'viewer',
+    createdBy: owner.wallet.address,
+    expiresAt,
+  })
+  const wrong = await stranger.post('/api/people/invitation/read', { code: 'a'.repeat(43) })
+  expect(reasonOf(wrong)).toEqual([403, 'invitation_over'])
+  expect((await join(await signedIn(), code)).status).toBe(200)
+  expect(reasonOf(await read())).toEqual([403, 'invitation_over'])
+})
+
 test('of ten who use one invitation at the same time, one gets the role', async () => {
   const code = await invite('viewer')
   const people = await Promise.all(Array.from({ length: 10 }, signedIn))

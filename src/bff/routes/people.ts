@@ -54,6 +54,13 @@ export const peopleUninvite: OwnRule<'peopleUninvite'> = async ({ context, body 
   return { value: await listPeople(context) }
 }
 
+/** For anybody who has the link, before they accept. */
+export const invitationRead: OwnRule<'invitationRead'> = async ({ context, visitor, body }) => {
+  context.budgets.spendSignIn(visitor.address)
+  const { role, createdBy, expiresAt } = await requireInvitation(context, body.code)
+  return { value: { role, createdBy, expiresAt: expiresAt.getTime() } }
+}
+
 /**
  * For anybody who has the link: the role goes to a wallet that this session has proven. A link
  * never takes a role away, and one that would give nothing stays as it is.
@@ -67,10 +74,7 @@ export const peopleJoin: OwnRule<'peopleJoin'> = async ({ context, visitor, body
       details: { walletAddress: 'Expected a wallet that is signed in here.' },
     })
   const now = context.now()
-  const found = await findInvitation(context.db, hashCookieValue(body.code), now)
-  // What somebody gave away as an owner ends with that role.
-  if (!found || (await roleOf(context, found.createdBy)) !== 'owner')
-    throw refuse('invitation_over')
+  const found = await requireInvitation(context, body.code)
   const currentRole = await roleOf(context, wallet)
   if (hasRole(currentRole, found.role)) throw refuse('role_held')
   const configuredOwners = context.config.operatorWallets
@@ -146,6 +150,14 @@ async function listPeople({ config, db, now }: ProxyContext): Promise<People> {
 
 function toInvitation({ id, role, createdBy, createdAt, expiresAt }: InvitationRow) {
   return { id, role, createdBy, createdAt: createdAt.getTime(), expiresAt: expiresAt.getTime() }
+}
+
+async function requireInvitation(context: ProxyContext, code: string): Promise<InvitationRow> {
+  const found = await findInvitation(context.db, hashCookieValue(code), context.now())
+  // What somebody gave away as an owner ends with that role.
+  if (!found || (await roleOf(context, found.createdBy)) !== 'owner')
+    throw refuse('invitation_over')
+  return found
 }
 
 /** The live events of this wallet's sessions follow its role at once, not at the next beat. */

@@ -43,6 +43,7 @@ export const ACCESS: {
   tokenInfo: 'anybody',
   refundRequestRead: 'anybody',
   refundRequestCreate: 'anybody',
+  invitationRead: 'anybody',
   peopleJoin: 'anybody',
   fileOpen: 'anybody',
   fileDownload: 'anybody',

@@ -9,6 +9,13 @@ export const peopleQuery = queryOptions({
   staleTime: 15_000,
 })
 
+export const invitationQuery = (code: string) =>
+  queryOptions({
+    queryKey: ['invitationRead', code],
+    queryFn: ({ signal }) => callProxy('invitationRead', { body: { code } }, { signal }),
+    staleTime: 15_000,
+  })
+
 /** The audit log, 50 entries at a time. */
 export const auditQuery = infiniteQueryOptions({
   queryKey: ['auditRead'],
