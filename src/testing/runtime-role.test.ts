@@ -31,7 +31,7 @@ import { insertTestPayment } from './service-app.ts'
  * it. A table without a line here fails.
  */
 const RIGHTS: Readonly<Record<string, string>> = {
-  'bff.audit_entry': 'SI outcome',
+  'bff.audit_entry': 'SI outcome subject',
   'bff.balance_alert': 'SID name set_at set_by threshold',
   'bff.challenge': 'SID',
   'bff.customer_profile': 'SID email labels name note updated_at updated_by words',

@@ -7,7 +7,7 @@ import type { RuntimeRights } from '#postgres/runtime-role.ts'
  * number, and what operators signed.
  */
 const RIGHTS: RuntimeRights = {
-  audit_entry: { insert: true, update: ['outcome'] },
+  audit_entry: { insert: true, update: ['outcome', 'subject'] },
   balance_alert: {
     insert: true,
     update: ['name', 'threshold', 'set_by', 'set_at'],

@@ -176,10 +176,14 @@ export async function insertAuditEntry(
   return written.id
 }
 
-export async function completeAuditEntry(db: Database, id: bigint, outcome: string): Promise<void> {
+export async function completeAuditEntry(
+  db: Database,
+  id: bigint,
+  became: { outcome: string; subject: string | null },
+): Promise<void> {
   await db
     .update(auditEntry)
-    .set({ outcome })
+    .set(became)
     .where(and(eq(auditEntry.id, id), isNull(auditEntry.outcome)))
 }
 

@@ -465,7 +465,7 @@ test('every change by a person of the account has an entry, done or refused', as
     entries.filter(({ wallet }) => wallet === operator.wallet.address).toReversed(),
   ).toMatchObject([
     { action: 'peopleJoin', role: 'operator', outcome: 'done' },
-    { action: 'shortLinkCreate', role: 'operator', outcome: 'done', subject: null },
+    { action: 'shortLinkCreate', role: 'operator', outcome: 'done', subject: id },
     { action: 'linkWithdraw', outcome: 'done', subject: id },
     { action: 'linkWithdraw', outcome: 'NOT_FOUND', subject: unknown },
   ])

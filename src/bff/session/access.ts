@@ -143,7 +143,7 @@ type AccessRequest = {
  * the wallet that signed for the change where one did: a session may have several.
  * @throws ProblemError `UNAUTHORIZED`, `FORBIDDEN`, and what `run` throws
  */
-export async function withAccess<Result>(
+export async function withAccess<Result extends { value: unknown }>(
   request: AccessRequest,
   run: () => Promise<Result>,
 ): Promise<Result> {
@@ -153,20 +153,21 @@ export async function withAccess<Result>(
   const member = session?.member
   if (!isAudited(name) || !member) return run()
   const signer = await findSigner(context, visitor, approval)
+  const subject = subjectOf(about)
   const id = await insertAuditEntry(context.db, {
     at: context.now(),
     ...(signer === undefined ? member : { wallet: signer, role: 'owner' }),
     action: name,
-    subject: subjectOf(about),
+    subject,
     requestId,
   })
-  const complete = (outcome: string) =>
-    completeAuditEntry(context.db, id, outcome).catch((error: unknown) =>
+  const complete = (outcome: string, became = subject) =>
+    completeAuditEntry(context.db, id, { outcome, subject: became }).catch((error: unknown) =>
       context.log.warn({ err: error, requestId }, 'the outcome of a change was not recorded'),
     )
   try {
     const result = await run()
-    await complete('done')
+    await complete('done', subject ?? createdIdOf(name, result.value))
     return result
   } catch (error) {
     await complete(error instanceof ProblemError ? error.code : 'INTERNAL')
@@ -199,6 +200,21 @@ function subjectOf({ params, body }: AccessRequest['about']): string | null {
   const named = SUBJECTS.map((field) => fields[field]).find((value) => value !== undefined)
   const parts = [named, fields['role']].filter((part) => part !== undefined)
   return parts.length === 0 ? null : parts.map(String).join(' ').slice(0, 200)
+}
+
+/** Where the answer names what was created, for requests that name nothing. */
+const CREATED: Partial<Record<Audited, readonly string[]>> = {
+  linkCreate: ['link', 'terms', 'id'],
+  shortLinkCreate: ['link', 'short', 'id'],
+  invoiceSave: ['invoice', 'id'],
+}
+
+function createdIdOf(name: Audited, answer: unknown): string | null {
+  const id = CREATED[name]?.reduce<unknown>(
+    (part, field) => Reflect.get(toFields(part), field),
+    answer,
+  )
+  return typeof id === 'string' ? id : null
 }
 
 function toFields(part: unknown): object {
