@@ -74,7 +74,7 @@ test('rejecting in the demo wallet pays nothing', async ({ net, chains, visitor 
   await expect(
     page
       .getByRole('alert')
-      .filter({ hasText: text('You cancelled in {wallet}', { wallet: 'Demo wallet' }) }),
+      .filter({ hasText: text('Cancelled in {wallet}', { wallet: 'Demo wallet' }) }),
   ).toContainText(text('Nothing was sent.'))
   expect(await countSent(chains, net.wallets.buyer.evm.address)).toBe(sent)
 })
