@@ -100,7 +100,7 @@ test('the demo wallet says what a signature pays, and that a sign-in pays nothin
   await page.getByLabel(text('URL')).fill(`${net.urls.seller}/articles/reading-a-402`)
   await page.getByRole('button', { name: text('Request'), exact: true }).click()
   await page
-    .getByRole('button', { name: text('Connect to pay') })
+    .getByRole('button', { name: text('Connect a wallet to pay') })
     .first()
     .click()
   await connectDemo(/Buyer/)

@@ -250,7 +250,7 @@ export const refusals = {
   },
   viewer_required: {
     ...role,
-    title: msg`Members only`,
+    title: msg`People of this account only`,
     unchanged: true,
     body: msg`Ask an owner to invite you.`,
   },

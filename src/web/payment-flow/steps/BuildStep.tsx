@@ -90,9 +90,7 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
       )}
       {state.step === 'expired_unsigned' && (
         <p className="mt-2 text-sm text-muted">
-          {state.reason === 'deadline'
-            ? t`Nothing was sent.`
-            : t`Nothing was sent. Switch back, or prepare it again.`}
+          <Trans>Nothing was sent.</Trans>
         </p>
       )}
       {state.step === 'cancelled' && (
@@ -191,10 +189,11 @@ function SlowNotice({ onChange }: Pick<BuildStepProps, 'onChange'>) {
     <>
       <p className="mt-4 text-sm text-muted" role="status">
         {paused ? (
-          <Trans>Paused, resuming automatically. Nothing was sent.</Trans>
+          <Trans>Paused, resuming automatically.</Trans>
         ) : (
-          slow && <Trans>The network is slow. Nothing was sent.</Trans>
-        )}
+          slow && <Trans>The network is slow.</Trans>
+        )}{' '}
+        {(slow || paused) && <Trans>Nothing was sent.</Trans>}
       </p>
       {(slow || paused) && (
         <Button className="mt-3" onClick={onChange}>

@@ -196,10 +196,7 @@ function OutcomeBanners({
           title={t`The payment service was restored from a backup`}
           tone="warn"
         >
-          <Trans>
-            Before you pay again, look for this payment among the transactions of the managed
-            wallet.
-          </Trans>
+          <Trans>Check the managed wallet’s transactions before you pay again.</Trans>
         </Banner>
       )}
       {failure && (

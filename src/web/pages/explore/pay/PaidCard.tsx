@@ -76,13 +76,13 @@ function progressOf(state: OutgoingState, way: Way): Progress {
         : {
             ...waiting,
             title: t`Sent`,
-            body: t`Waiting. You can close this page.`,
+            body: t`You can close this page.`,
           }
     case 'submitted':
       return {
         ...waiting,
         title: state.landed ? t`In a block` : t`On its way`,
-        body: t`Waiting for confirmations.`,
+        body: t`You can close this page.`,
       }
     case 'confirmed':
       return {
@@ -95,7 +95,7 @@ function progressOf(state: OutgoingState, way: Way): Progress {
     case 'finalized':
       return {
         title: t`Paid and finalized`,
-        body: t`The payment is final.`,
+        body: '',
         tone: 'good',
         icon: 'checkDouble',
         working: false,
@@ -140,7 +140,7 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>, bySeller: 
     return {
       ...failed,
       title: t`Rejected by the network`,
-      body: t`The seller got nothing.`,
+      body: t`The recipient got nothing.`,
     }
   return bySeller
     ? {
