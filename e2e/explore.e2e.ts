@@ -294,7 +294,7 @@ test('an issue for USDC on Solana: one signature, and the seller pays the networ
   await expect(page.getByRole('row', { name: startingWith('Network fee') })).toContainText(
     text('nothing'),
   )
-  await expect(page.getByRole('row', { name: startingWith('Fee paid by') })).not.toContainText(
+  await expect(page.getByRole('row', { name: startingWith('Fee payer') })).not.toContainText(
     own.toBase58(),
   )
   await signButton(page, 'Phantom').click()
@@ -606,7 +606,7 @@ test('a request that is still open in the wallet when its tab is closed is named
   await notice.getByRole('link', { name: text('Go on') }).click()
   await expect(
     next.getByText(
-      text('{walletName} did not answer. Do not pay again.', { walletName: 'MetaMask' }),
+      `${text('{walletName} did not answer.', { walletName: 'MetaMask' })} ${text('Do not pay again.')}`,
     ),
   ).toBeVisible({ timeout: 45_000 })
 })

@@ -129,7 +129,7 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   payer_refused: {
     ...bad,
     retry: 'after_change',
-    title: msg`Its payer is refused for a day`,
+    title: msg`Payer refused for a day`,
     body: msg`The payer’s contract made a simulated payment fail. Nothing was paid.`,
   },
   insufficient_funds: {

@@ -32,7 +32,7 @@ export const FIELD_NAMES: Readonly<Record<MatchRow['field'], MessageDescriptor>>
   contract: msg`Rules of`,
   fee: msg`Network fee`,
   rent: msg`Account rent`,
-  feePayer: msg`Fee paid by`,
+  feePayer: msg`Fee payer`,
   signers: msg`Signed by`,
   memo: msg`Memo`,
   expiry: msg`Valid until`,

@@ -178,7 +178,7 @@ function describeProblem(
   problem: Exclude<ReadAmount, { ok: true }>['problem'],
   asset: Asset,
 ): string {
-  const { decimals, symbol } = asset
+  const { decimals } = asset
   const { point } = separators(numberLocale())
   switch (problem) {
     case 'ambiguous':

@@ -1,5 +1,5 @@
 import { t as words } from '@lingui/core/macro'
-import { Trans, useLingui } from '@lingui/react/macro'
+import { Trans } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
 import { shortAddress } from '#contract/known-address.ts'
 import { familyOf } from '#contract/network.ts'
@@ -49,7 +49,6 @@ export type BuildStepProps = {
 
 /** Before there is anything to review: it is being prepared, could not be, ran out of time, or was given up. */
 export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
-  const { t } = useLingui()
   const { order } = state
   const amount = amountOf(order)
   if (state.step === 'building') {

@@ -171,7 +171,7 @@ export function RepeatRequest({ run, walletName }: { run: PaymentRun; walletName
         ) : asking === 'refused' ? (
           <Trans>{walletName} did not send it again.</Trans>
         ) : (
-          <Trans>You cannot pay twice.</Trans>
+          <Trans>Asking again cannot pay twice.</Trans>
         )}
       </p>
     </div>

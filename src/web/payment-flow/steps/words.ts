@@ -108,7 +108,7 @@ export function progressOf(state: OutgoingState): Progress {
     case 'rolled_back':
       return {
         title: t`Dropped by a reorganization`,
-        body: t`It may be included again. Do not pay again.`,
+        body: joinSentences(t`It may be included again.`, t`Do not pay again.`),
         tone: 'bad',
         icon: 'back',
         working: true,
@@ -117,7 +117,7 @@ export function progressOf(state: OutgoingState): Progress {
       return state.reason === 'wallet_lost'
         ? {
             title: t`Checking whether it was sent`,
-            body: t`${walletName} did not answer. Do not pay again.`,
+            body: joinSentences(t`${walletName} did not answer.`, t`Do not pay again.`),
             tone: 'warn',
             icon: 'question',
             working: true,
@@ -127,7 +127,7 @@ export function progressOf(state: OutgoingState): Progress {
             body:
               state.reason === 'nonce_taken'
                 ? t`Pay again only if ${walletName} cancelled it.`
-                : t`Not visible yet. Do not pay again.`,
+                : joinSentences(t`Not visible yet.`, t`Do not pay again.`),
             tone: 'warn',
             icon: 'question',
             working: true,
@@ -162,7 +162,7 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>): Progress 
       return {
         ...base,
         title: t`Expired`,
-        body: t`Nothing was paid. You can pay again safely.`,
+        body: joinSentences(t`Nothing was paid.`, t`You can pay again safely.`),
       }
     case 'superseded':
       // A wallet that never answered may still have the request open, and choose another nonce for it.
@@ -174,24 +174,24 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>): Progress 
             ? t`Reject any open request in ${walletName} before you pay again.`
             : state.detail === null
               ? t`Pay again only if ${walletName} cancelled it.`
-              : t`Nothing was paid. You can pay again safely.`,
+              : joinSentences(t`Nothing was paid.`, t`You can pay again safely.`),
       }
     case 'reverted':
       return {
         ...base,
         title: t`Rejected by the network`,
-        body: after(detail, t`The recipient got nothing.`),
+        body: joinSentences(detail, t`The recipient got nothing.`),
       }
     case 'other':
       return {
         ...base,
         title: t`Another payment was confirmed`,
-        body: after(detail, t`Check your wallet before you pay again.`),
+        body: joinSentences(detail, t`Check your wallet before you pay again.`),
       }
   }
 }
 
-/** `detail`: a sentence, or nothing. */
-function after(detail: string, text: string): string {
-  return detail ? `${detail} ${text}` : text
+/** `first`: a sentence, or nothing. */
+export function joinSentences(first: string, second: string): string {
+  return first ? `${first} ${second}` : second
 }

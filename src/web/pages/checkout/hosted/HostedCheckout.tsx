@@ -186,7 +186,7 @@ function OutcomeBanners({
           title={t`The answer got lost`}
           tone="warn"
         >
-          <Trans>Do not pay again. You can close this page.</Trans>
+          <Trans>Do not pay again.</Trans> <Trans>You can close this page.</Trans>
         </Banner>
       )}
       {restored && (
@@ -328,7 +328,7 @@ export function HostedCheckout({
   }, [signed, onSigned])
   const words =
     state.step === 'unknown'
-      ? t`No answer yet. Do not pay again.`
+      ? `${t`No answer yet.`} ${t`Do not pay again.`}`
       : state.step === 'sent'
         ? t`Sent.`
         : ''

@@ -150,7 +150,6 @@ function Summary({ run }: { run: PaymentRun }) {
 
 /** How the transaction that lets Permit2 take an amount is doing. */
 function allowanceProgress(state: OutgoingState): Progress {
-  const { walletName } = state.order
   switch (state.step) {
     case 'signed':
     case 'broadcast':

@@ -3,6 +3,7 @@ import { Trans } from '@lingui/react/macro'
 import { explorerLink } from '#contract/network.ts'
 import { useNetwork } from '../../../api/use-config.ts'
 import type { OutgoingState } from '../../../payment-flow/machine.ts'
+import { joinSentences } from '../../../payment-flow/steps/words.ts'
 import { ProgressCard, type Progress } from '../../../payment-flow/steps/ProgressCard.tsx'
 import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
@@ -103,7 +104,7 @@ function progressOf(state: OutgoingState, way: Way): Progress {
     case 'rolled_back':
       return {
         title: t`Dropped by a reorganization`,
-        body: t`It may be included again. Do not pay again.`,
+        body: joinSentences(t`It may be included again.`, t`Do not pay again.`),
         tone: 'bad',
         icon: 'back',
         working: true,
@@ -111,12 +112,14 @@ function progressOf(state: OutgoingState, way: Way): Progress {
     case 'unknown':
       return {
         title: t`Payment pending`,
-        body:
+        body: joinSentences(
           state.reason === 'wallet_lost'
-            ? t`${walletName} did not answer. Do not pay again.`
+            ? t`${walletName} did not answer.`
             : bySeller
-              ? t`The seller may still use your signature. Do not pay again.`
-              : t`Not visible yet. Do not pay again.`,
+              ? t`The seller may still use your signature.`
+              : t`Not visible yet.`,
+          t`Do not pay again.`,
+        ),
         tone: 'warn',
         icon: 'question',
         working: true,
@@ -147,11 +150,11 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>, bySeller: 
         ...failed,
         tone: 'neutral',
         title: t`Signature expired unused`,
-        body: t`Nothing was paid. You can pay again safely.`,
+        body: joinSentences(t`Nothing was paid.`, t`You can pay again safely.`),
       }
     : {
         ...failed,
         title: t`Expired`,
-        body: t`Nothing was paid. You can pay again safely.`,
+        body: joinSentences(t`Nothing was paid.`, t`You can pay again safely.`),
       }
 }
