@@ -395,7 +395,7 @@ test('a recipient that is refused is explained with its figure, in three languag
   await page.getByRole('button', { name: 'Firmar y pagar con Phantom' }).click()
   await expect(page.getByRole('heading', { name: 'Sin pagar' })).toBeVisible()
   await expect(
-    page.getByRole('alert').filter({ hasText: 'El destinatario es un programa' }),
+    page.getByRole('alert').filter({ hasText: 'El destinatario no es un monedero' }),
   ).toContainText('No se ha enviado nada.')
   await expectAccessible(page, 'managed wallet: recipient refused')
 
