@@ -240,7 +240,7 @@ test('a payer who refuses the signature has sent and not failed, and signs later
   await page.goto('/pay')
   // Blocks may have confirmed it since, or not.
   await expect(
-    page.getByText(oneOf(['Confirm that a payment is yours', 'A payment is still open'])),
+    page.getByText(oneOf(['Confirm this payment is yours', 'A payment is still open'])),
   ).toBeVisible()
   await page.getByRole('link', { name: text('Go on') }).click()
   await expect(confirm).toBeVisible({ timeout: 30_000 })

@@ -83,7 +83,9 @@ test('a first x402 purchase takes at most four activations, each button on the f
   await page.getByLabel(text('URL')).fill(`${net.urls.seller}/articles/settlement-without-banks`)
   const activations = new Activations(page)
   await activations.primary(page.getByRole('button', { name: text('Request'), exact: true }))
-  await activations.primary(page.getByRole('button', { name: text('Connect to pay') }).first())
+  await activations.primary(
+    page.getByRole('button', { name: text('Connect a wallet to pay') }).first(),
+  )
   await activations.control(
     page.getByRole('button', {
       name: text('Connect {wallet} on {network}', { wallet: 'MetaMask', network: 'Ethereum' }),

@@ -282,7 +282,7 @@ test('a link is paid with the keyboard alone', async ({ chains, seller, buyer })
   await page.keyboard.press('ArrowRight')
   await expect(page.getByRole('radio', { name: text('Low') })).toBeChecked()
   await expect(
-    page.getByText(textLike('Priority fee {tip}. Fee in total: up to {cap}.')),
+    page.getByText(textLike('Priority fee {tip}. Total fee: up to {cap}.')),
   ).toBeVisible()
   await tabTo(page.getByRole('button', { name: text('Review payment') }))
   await page.keyboard.press('Enter')

@@ -29,10 +29,10 @@ test('a wallet that scans the EIP-681 code pays, and the page asks the payer to 
   await page.getByRole('button', { name: text('Pay with a phone') }).click()
   await expect(page.getByRole('img', { name: textLike('Code for {name}') })).toBeVisible()
   await page.getByText(text('Wallet code'), { exact: true }).click()
-  await page.getByLabel(text('The address you will pay from')).fill(payer.address)
+  await page.getByLabel(text('Your paying address')).fill(payer.address)
   await page.getByRole('button', { name: text('Show the code') }).click()
   const code = page.getByRole('img', {
-    name: textLike('Code for a wallet: pay {amount} to {recipient}', { amount: '0.0181 ETH' }),
+    name: textLike('Wallet code: pay {amount} to {recipient}', { amount: '0.0181 ETH' }),
   })
   await expect(code).toBeVisible()
   await expectAccessible(page, 'checkout: code for a phone')
@@ -68,11 +68,11 @@ test('a wallet that scans the Solana Pay code pays, and the dashboard finds the 
   await openCheckout(page, onSolana(net, '0.181'))
   await page.getByRole('button', { name: text('Pay with a phone') }).click()
   await page.getByText(text('Wallet code'), { exact: true }).click()
-  await page.getByLabel(text('The address you will pay from')).fill(payer.publicKey.toBase58())
+  await page.getByLabel(text('Your paying address')).fill(payer.publicKey.toBase58())
   await page.getByRole('button', { name: text('Show the code') }).click()
   await expect(
     page.getByRole('img', {
-      name: textLike('Code for a wallet: pay {amount} to {recipient}', { amount: '0.181 SOL' }),
+      name: textLike('Wallet code: pay {amount} to {recipient}', { amount: '0.181 SOL' }),
     }),
   ).toBeVisible()
 

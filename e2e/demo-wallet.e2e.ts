@@ -74,7 +74,7 @@ test('rejecting in the demo wallet pays nothing', async ({ net, chains, visitor 
   await expect(
     page
       .getByRole('alert')
-      .filter({ hasText: text('You cancelled in {wallet}', { wallet: 'Demo wallet' }) }),
+      .filter({ hasText: text('Cancelled in {wallet}', { wallet: 'Demo wallet' }) }),
   ).toContainText(text('Nothing was sent.'))
   expect(await countSent(chains, net.wallets.buyer.evm.address)).toBe(sent)
 })
@@ -100,7 +100,7 @@ test('the demo wallet says what a signature pays, and that a sign-in pays nothin
   await page.getByLabel(text('URL')).fill(`${net.urls.seller}/articles/reading-a-402`)
   await page.getByRole('button', { name: text('Request'), exact: true }).click()
   await page
-    .getByRole('button', { name: text('Connect to pay') })
+    .getByRole('button', { name: text('Connect a wallet to pay') })
     .first()
     .click()
   await connectDemo(/Buyer/)

@@ -27,7 +27,7 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
     .getByRole('button', { name: text('Sign with {walletName}', { walletName: 'MetaMask' }) })
     .click()
   await expect(
-    dialog.getByText(text('You cancelled in {wallet}', { wallet: 'MetaMask' })),
+    dialog.getByText(text('Cancelled in {wallet}', { wallet: 'MetaMask' })),
   ).toBeVisible()
   person.ethereum.signing = 'approve'
   await dialog

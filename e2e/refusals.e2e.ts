@@ -33,7 +33,7 @@ test('a rejection in the wallet pays nothing, and the same payment can be signed
   await expect(
     page
       .getByRole('alert')
-      .filter({ hasText: text('You cancelled in {wallet}', { wallet: 'MetaMask' }) }),
+      .filter({ hasText: text('Cancelled in {wallet}', { wallet: 'MetaMask' }) }),
   ).toContainText(text('Nothing was sent.'))
   await expectAccessible(page, 'checkout: rejected')
   expect(await countSent(chains, ethereum.address)).toBe(0)
@@ -55,7 +55,7 @@ test('a rejection in a Solana wallet is the same', async ({ net, chains, buyer }
   await expect(
     page
       .getByRole('alert')
-      .filter({ hasText: text('You cancelled in {wallet}', { wallet: 'Phantom' }) }),
+      .filter({ hasText: text('Cancelled in {wallet}', { wallet: 'Phantom' }) }),
   ).toContainText(text('Nothing was sent.'))
 
   solana.signing = 'approve'
@@ -295,7 +295,7 @@ test('a balance that covers the amount but not the fee is told before the wallet
   await expectAccessible(page, 'checkout: not prepared')
   await page.getByRole('button', { name: text('Check again') }).click()
   await expect(page.getByRole('alert')).toContainText(
-    textLike('Balance: {available}. Needed with fee: up to {required}. Missing: {missing}.'),
+    textLike('Balance: {available}. Needed with fee: {required}. Missing: {missing}.'),
   )
   expect(solana.requests).not.toContain('signTransaction')
   expect(await signaturesOf(chains, new PublicKey(solana.address))).toHaveLength(1)
@@ -395,7 +395,7 @@ test('a recipient that is refused is explained with its figure, in three languag
   await page.getByRole('button', { name: 'Firmar y pagar con Phantom' }).click()
   await expect(page.getByRole('heading', { name: 'Sin pagar' })).toBeVisible()
   await expect(
-    page.getByRole('alert').filter({ hasText: 'El destinatario es un programa' }),
+    page.getByRole('alert').filter({ hasText: 'El destinatario no es un monedero' }),
   ).toContainText('No se ha enviado nada.')
   await expectAccessible(page, 'managed wallet: recipient refused')
 

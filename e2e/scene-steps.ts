@@ -39,7 +39,7 @@ export async function linkReview(page: Page, net: Devnet): Promise<void> {
   await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
   await connectDemo(page, /Buyer/)
   await page.getByText(textLike('Sign within {left}.')).waitFor()
-  await page.getByText(text('Decoded in this browser, simulating on your RPC endpoint.')).waitFor({
+  await page.getByText(text('Decoded in this browser, simulating.')).waitFor({
     state: 'detached',
   })
 }
@@ -49,7 +49,7 @@ export async function shortReview(page: Page, net: Devnet): Promise<void> {
   await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
   await connectDemo(page, /Buyer/)
   await page.getByText(textLike('Sign within {left}.')).waitFor()
-  await page.getByText(text('Decoded in this browser, simulating on your RPC endpoint.')).waitFor({
+  await page.getByText(text('Decoded in this browser, simulating.')).waitFor({
     state: 'detached',
   })
 }

@@ -375,7 +375,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await installWallet(page, net)
     await scenes['explore-priced']?.(page, net)
     await page
-      .getByRole('button', { name: text('Connect to pay') })
+      .getByRole('button', { name: text('Connect a wallet to pay') })
       .first()
       .click()
     await page

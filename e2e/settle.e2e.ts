@@ -264,7 +264,7 @@ test('a transfer that names the payee for the network fee is co-signed, with the
     await page.keyboard.press('Enter')
   }
   await expectReviewed(page, 'Phantom')
-  await expect(page.getByRole('row', { name: startingWith('Fee paid by') })).toContainText(own)
+  await expect(page.getByRole('row', { name: startingWith('Fee payer') })).toContainText(own)
   await tabTo(signButton(page, 'Phantom'))
   await page.keyboard.press('Enter')
   await collected(page)

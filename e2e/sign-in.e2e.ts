@@ -53,7 +53,7 @@ test('a rejected signature signs nobody in', async ({ buyer }) => {
   await connect(person.page, 'MetaMask')
   await person.page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
   await expect(person.page.getByRole('alert')).toContainText(
-    text('You cancelled in {wallet}', { wallet: 'MetaMask' }),
+    text('Cancelled in {wallet}', { wallet: 'MetaMask' }),
   )
   await expectAccessible(person.page, 'shell: sign-in rejected')
   await expect(person.page.getByRole('table')).toHaveCount(0)

@@ -52,7 +52,7 @@ test('what is pasted is explained before anything is sent, to the field', async 
   await paste(page, `curl ${ARTICLE} -H 'PAYMENT-SIGNATURE: ${header}'`)
   await expect(page.getByRole('heading', { name: text('Proof') })).toBeVisible()
   await expect(
-    page.getByText(text('Anyone who has an unused proof can submit it. Keep it secret.')),
+    page.getByText(text('Keep it secret: anyone can submit an unused proof.')),
   ).toBeVisible()
   await expect(page.getByLabel(text('Expected amount'))).toHaveValue('1')
   await expectAccessible(page, 'verify: proof explained')
@@ -60,7 +60,7 @@ test('what is pasted is explained before anything is sent, to the field', async 
   await paste(page, encodeHeader(ELSEWHERE))
   const { amount, asset } = ELSEWHERE.accepted
   await expect(
-    page.getByText(text('{0} units, unknown currency', { 0: amount }), { exact: true }),
+    page.getByText(text('{amount} units, unknown currency', { amount }), { exact: true }),
   ).toBeVisible()
   await expect(page.getByText(asset, { exact: true })).toBeVisible()
   expect(sent).toEqual([])
@@ -192,7 +192,7 @@ test('a receipt adds up without any network, and one that was changed does not',
   await expect(signedByPayer).toBeVisible()
   await page.getByRole('button', { name: text('Ask my node') }).click()
   await expectVerdict(page, text('Couldn’t determine'))
-  await expect(page.getByText(text('Paid. The network does not show what for.'))).toBeVisible()
+  await expect(page.getByText(text('Paid. Purpose unknown.'))).toBeVisible()
   await paste(page, JSON.stringify({ ...whole, signed: null }))
   await expect(page.getByText(text('Not signed. Ask your node.'))).toBeVisible()
   await expect(signedByPayer).toHaveCount(0)

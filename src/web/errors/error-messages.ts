@@ -42,6 +42,19 @@ const afterwards = { who: 'you', action: 'sign_again', retry: 'after_change' } a
 const connect = { who: 'you', action: 'connect', retry: 'after_change' } as const
 const later = { who: 'time', action: 'prepare_again', retry: 'safe' } as const
 
+const noNetwork = {
+  ...afterwards,
+  title: msg({ message: '{wallet} lacks this network' }),
+  unsent: true,
+  body: msg({ message: 'Add it in {wallet}.' }),
+} as const
+const disconnected = {
+  ...connect,
+  title: msg({ message: '{wallet} is disconnected' }),
+  unsent: true,
+  body: msg`Unlock and reconnect.`,
+} as const
+
 /**
  * The table's part for a payment through a wallet; `{wallet}` in the words is its name. Only under
  * `look_first` may something have left.
@@ -49,7 +62,7 @@ const later = { who: 'time', action: 'prepare_again', retry: 'safe' } as const
 export const errorMessages: Readonly<Record<UserErrorName, ErrorRow>> = {
   rejected: {
     ...again,
-    title: msg({ message: 'You cancelled in {wallet}' }),
+    title: msg({ message: 'Cancelled in {wallet}' }),
     body: msg`Nothing was sent.`,
   },
   request_pending: {
@@ -58,38 +71,21 @@ export const errorMessages: Readonly<Record<UserErrorName, ErrorRow>> = {
     unsent: true,
     body: msg`Answer it, then try again.`,
   },
-  unknown_chain: {
-    ...afterwards,
-    title: msg({ message: '{wallet} lacks this network' }),
-    unsent: true,
-    body: msg({ message: 'Add it in {wallet}.' }),
-  },
+  unknown_chain: noNetwork,
   wrong_chain: {
     ...afterwards,
     title: msg({ message: '{wallet} is on another network' }),
     unsent: true,
-    body: msg({
-      message: 'Switch the network in {wallet}.',
-    }),
+    body: msg`Switch the network.`,
   },
-  add_chain_failed: {
-    ...afterwards,
-    title: msg({ message: '{wallet} did not add the network' }),
-    unsent: true,
-    body: msg({ message: 'Add it in {wallet}.' }),
-  },
+  add_chain_failed: noNetwork,
   unauthorized: {
     ...connect,
     title: msg({ message: '{wallet} did not share the account' }),
     unsent: true,
-    body: msg({ message: 'Unlock {wallet} and reconnect.' }),
+    body: msg`Unlock and reconnect.`,
   },
-  disconnected: {
-    ...connect,
-    title: msg({ message: '{wallet} is disconnected' }),
-    unsent: true,
-    body: msg({ message: 'Unlock {wallet}, then sign again.' }),
-  },
+  disconnected,
   unsupported: {
     who: 'you',
     action: 'change',
@@ -112,7 +108,7 @@ export const errorMessages: Readonly<Record<UserErrorName, ErrorRow>> = {
   },
   blockhash_expired: {
     ...later,
-    title: msg`Time ran out`,
+    title: msg`Signing time expired`,
     unsent: true,
     body: msg`Prepare it again.`,
   },
@@ -121,7 +117,7 @@ export const errorMessages: Readonly<Record<UserErrorName, ErrorRow>> = {
     action: 'wait',
     retry: 'look_first',
     title: msg`Checking the chain`,
-    body: msg`Waiting until the transaction can no longer be executed.`,
+    body: msg`Waiting until the transaction expires.`,
   },
   rpc_down: {
     who: 'network',
@@ -135,23 +131,16 @@ export const errorMessages: Readonly<Record<UserErrorName, ErrorRow>> = {
     action: 'wait',
     retry: 'look_first',
     title: msg({ message: '{wallet} did not answer' }),
-    body: msg({
-      message: 'Check {wallet}: the payment may have been sent.',
-    }),
+    body: msg`The payment may have been sent. Check your wallet.`,
   },
   unclear: {
     who: 'you',
     action: 'wait',
     retry: 'look_first',
     title: msg({ message: 'Unclear answer' }),
-    body: msg`The payment may have been sent. Checking the chain.`,
+    body: msg`The payment may have been sent. Check your wallet.`,
   },
-  not_connected: {
-    ...connect,
-    title: msg({ message: '{wallet} is not connected' }),
-    unsent: true,
-    body: msg`Unlock and reconnect.`,
-  },
+  not_connected: disconnected,
   wallet_busy: {
     ...afterwards,
     title: msg({ message: '{wallet} is busy in another tab' }),
@@ -170,7 +159,7 @@ export const errorMessages: Readonly<Record<UserErrorName, ErrorRow>> = {
     retry: 'safe',
     title: msg`RPC endpoint does not answer`,
     unsent: true,
-    body: msg`Try again, or use another endpoint.`,
+    body: msg`Try again later.`,
   },
   chain_busy: {
     ...later,
@@ -184,7 +173,7 @@ export const errorMessages: Readonly<Record<UserErrorName, ErrorRow>> = {
     retry: 'after_change',
     title: msg`Payee rejects this payment`,
     unsent: true,
-    body: msg`Use another address.`,
+    body: msg`Ask for another address.`,
   },
   payee_without_account: {
     who: 'payer',
@@ -192,7 +181,7 @@ export const errorMessages: Readonly<Record<UserErrorName, ErrorRow>> = {
     retry: 'after_change',
     title: msg`Payee’s token account missing`,
     unsent: true,
-    body: msg`Create the payee’s token account.`,
+    body: msg`Create this account.`,
   },
   already_settled: {
     who: 'you',
@@ -214,7 +203,7 @@ export const errorMessages: Readonly<Record<UserErrorName, ErrorRow>> = {
     retry: 'never',
     title: msg`Wrong payment returned`,
     unsent: true,
-    body: msg`Do not pay. Tell the operator.`,
+    body: msg`Do not pay. Tell the merchant.`,
   },
   not_signed: { ...again, title: msg`Not signed`, body: msg`Nothing was sent.` },
 }

@@ -47,17 +47,15 @@ export const assetReasons: Readonly<Record<AssetReason['code'], ErrorRow>> = {
   },
   asset_keeps_part: {
     ...operator,
-    title: msg({ message: '{symbol} takes transfer fees' }),
+    title: msg({ message: 'Only {arrives} of {sent} would arrive' }),
     unsent: true,
-    body: msg({
-      message: 'Of {sent}, only {arrives} would arrive. Choose another currency.',
-    }),
+    body: msg`Choose another currency.`,
   },
   asset_gas_too_high: {
     ...operator,
-    title: msg({ message: '{symbol} needs too much gas' }),
+    title: msg({ message: '{symbol} needs over {maxGas} gas' }),
     unsent: true,
-    body: msg({ message: 'It needs over {maxGas} gas. Choose another currency.' }),
+    body: msg`Choose another currency.`,
   },
 }
 
@@ -70,7 +68,7 @@ export const balanceReasons: Readonly<Record<BalanceReason['code'], ErrorRow>> =
     title: msg`Balance too low`,
     unsent: true,
     body: msg({
-      message: 'Balance: {available}. Needed with fee: up to {required}. Missing: {missing}.',
+      message: 'Balance: {available}. Needed with fee: {required}. Missing: {missing}.',
     }),
   },
   amount_fee_and_rent: {
@@ -95,7 +93,8 @@ export const balanceReasons: Readonly<Record<BalanceReason['code'], ErrorRow>> =
     title: msg({ message: '{symbol} missing for the fee' }),
     unsent: true,
     body: msg({
-      message: 'Balance: {available}. Minimum: {rent}. Fee: up to {fee}. Missing: {missing}.',
+      message:
+        'Balance: {available}. Minimum: {rent}. Needed with fee: {required}. Missing: {missing}.',
     }),
   },
   token_amount: {
@@ -187,25 +186,25 @@ const change = { who: 'you', action: 'change', retry: 'after_change' } as const
 export const limitReasons: Readonly<Record<LimitReason['code'], ErrorRow>> = {
   amount_below_minimum: {
     ...change,
-    title: msg`Amount below the minimum`,
+    title: msg`Amount too small`,
     unsent: true,
     body: msg({ message: 'Enter at least {minimum}.' }),
   },
   amount_above_maximum: {
     ...change,
-    title: msg`Amount above the maximum`,
+    title: msg`Amount too large`,
     unsent: true,
     body: msg({ message: 'Enter at most {maximum}.' }),
   },
   priority_fee_below_minimum: {
     ...change,
-    title: msg`Priority fee below the minimum`,
+    title: msg`Priority fee too small`,
     unsent: true,
     body: msg({ message: 'Enter at least {minimum}.' }),
   },
   priority_fee_above_maximum: {
     ...change,
-    title: msg`Priority fee above the maximum`,
+    title: msg`Priority fee too large`,
     unsent: true,
     body: msg({ message: 'Enter at most {maximum}.' }),
   },

@@ -13,7 +13,7 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   malformed: {
     ...bad,
     title: msg`Unreadable payment`,
-    body: msg`Request the whole proof again.`,
+    body: msg`Request a new payment.`,
   },
   unsupported_scheme: {
     ...bad,
@@ -28,12 +28,12 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   network_mismatch: {
     ...bad,
     title: msg`Wrong network`,
-    body: msg`Check the network.`,
+    body: msg`Request a new payment.`,
   },
   asset_mismatch: {
     ...bad,
     title: msg`Wrong currency`,
-    body: msg`Check the currency.`,
+    body: msg`Request a new payment.`,
   },
   amount_mismatch: {
     ...bad,
@@ -43,27 +43,27 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   recipient_mismatch: {
     ...bad,
     title: msg`Wrong payee`,
-    body: msg`Check the recipient.`,
+    body: msg`Request a new payment.`,
   },
   resource_mismatch: {
     ...bad,
     title: msg`Wrong resource`,
-    body: msg`It is for another page.`,
+    body: msg`Request a new payment.`,
   },
   payer_mismatch: {
     ...bad,
     title: msg`Wrong payer`,
-    body: msg`Check who paid.`,
+    body: msg`Request a new payment.`,
   },
   memo_mismatch: {
     ...bad,
     title: msg`Wrong memo`,
-    body: msg`It names another request.`,
+    body: msg`Request a new payment.`,
   },
   spender_mismatch: {
     ...bad,
     title: msg`A third party may move the tokens`,
-    body: msg`Contract not allowed.`,
+    body: msg`Request a new payment.`,
   },
   permit2_allowance_required: {
     ...bad,
@@ -74,27 +74,27 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   invalid_signature: {
     ...bad,
     title: msg`Invalid signature`,
-    body: msg`Account or content differs.`,
+    body: msg`Request a new payment.`,
   },
   signature_missing: {
     ...bad,
     title: msg`Not signed`,
-    body: msg`Signature missing.`,
+    body: msg`Request a new payment.`,
   },
   fee_payer_mismatch: {
     ...bad,
     title: msg`Wrong fee payer`,
-    body: msg`Another fee payer was agreed.`,
+    body: msg`Request a new payment.`,
   },
   too_many_signers: {
     ...bad,
     title: msg`Too many signatures`,
-    body: msg`Use at most two.`,
+    body: msg`Request a new payment.`,
   },
   unexpected_instruction: {
     ...bad,
     title: msg`Unexpected instruction`,
-    body: msg`Extra instruction.`,
+    body: msg`Request a new payment.`,
   },
   compute_limits: {
     ...bad,
@@ -104,7 +104,7 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   sponsor_at_risk: {
     ...bad,
     title: msg`Fee payer’s account at risk`,
-    body: msg`The payment uses it.`,
+    body: msg`Request a new payment.`,
   },
   simulation_failed: {
     ...bad,
@@ -119,17 +119,17 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   outside_window: {
     ...bad,
     title: msg`Outside the valid time`,
-    body: msg`Too early or too old.`,
+    body: msg`Request a new payment.`,
   },
   already_used: {
     ...bad,
     title: msg`Already used`,
-    body: msg`Proofs are valid once.`,
+    body: msg`Request a new payment.`,
   },
   payer_refused: {
     ...bad,
     retry: 'after_change',
-    title: msg`Its payer is refused for a day`,
+    title: msg`Payer refused for a day`,
     body: msg`The payer’s contract made a simulated payment fail. Nothing was paid.`,
   },
   insufficient_funds: {

@@ -4,6 +4,14 @@ import type { ErrorRow } from './row.ts'
 
 const change = { who: 'you', action: 'change', retry: 'after_change' } as const
 
+/** Nobody can sign for such an address. */
+const noWallet = {
+  ...change,
+  title: msg`Recipient is no wallet`,
+  unsent: true,
+  body: msg`Money sent there is lost. Ask for another address.`,
+} as const
+
 /** The table's part for recipients that cannot be paid. A missing code does not compile. Names in braces are parameters of the reason. */
 export const recipientReasons: Readonly<Record<RecipientReason['code'], ErrorRow>> = {
   bad_checksum: {
@@ -24,60 +32,30 @@ export const recipientReasons: Readonly<Record<RecipientReason['code'], ErrorRow
     unsent: true,
     body: msg`Use an address on this network.`,
   },
-  zero_address: {
-    ...change,
-    title: msg`Recipient is the zero address`,
-    unsent: true,
-    body: msg`Money sent there is lost. Ask for another address.`,
-  },
+  zero_address: noWallet,
   same_as_sender: {
     ...change,
     title: msg`Recipient is the paying wallet`,
     unsent: true,
     body: msg`Enter another recipient.`,
   },
-  precompiled_contract: {
-    ...change,
-    title: msg`Recipient is a system contract`,
-    unsent: true,
-    body: msg`Money sent there is lost. Ask for another address.`,
-  },
+  precompiled_contract: noWallet,
   token_contract: {
     ...change,
     title: msg({ message: 'Recipient is the {symbol} contract' }),
     unsent: true,
     body: msg`Money sent there is lost. Ask for another address.`,
   },
-  token_mint: {
-    ...change,
-    title: msg`Recipient is a token mint`,
-    unsent: true,
-    body: msg`Money sent there is lost. Ask for another address.`,
-  },
+  token_mint: noWallet,
   token_account: {
     ...change,
     title: msg`Recipient is a token account`,
     unsent: true,
     body: msg`Pay its owner’s wallet.`,
   },
-  program_account: {
-    ...change,
-    title: msg`Recipient is a program`,
-    unsent: true,
-    body: msg`Money sent there is lost. Ask for another address.`,
-  },
-  system_account: {
-    ...change,
-    title: msg`Recipient is a system account`,
-    unsent: true,
-    body: msg`Money sent there is lost. Ask for another address.`,
-  },
-  incinerator: {
-    ...change,
-    title: msg`Recipient is the incinerator`,
-    unsent: true,
-    body: msg`Money sent there is lost. Ask for another address.`,
-  },
+  program_account: noWallet,
+  system_account: noWallet,
+  incinerator: noWallet,
   below_rent_minimum: {
     ...change,
     title: msg`Amount too small`,
@@ -110,9 +88,9 @@ export const recipientReasons: Readonly<Record<RecipientReason['code'], ErrorRow
   },
   contract_gas_too_high: {
     ...change,
-    title: msg`Recipient’s contract uses too much gas`,
+    title: msg({ message: 'Recipient’s contract needs over {maxGas} gas' }),
     unsent: true,
-    body: msg({ message: 'It needs over {maxGas} gas. Ask for another address.' }),
+    body: msg`Ask for another address.`,
   },
   token_reverts: {
     ...change,

@@ -130,7 +130,7 @@ export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
             onClick={() => void report(step.signature)}
             variant="primary"
           >
-            <Trans>Send again to the shop</Trans>
+            <Trans>Send again</Trans>
           </Button>
         ) : (
           <SignButton
@@ -218,7 +218,7 @@ function SignButton({ account, sender, step, onSign }: SignButtonProps) {
       variant="primary"
     >
       {step === 'signing' ? (
-        <Trans>Sign in {walletName}</Trans>
+        <Trans>Approve in {walletName}</Trans>
       ) : (
         <Trans>Confirm with {walletName}</Trans>
       )}
@@ -292,7 +292,7 @@ export async function signEvidence(
     if (signal === 'unsupported')
       return {
         kind: 'not_signed',
-        why: t`${walletName} cannot sign this. Contact the shop.`,
+        why: t`Your wallet cannot sign this. Contact the shop.`,
       }
     return {
       kind: 'not_signed',

@@ -69,7 +69,7 @@ test('facts of both unions are shown side by side, in lists too', () => {
       code: 'list',
       params: { facts: [{ code: 'wallet_guards_at_most', params: { count: 3 } }] },
     }),
-  ).toBe('at most 3 guards of the wallet')
+  ).toBe('up to 3 guards of the wallet')
   expect(formatCheckFact(amountFact(5n, NATIVE_ETH))).toBe('0.000000000000000005 ETH')
 })
 

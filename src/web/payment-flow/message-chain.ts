@@ -198,7 +198,7 @@ async function simulate(
     })
     // Some old tokens return nothing where others return true.
     if (moved === undefined || (moved !== '0x' && BigInt(moved) !== 1n))
-      return { state: 'failed', reason: t`the token rejects the transfer.` }
+      return { state: 'failed', reason: t`the token rejects it.` }
     return {
       state: 'passed',
       changes: [

@@ -1,11 +1,9 @@
-import type { MessageDescriptor } from '@lingui/core'
-import { msg, t } from '@lingui/core/macro'
+import { t } from '@lingui/core/macro'
 import { formatAmount } from '#contract/amount.ts'
 import type { FactCode, FactOf, FactTexts, MoneyAsset, SharedFact } from '#contract/facts.ts'
-import type { DecodeProblem, FieldFormat, FieldType } from '#contract/reasons.ts'
+import type { DecodeProblem, FieldFormat } from '#contract/reasons.ts'
 import { separators } from '../locales/decimal.ts'
 import { formatDate, formatNumber, numberLocale } from '../locales/formats.ts'
-import { i18n } from '../locales/i18n.ts'
 
 /** The texts of the facts that comparisons and checks share. Names, addresses and hashes are the same in every language. */
 export const sharedTexts: FactTexts<SharedFact> = {
@@ -54,111 +52,115 @@ export function formatDigits(plain: string): string {
   return fraction === undefined ? grouped : `${grouped}${point}${fraction}`
 }
 
+export function upTo(money: string): string {
+  return t`up to ${money}`
+}
+
 /** `at`: Unix milliseconds. */
 export function formatMoment(at: number): string {
   return formatDate(at, { dateStyle: 'medium', timeStyle: 'long' })
 }
 
-const formats: Readonly<Record<FieldFormat, MessageDescriptor>> = {
-  atomic_units: msg`atomic units in digits`,
-  whole_number: msg`a whole number in digits`,
-  uint256: msg`at most 256 bits`,
-  evm_address: msg`EVM address`,
-  hex: msg`0x and hex digits`,
-  lower_case_hex: msg`0x and lower-case hex digits`,
-  bytes_32: msg`32 bytes`,
-  bytes_2048_at_most: msg`at most 2,048 bytes`,
-  transaction_hash: msg`0x and 64 hex digits`,
-  signature_65_bytes: msg`a 65-byte signature`,
-  base58_signature: msg`64 bytes, base58`,
-  base64: msg`base64`,
+const formats: Readonly<Record<FieldFormat, () => string>> = {
+  atomic_units: () => t`whole number`,
+  whole_number: () => t`whole number`,
+  uint256: () => 'uint256',
+  evm_address: () => t`EVM address`,
+  hex: () => '0x…',
+  lower_case_hex: () => t`lower-case hex`,
+  bytes_32: () => formatBytes(32),
+  bytes_2048_at_most: () => upTo(formatBytes(2048)),
+  transaction_hash: () => t`transaction hash`,
+  signature_65_bytes: () => formatBytes(65),
+  base58_signature: () => t`64 bytes, base58`,
+  base64: () => 'base64',
 }
 
-const types: Readonly<Record<FieldType, MessageDescriptor>> = {
-  string: msg`text`,
-  number: msg`a number`,
-  boolean: msg`true or false`,
-  object: msg`an object`,
-  array: msg`a list`,
+export function formatBytes(count: number): string {
+  return formatNumber(count, { style: 'unit', unit: 'byte', unitDisplay: 'long' })
 }
+
+/** Only the code says what is wrong: who can repair such data knows it from the API. */
+const malformed = (code: DecodeProblem['code']) => () => t`Malformed data (${code}).`
+/** `what`: names of the specifications. */
+const unsupported = (what: string) => t`Unsupported: ${what}.`
+const invalid = (field: string) => t`Invalid field ${field}.`
+const unreadableAnswer = (code: DecodeProblem['code']) => () => t`Unreadable RPC answer (${code}).`
 
 /** Why bytes, a text or one of its fields cannot be read. A missing code does not compile. */
 export const decodeTexts: FactTexts<DecodeProblem> = {
   field_missing: () => t`Missing field.`,
-  field_type: ({ expected, received }) => expectedText(i18n._(types[expected]), received),
+  field_type: ({ expected, received }) => expectedText(expected, received),
   field_one_of: ({ values, received }) => expectedText(values.join(', '), received),
-  field_format: ({ format, received }) => expectedText(i18n._(formats[format]), received),
-  field_too_long: ({ max }) => t`Longer than ${{ count: formatNumber(max) }} characters.`,
-  field_too_short: ({ min }) => t`Shorter than ${{ count: formatNumber(min) }} characters.`,
-  field_above: ({ max, received }) =>
-    expectedText(t`at most ${{ money: formatNumber(max) }}`, received),
+  field_format: ({ format, received }) => expectedText(formats[format](), received),
+  field_too_long: ({ max }) => t`Maximum: ${{ count: formatNumber(max) }} characters.`,
+  field_too_short: ({ min }) => t`Minimum: ${{ count: formatNumber(min) }} characters.`,
+  field_above: ({ max, received }) => expectedText(upTo(formatNumber(max)), received),
   field_below: ({ min, received }) =>
     expectedText(t`at least ${{ least: formatNumber(min) }}`, received),
-  field_not_integer: ({ received }) => expectedText(t`a whole number`, received),
+  field_not_integer: ({ received }) => expectedText(t`whole number`, received),
   field_not_expected: ({ received }) => t`Unexpected value ${received}.`,
-  too_large: ({ maxBytes }) =>
-    t`Transaction larger than ${{ count: formatNumber(maxBytes) }} bytes.`,
+  too_large: ({ maxBytes }) => t`Maximum: ${{ size: formatBytes(maxBytes) }}.`,
   trailing_bytes: ({ count }) => t`Extra bytes: ${{ count: formatNumber(count) }}.`,
   cut_short: () => t`Incomplete transaction.`,
-  not_canonical: () => t`Transaction not canonical.`,
-  length_not_shortest: () => t`A length is not canonical.`,
+  not_canonical: malformed('not_canonical'),
+  length_not_shortest: malformed('length_not_shortest'),
   unsigned: () => t`Unsigned transaction.`,
-  not_eip1559: () => t`Not an EIP-1559 transaction.`,
-  nested_too_deep: () => t`Lists are nested too deep.`,
-  value_not_shortest: () => t`A field is not canonical.`,
-  wrong_field_count: () => t`Wrong number of EIP-1559 fields.`,
-  access_list_malformed: () => t`Malformed access list.`,
-  access_list_present: () => t`Unsupported access list.`,
-  priority_fee_above_fee: () => t`The priority fee exceeds the maximum fee.`,
-  fee_above_256_bits: () => t`The maximum fee exceeds 256 bits.`,
-  field_is_list: ({ field }) => t`${field} is a list.`,
-  leading_zeros: ({ field }) => t`${field} has leading zeros.`,
-  number_too_large: ({ field }) => t`${field} is too large.`,
-  no_chain: () => t`Missing chain ID.`,
-  no_fee: () => t`Missing fee.`,
-  creates_contract: () => t`The transaction creates a contract.`,
-  recipient_length: () => t`Invalid recipient address.`,
-  invalid_parity: () => t`Invalid signature parity.`,
-  high_s: () => t`Signature s value too high.`,
-  unrecoverable: () => t`No account matches the signature.`,
-  transaction_type: ({ type }) => t`Unsupported transaction type ${type}.`,
+  not_eip1559: () => unsupported('not_eip1559'),
+  nested_too_deep: malformed('nested_too_deep'),
+  value_not_shortest: malformed('value_not_shortest'),
+  wrong_field_count: malformed('wrong_field_count'),
+  access_list_malformed: () => invalid('accessList'),
+  access_list_present: () => unsupported('accessList'),
+  priority_fee_above_fee: () => invalid('maxPriorityFeePerGas'),
+  fee_above_256_bits: () => invalid('maxFeePerGas'),
+  field_is_list: ({ field }) => invalid(`${field} (field_is_list)`),
+  leading_zeros: ({ field }) => invalid(`${field} (leading_zeros)`),
+  number_too_large: ({ field }) => invalid(`${field} (number_too_large)`),
+  no_chain: () => invalid('chainId'),
+  no_fee: malformed('no_fee'),
+  creates_contract: () => unsupported('creates_contract'),
+  recipient_length: () => invalid('to'),
+  invalid_parity: () => invalid('yParity'),
+  high_s: () => invalid('s (high_s)'),
+  unrecoverable: () => invalid('signature'),
+  transaction_type: ({ type }) => unsupported(`type ${type}`),
   signature_count: ({ required, present }) =>
     t`${{ present: formatNumber(present) }} of ${{ required: formatNumber(required) }} signatures.`,
-  unknown_version: ({ version }) => t`Unknown message version ${version}.`,
-  lookup_table: () => t`Unsupported lookup table.`,
-  no_writable_signer: () => t`No writable signer can pay the fee.`,
-  too_few_accounts: () => t`The header counts too many accounts.`,
-  account_twice: () => t`Duplicate account.`,
-  fee_payer_called: () => t`The fee payer is called as a program.`,
-  account_not_listed: () => t`An instruction uses an unlisted account.`,
-  length_too_large: () => t`A length exceeds the transaction.`,
-  foreign_receipt: () => t`The RPC endpoint returned another transaction’s receipt.`,
-  endpoint_address: () => t`The RPC endpoint returned an invalid address.`,
-  endpoint_signature: () => t`The RPC endpoint returned an invalid signature.`,
-  endpoint_no_result: () => t`The RPC endpoint returned no result.`,
+  unknown_version: ({ version }) => unsupported(`version ${version}`),
+  lookup_table: () => unsupported('lookup_table'),
+  no_writable_signer: malformed('no_writable_signer'),
+  too_few_accounts: malformed('too_few_accounts'),
+  account_twice: malformed('account_twice'),
+  fee_payer_called: malformed('fee_payer_called'),
+  account_not_listed: malformed('account_not_listed'),
+  length_too_large: malformed('length_too_large'),
+  foreign_receipt: unreadableAnswer('foreign_receipt'),
+  endpoint_address: unreadableAnswer('endpoint_address'),
+  endpoint_signature: unreadableAnswer('endpoint_signature'),
+  endpoint_no_result: unreadableAnswer('endpoint_no_result'),
   header_too_long: ({ maxCharacters }) =>
     t`Maximum: ${{ count: formatNumber(maxCharacters) }} characters.`,
-  not_base64: () => t`Not canonical base64.`,
-  not_utf8: () => t`Not valid UTF-8.`,
-  nul_character: () => t`It contains a NUL character.`,
-  json_malformed: () => t`Malformed JSON.`,
-  json_too_deep: ({ maxLevels }) =>
-    t`JSON deeper than ${{ count: formatNumber(maxLevels) }} levels.`,
-  json_forbidden_key: ({ key }) => t`Forbidden key “${key}”.`,
-  json_duplicate_key: ({ key }) => t`Duplicate key “${key}”.`,
+  not_base64: malformed('not_base64'),
+  not_utf8: malformed('not_utf8'),
+  nul_character: malformed('nul_character'),
+  json_malformed: malformed('json_malformed'),
+  json_too_deep: malformed('json_too_deep'),
+  json_forbidden_key: ({ key }) => invalid(`${key} (json_forbidden_key)`),
+  json_duplicate_key: ({ key }) => invalid(`${key} (json_duplicate_key)`),
   payment_field: ({ field, problem }) =>
     field === null ? formatDecodeProblem(problem) : `${field}: ${formatDecodeProblem(problem)}`,
-  unknown_payload: () => t`Unknown kind of payload.`,
+  unknown_payload: malformed('unknown_payload'),
   offer_field: ({ field, problem }) =>
     field === null ? formatDecodeProblem(problem) : `${field}: ${formatDecodeProblem(problem)}`,
-  offer_scheme: ({ scheme }) => t`Unsupported scheme ${scheme}.`,
-  offer_network: ({ network }) => t`Unknown network ${network}.`,
-  offer_payee: ({ payee }) => t`Invalid payee ${payee}.`,
+  offer_scheme: ({ scheme }) => unsupported(`scheme ${scheme}`),
+  offer_network: ({ network }) => unsupported(`network ${network}`),
+  offer_payee: ({ payee }) => invalid(`payTo (${payee})`),
   offer_resource: () => t`Resource not named.`,
-  not_an_authorization: () => t`Not an authorization.`,
+  not_an_authorization: malformed('not_an_authorization'),
   authorization_field: ({ field }) =>
-    field === null ? t`Not an authorization.` : t`Invalid field ${field}.`,
-  authorization_not_canonical: () => t`Authorization not canonical.`,
+    field === null ? malformed('not_an_authorization')() : invalid(field),
+  authorization_not_canonical: malformed('authorization_not_canonical'),
 }
 
 function expectedText(expected: string, received: string): string {

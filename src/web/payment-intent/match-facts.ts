@@ -10,14 +10,15 @@ import type {
   MatchFact,
   TokenInstructionName,
 } from '#contract/facts.ts'
-import { i18n } from '../locales/i18n.ts'
 import { formatNumber } from '../locales/formats.ts'
 import {
+  formatBytes,
   formatDecodeProblem,
   formatDigits,
   formatMoment,
   formatMoney,
   sharedTexts,
+  upTo,
 } from './fact-values.ts'
 
 /** What is compared. */
@@ -31,7 +32,7 @@ export const FIELD_NAMES: Readonly<Record<MatchRow['field'], MessageDescriptor>>
   contract: msg`Rules of`,
   fee: msg`Network fee`,
   rent: msg`Account rent`,
-  feePayer: msg`Fee paid by`,
+  feePayer: msg`Fee payer`,
   signers: msg`Signed by`,
   memo: msg`Memo`,
   expiry: msg`Valid until`,
@@ -50,41 +51,45 @@ function format<Code extends FactCode<MatchFact>>({
   return matchTexts[code](params)
 }
 
-const calls: Readonly<Record<CallName, MessageDescriptor>> = {
-  transfer: msg`token transfer`,
-  transfer_with_value: msg`transfer with native currency`,
-  irregular_transfer: msg`non-standard transfer`,
-  approve: msg`approve: allows spending`,
-  increase_allowance: msg`increaseAllowance: allows more spending`,
-  permit: msg`permit: allows spending`,
-  permit2_permit: msg`permit (Permit2): allows spending`,
-  permit2_approve: msg`approve (Permit2): allows spending`,
-  approve_all: msg`setApprovalForAll: allows all spending`,
-  transfer_from: msg`transferFrom`,
-  transfer_with_authorization: msg`transferWithAuthorization`,
-  multicall: msg`multicall`,
+const allows = (name: string) => () => t`${name}: allows spending`
+const destroys = (name: string) => () => t`${name}: destroys tokens`
+
+/** Names of the specifications are the same in every language. */
+const calls: Readonly<Record<CallName, () => string>> = {
+  transfer: () => t`token transfer`,
+  transfer_with_value: () => t`transfer with native currency`,
+  irregular_transfer: () => t`non-standard transfer`,
+  approve: allows('approve'),
+  increase_allowance: allows('increaseAllowance'),
+  permit: allows('permit'),
+  permit2_permit: allows('permit (Permit2)'),
+  permit2_approve: allows('approve (Permit2)'),
+  approve_all: () => t`setApprovalForAll: allows all spending`,
+  transfer_from: () => 'transferFrom',
+  transfer_with_authorization: () => 'transferWithAuthorization',
+  multicall: () => 'multicall',
 }
 
 function formatCall({ selector, call }: { selector: string; call: CallName | null }): string {
-  return call === null ? selector : i18n._(calls[call])
+  return call === null ? selector : calls[call]()
 }
 
-const tokenInstructions: Readonly<Record<TokenInstructionName, MessageDescriptor>> = {
-  transfer_without_mint: msg`Transfer without a mint`,
-  approve: msg`Approve: allows spending`,
-  revoke: msg`Revoke`,
-  set_authority: msg`SetAuthority: transfers ownership`,
-  mint_to: msg`MintTo`,
-  burn: msg`Burn: destroys tokens`,
-  close_account: msg`CloseAccount: takes the rent`,
-  freeze_account: msg`FreezeAccount`,
-  thaw_account: msg`ThawAccount`,
-  irregular_transfer: msg`TransferChecked, non-standard`,
-  approve_checked: msg`ApproveChecked: allows spending`,
-  mint_to_checked: msg`MintToChecked`,
-  burn_checked: msg`BurnChecked: destroys tokens`,
-  transfer_with_fee: msg`transfer with fee`,
-  associated_account: msg`another associated token instruction`,
+const tokenInstructions: Readonly<Record<TokenInstructionName, () => string>> = {
+  transfer_without_mint: () => t`Transfer without a mint`,
+  approve: allows('Approve'),
+  revoke: () => 'Revoke',
+  set_authority: () => t`SetAuthority: transfers ownership`,
+  mint_to: () => 'MintTo',
+  burn: destroys('Burn'),
+  close_account: () => t`CloseAccount: takes the rent`,
+  freeze_account: () => 'FreezeAccount',
+  thaw_account: () => 'ThawAccount',
+  irregular_transfer: () => t`non-standard transfer`,
+  approve_checked: allows('ApproveChecked'),
+  mint_to_checked: () => 'MintToChecked',
+  burn_checked: destroys('BurnChecked'),
+  transfer_with_fee: () => t`transfer with fee`,
+  associated_account: () => t`another instruction`,
 }
 
 function formatTokenInstruction({
@@ -94,9 +99,23 @@ function formatTokenInstruction({
   name: TokenInstructionName | null
   number: number | null
 }): string {
-  return name === null
-    ? t`token program instruction ${{ number: number ?? '–' }}`
-    : i18n._(tokenInstructions[name])
+  return name === null ? `${t`another instruction`} ${number ?? '–'}` : tokenInstructions[name]()
+}
+
+function formatComputeFee({ units, microLamports }: { units: number; microLamports: string }) {
+  return t`${{ units: formatNumber(units) }} units, ${{ price: formatMicroLamports(microLamports) }} each`
+}
+
+export function formatMicroLamports(digits: string): string {
+  return `${formatDigits(digits)} micro-lamports`
+}
+
+export function formatTransfers({ count }: { count: number }): string {
+  return t`${plural(count, { one: '# transfer', other: '# transfers' })}`
+}
+
+function withGas(said: string, units: string): string {
+  return t`${said}, with ${units} gas`
 }
 
 function gwei(wei: string): string {
@@ -108,23 +127,23 @@ export const matchTexts: FactTexts<MatchFact> = {
   list: ({ facts }) => facts.map(format).join(', '),
   unknown_blockhash: () => t`unknown blockhash`,
   blockhash_decides: () => t`by the blockhash`,
-  called_contract_decides: () => t`by the called contract`,
-  other_instruction_decides: () => t`by another instruction`,
+  called_contract_decides: () => t`unknown`,
+  other_instruction_decides: () => t`unknown`,
   account_of_authority: ({ authority, account }) => t`${authority}, from ${account}`,
   token_account_owner: ({ account }) => t`owner of ${account}`,
-  invalid_signatures: ({ signers }) => t`${{ signers: signers.join(', ') }}, invalid signature`,
+  invalid_signatures: ({ signers }) => `${signers.join(', ')}, ${t`invalid signature`}`,
   missing_signatures: ({ signers, missing }) =>
-    t`${{ what: signers.join(', ') }}, signature of ${{ names: missing.join(', ') }} missing or invalid`,
+    `${signers.join(', ')}, ${t`not signed`}: ${missing.join(', ')}`,
   transfers_total: ({ count, ...money }) =>
-    t`${{ sum: formatMoney(money) }} in ${{ transfers: t`${plural(count, { one: '# transfer', other: '# transfers' })}` }}`,
+    t`${{ sum: formatMoney(money) }} in ${{ transfers: formatTransfers({ count }) }}`,
   smallest_units: ({ amountAtomic }) =>
-    t`${{ amount: formatDigits(amountAtomic) }} units, another token`,
+    t`${{ amount: formatDigits(amountAtomic) }} units, unknown currency`,
   token_amount: ({ amountAtomic, decimals, token }) =>
     `${formatDigits(formatAmount(BigInt(amountAtomic), decimals))}${token === null ? '' : ` ${token}`}`,
   moved_by_token: (money) => t`${{ sum: formatMoney(money) }} by token events`,
   moved_by_balance: ({ owner, ...money }) =>
-    t`${{ sum: formatMoney(money) }} by balance of ${{ owner: owner ?? t`unknown owner` }}`,
-  at_most: (amount) => t`up to ${{ money: formatMoney(amount) }}`,
+    t`${{ sum: formatMoney(money) }} by balance of ${{ owner: owner ?? t`unknown` }}`,
+  at_most: (amount) => upTo(formatMoney(amount)),
   currency: ({ symbol }) => symbol,
   token: ({ address, symbol, token2022 }) => {
     const place = token2022 ? `${address} (Token-2022)` : address
@@ -135,66 +154,56 @@ export const matchTexts: FactTexts<MatchFact> = {
   contract: ({ address }) => t`contract ${address}`,
   any_token: () => t`token`,
   not_one_native_transfer: ({ symbol }) => t`not one ${symbol} transfer`,
-  not_one_token_transfer: () => t`not one token transfer`,
-  fee_without_limits: (money) =>
-    t`${{ fee: t`at most ${{ money: formatMoney(money) }}` }}, limit and price missing`,
-  free_without_limits: () => t`nothing: limit and price missing`,
+  not_one_token_transfer: () => t`not one ${{ symbol: t`token` }} transfer`,
+  fee_without_limits: (money) => t`${{ fee: upTo(formatMoney(money)) }}, limit and price missing`,
+  free_without_limits: () => t`${{ fee: t`nothing` }}, limit and price missing`,
   paid_by_sender: () => t`paid by sender`,
   gas_fee: ({ gas, maxFeePerGas, maxPriorityFeePerGas }) =>
     t`${{ units: formatDigits(gas) }} gas at ${{ price: gwei(maxFeePerGas) }}, ${{ tip: gwei(maxPriorityFeePerGas) }} priority fee`,
-  compute_fee: ({ units, microLamports }) =>
-    t`${{ units: formatNumber(units) }} units, ${{ price: formatDigits(microLamports) }} micro-lamports each`,
-  compute_fee_at_most: ({ units, microLamports }) =>
-    t`up to ${{ units: formatNumber(units) }} units, ${{ price: formatDigits(microLamports) }} micro-lamports each`,
-  price_per_unit: ({ microLamports }) =>
-    t`${{ price: formatDigits(microLamports) }} micro-lamports per unit`,
-  rent_at_most: (money) => t`up to ${{ money: formatMoney(money) }} for the token account`,
-  account_exists: () => t`nothing: the account exists`,
-  token_accounts_of: ({ owners }) => t`token accounts of ${{ owners: owners.join(', ') }}`,
+  compute_fee: formatComputeFee,
+  compute_fee_at_most: (fee) => upTo(formatComputeFee(fee)),
+  price_per_unit: ({ microLamports }) => formatMicroLamports(microLamports),
+  rent_at_most: (money) => upTo(formatMoney(money)),
+  account_exists: () => t`nothing`,
+  token_accounts_of: ({ owners }) => `${t`token account`}: ${owners.join(', ')}`,
   until_nonce_used: () => t`valid until nonce is used`,
   nonce: ({ nonce }) => t`nonce ${nonce}`,
   recent_blockhash: () => t`recent blockhash`,
   blockhash: ({ blockhash }) => blockhash,
-  durable_nonce: () => t`durable nonce, no expiry`,
-  until: ({ at }) => t`until ${{ time: formatMoment(at) }}`,
-  landed_in_block: () => t`included in block`,
+  durable_nonce: () => t`no expiry`,
+  until: ({ at }) => formatMoment(at),
+  landed_in_block: () => t`executed`,
   block: ({ height }) => t`block ${height}`,
-  landed_in_slot: () => t`included in slot`,
+  landed_in_slot: () => t`executed`,
   slot: ({ height: slot }) => t`slot ${slot}`,
-  plain_transfer_within: ({ gas }) =>
-    t`${{ said: t`plain transfer` }}, within ${{ units: formatDigits(gas) }} gas`,
-  plain_transfer_with: ({ gas }) =>
-    t`${{ said: t`plain transfer` }}, with ${{ units: formatDigits(gas) }} gas`,
-  token_transfer_within: ({ gas }) =>
-    t`${{ said: t`one token transfer` }}, within ${{ units: formatDigits(gas) }} gas`,
-  token_transfer_with: ({ gas }) =>
-    t`${{ said: t`one token transfer` }}, with ${{ units: formatDigits(gas) }} gas`,
-  one_token_transfer: () => t`one token transfer`,
-  one_signed_transfer: () => t`one token transfer`,
-  one_memo: () => t`one memo`,
-  account_opened_if_missing: () => t`recipient’s token account opened`,
-  wallet_guards_at_most: ({ count }) => t`at most ${{ money: formatGuards(count) }}`,
+  plain_transfer_within: ({ gas }) => withGas(t`plain transfer`, upTo(formatDigits(gas))),
+  plain_transfer_with: ({ gas }) => withGas(t`plain transfer`, formatDigits(gas)),
+  token_transfer_within: ({ gas }) => withGas(t`token transfer`, upTo(formatDigits(gas))),
+  token_transfer_with: ({ gas }) => withGas(t`token transfer`, formatDigits(gas)),
+  one_token_transfer: () => t`token transfer`,
+  one_signed_transfer: () => t`token transfer`,
+  one_memo: () => t`memo`,
+  account_opened_if_missing: () => t`token account opened`,
+  wallet_guards_at_most: ({ count }) => upTo(formatGuards(count)),
   note: () => t`note without effect`,
-  memo_only: () => t`one memo`,
-  approval: () => t`one approval`,
+  memo_only: () => t`memo`,
+  approval: () => t`approval`,
   authorization_executed: () => t`only the payer’s authorization`,
   call: formatCall,
-  contract_call: ({ bytes, ...call }) =>
-    t`${{ bytes: formatNumber(bytes) }}-byte contract call (${{ name: formatCall(call) }})`,
-  another_call: (call) => t`another call (${{ name: formatCall(call) }})`,
+  contract_call: ({ bytes, ...call }) => `${t`call`} (${formatCall(call)}, ${formatBytes(bytes)})`,
+  another_call: (call) => `${t`another call`} (${formatCall(call)})`,
   unnamed_call: () => t`another call`,
   token_instruction: ({ program, ...instruction }) =>
     `${formatTokenInstruction(instruction)} (${program})`,
-  unknown_instruction: ({ program }) => t`unknown ${program} instruction`,
-  reverted: () => t`reverted`,
-  reverted_nothing_moved: () => t`reverted: nothing moved`,
-  reverted_nothing_allowed: () => t`reverted: nothing was allowed`,
+  unknown_instruction: ({ program }) => `${t`another instruction`} (${program})`,
+  reverted: () => t`failed`,
+  reverted_nothing_moved: () => t`failed: nothing moved`,
+  reverted_nothing_allowed: () => t`failed`,
   failed_nothing_moved: () => t`failed: nothing moved`,
   reviewed_transaction: () => t`reviewed transaction`,
-  reviewed_unreadable: ({ problem }) =>
-    t`Unreadable transaction: ${{ problem: formatDecodeProblem(problem) }}`,
-  not_payers_transaction: () => t`other than the payer’s transaction`,
-  readable_payment: () => t`fully readable payment`,
+  reviewed_unreadable: ({ problem }) => formatDecodeProblem(problem),
+  not_payers_transaction: () => t`another transaction`,
+  readable_payment: () => t`readable`,
 }
 
 export function formatGuards(count: number): string {

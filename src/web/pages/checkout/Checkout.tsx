@@ -198,7 +198,7 @@ async function openView(paymentId: string | undefined): Promise<View> {
     const [open] = await unfinishedPayments()
     return {
       name: 'details',
-      notice: open ? undefined : t`This browser does not have that payment.`,
+      notice: open ? undefined : t`Not found in this browser.`,
     }
   } catch {
     return { name: 'details', notice: t`Payment not opened. Reload the page.` }
@@ -220,7 +220,7 @@ function Unfinished() {
 
   const open = [
     ...entries.map((entry) => ({ ...entry, title: t`A payment is still open` })),
-    ...unconfirmed.map((entry) => ({ ...entry, title: t`Confirm that a payment is yours` })),
+    ...unconfirmed.map((entry) => ({ ...entry, title: t`Confirm this payment is yours` })),
   ]
   return open.map(({ id, state, title }) => (
     <Banner

@@ -54,9 +54,11 @@ async function breachOf(order: WalletPaymentIntent): Promise<string | undefined>
     formatWithSymbol(breach.capAtomic, order.asset),
     formatWithSymbol(breach.leftAtomic, order.asset),
   ]
-  return breach.limit === 'per_payment'
-    ? t`Your limit is ${cap} per payment. Change it in Settings.`
-    : t`Your limit is ${cap} in 24 hours, ${left} left. Change it in Settings.`
+  const limit =
+    breach.limit === 'per_payment'
+      ? t`Your limit is ${cap} per payment.`
+      : t`Your limit is ${cap} in 24 hours, ${left} left.`
+  return `${limit} ${t`Change it in Settings.`}`
 }
 
 export type DetailsProps = {

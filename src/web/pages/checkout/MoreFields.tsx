@@ -151,7 +151,7 @@ export function FeeField({ network, asset, value, onChoose, error, register }: F
           : unread
             ? t`Recent fees are unavailable. Choose Auto or Custom.`
             : tip && value.fee !== 'custom'
-              ? t`Priority fee ${tip}. Fee in total: up to ${cap}.`
+              ? t`Priority fee ${tip}. Total fee: up to ${cap}.`
               : t`Up to ${cap}.`}
       </p>
     </div>

@@ -48,7 +48,7 @@ export function WalletCode({
   if (!sample) {
     return (
       <p className="text-sm text-muted">
-        <Trans>Enter the recipient and the amount first.</Trans>
+        <Trans>Enter recipient and amount first.</Trans>
       </p>
     )
   }
@@ -80,11 +80,7 @@ export function WalletCode({
           {userError.body}
         </Banner>
       )}
-      <Field
-        error={problem}
-        hint={t`Pay from this address only.`}
-        label={t`The address you will pay from`}
-      >
+      <Field error={problem} hint={t`Pay from this address only.`} label={t`Your paying address`}>
         <WrappedInput onChange={(event) => setSender(event.target.value)} value={sender} />
       </Field>
       <Button busy={busy} onClick={() => void make()} variant="primary" wide>
@@ -129,7 +125,7 @@ function ShownCode({ made: { order, paymentId } }: { made: Made }) {
       {!paid && !unproven && (
         <QrCode
           className="mx-auto w-full max-w-64 border border-line"
-          label={t`Code for a wallet: pay ${amount} to ${recipient}`}
+          label={t`Wallet code: pay ${amount} to ${recipient}`}
           value={uri}
         />
       )}
@@ -142,7 +138,7 @@ function ShownCode({ made: { order, paymentId } }: { made: Made }) {
         ) : unproven ? (
           <Trans>A payment like this arrived. Show it and sign with the same wallet.</Trans>
         ) : (
-          <Trans>Scan it with your wallet. Check amount and address there.</Trans>
+          <Trans>Scan it. Check amount and address.</Trans>
         )}
       </p>
       <div className="flex flex-wrap justify-center gap-2">

@@ -124,17 +124,17 @@ describe.each(Object.keys(pages) as (keyof typeof pages)[])('%s', (mode) => {
     [
       'asset_keeps_part',
       {
-        en: ['USDC takes transfer fees', 'Of 1.5 USDC, only 1.485 USDC would arrive'],
-        es: ['USDC cobra una comisión por transferencia', 'De 1,5 USDC solo llegarían 1,485 USDC'],
-        'zh-CN': ['USDC 转账时会收取费用', '发送 1.5 USDC 只会到账 1.485 USDC'],
+        en: ['Only 1.485 USDC of 1.5 USDC would arrive', 'Choose another currency'],
+        es: ['Solo llegarían 1,485 USDC de 1,5 USDC', 'Elige otra moneda'],
+        'zh-CN': ['1.5 USDC 中只有 1.485 USDC 能到账', '请选择其他币种'],
       },
     ],
     [
       'program_account',
       {
-        en: ['Recipient is a program', 'lost'],
-        es: ['El destinatario es un programa', 'se pierde'],
-        'zh-CN': ['收款方是一个程序', '丢失'],
+        en: ['Recipient is no wallet', 'lost'],
+        es: ['El destinatario no es un monedero', 'se pierde'],
+        'zh-CN': ['收款方不是钱包', '丢失'],
       },
     ],
     [
@@ -148,9 +148,9 @@ describe.each(Object.keys(pages) as (keyof typeof pages)[])('%s', (mode) => {
     [
       'contract_gas_too_high',
       {
-        en: ['Recipient’s contract uses too much gas', '100,000 gas'],
-        es: ['El contrato del destinatario necesita demasiado gas', '100.000 de gas'],
-        'zh-CN': ['收款方的合约需要过多 gas', '100,000 gas'],
+        en: ['Recipient’s contract needs over 100,000 gas', 'Ask for another address'],
+        es: ['El contrato del destinatario necesita más de 100.000 de gas', 'Pide otra dirección'],
+        'zh-CN': ['收款方的合约需要超过 100,000 gas', '请索取其他地址'],
       },
     ],
   ])('%s reaches the payer with reason and figure in three languages', (code, texts) => {

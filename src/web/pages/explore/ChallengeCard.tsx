@@ -76,8 +76,8 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
             label={t`Version of x402`}
             onChange={(chosen) => setVersion(chosen === '1' ? 1 : 2)}
             options={[
-              { value: '2', label: t`x402 version 2` },
-              { value: '1', label: t`x402 version 1` },
+              { value: '2', label: t`x402 version ${{ version: 2 }}` },
+              { value: '1', label: t`x402 version ${{ version: 1 }}` },
             ]}
             value={version === 1 ? '1' : '2'}
           />
@@ -161,13 +161,12 @@ function UnreadableList({ list }: { list: PaymentChallenge['unreadable'] }) {
 
 function Raw({ version, value }: { version: Version; value: unknown }) {
   const { t } = useLingui()
+  const name = t`x402 version ${version}`
   return (
     <div className="min-w-0">
-      <p className="mb-1 text-xs text-muted">
-        {version === 2 ? <Trans>Version 2, header</Trans> : <Trans>Version 1, body</Trans>}
-      </p>
+      <p className="mb-1 text-xs text-muted">{name}</p>
       <div
-        aria-label={version === 2 ? t`Version 2, header` : t`Version 1, body`}
+        aria-label={name}
         className="max-h-96 overflow-auto rounded-lg bg-sunken px-4 py-3 font-mono text-[13px]"
         role="region"
         tabIndex={0}

@@ -43,6 +43,7 @@ export function PaymentOptionCard({ option, onPay, busy, first }: PaymentOptionC
   })
   const { network, asset } = usable
   const family = network && familyOf(network.network)
+  const amount = terms.amountAtomic.toString()
   const look = first ? 'primary' : 'secondary'
   return (
     <li className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3 px-5 py-4">
@@ -57,7 +58,7 @@ export function PaymentOptionCard({ option, onPay, busy, first }: PaymentOptionC
           />
         ) : (
           <span className="figures text-lg font-semibold break-all">
-            <Trans>{terms.amountAtomic.toString()} units, unknown currency</Trans>
+            <Trans>{amount} units, unknown currency</Trans>
           </span>
         )}
         <p className="mt-0.5 text-sm text-muted">
@@ -82,7 +83,7 @@ export function PaymentOptionCard({ option, onPay, busy, first }: PaymentOptionC
       <div className="flex flex-col gap-2 max-sm:w-full sm:items-end">
         {usable.ok && family && !account && (
           <Button icon={<Icon name="wallet" />} onClick={() => connect(family)} variant={look}>
-            <Trans>Connect to pay</Trans>
+            <Trans>Connect a wallet to pay</Trans>
           </Button>
         )}
         {usable.ok && account && (

@@ -79,7 +79,7 @@ export function useExplorer() {
         name: 'idle',
         notice: openElsewhere
           ? t`Open in another tab. Continue there, or close it.`
-          : t`This browser lacks the request.`,
+          : t`Not found in this browser.`,
       })
       if (openElsewhere && (await untilLetGo(id, gone.signal))) await open(id)
     }
@@ -125,7 +125,7 @@ export function useExplorer() {
       const isSameServer = new URL(request.url).origin === new URL(from.request.url).origin
       if (same && isSameServer && !hasRisen(choice.paymentOption, same))
         return await begin(request, { ...choice, paymentOption: same })
-      const notice = same && isSameServer ? t`Review the new price.` : t`Review the new terms.`
+      const notice = t`Review the new terms.`
       setView({ name: 'answer', request, result, at: Date.now(), notice })
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error)

@@ -28,7 +28,7 @@ export function ProofBox({ text, found, onText, many, accept }: ProofBoxProps) {
 
   async function read(file: File | undefined) {
     if (!file) return
-    if (file.size > MAX_FILE) return setUserError(t`Maximum: 2 MB.`)
+    if (file.size > MAX_FILE) return setUserError(t`Maximum: ${{ size: '2 MB' }}.`)
     setUserError(undefined)
     onText(await file.text())
   }

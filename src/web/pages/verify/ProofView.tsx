@@ -184,12 +184,14 @@ function CheckNote({ accepts }: { accepts: boolean }) {
 function ProofCard({ facts }: { facts: ProofFacts }) {
   const { networks } = useConfig()
   const network = networks.find((each) => each.network === facts.network)
+  const { version } = facts
+  const amount = facts.amountAtomic?.toString()
   const asset = network && facts.asset ? findAsset(network, facts.asset) : undefined
   return (
     <Card
       action={
         <Badge tone="info">
-          <Trans>x402 version {facts.version}</Trans>
+          <Trans>x402 version {version}</Trans>
         </Badge>
       }
       subtitle={<Trans>Decoded in this browser, not checked.</Trans>}
@@ -206,7 +208,7 @@ function ProofCard({ facts }: { facts: ProofFacts }) {
                 symbol={asset.symbol}
               />
             ) : (
-              <Trans>{facts.amountAtomic.toString()} units, unknown currency</Trans>
+              <Trans>{amount} units, unknown currency</Trans>
             )}
           </Fact>
         )}
@@ -238,7 +240,7 @@ function ProofCard({ facts }: { facts: ProofFacts }) {
         )}
       </Facts>
       <Banner className="mt-4" icon="shield" tone="neutral">
-        <Trans>Anyone who has an unused proof can submit it. Keep it secret.</Trans>
+        <Trans>Keep it secret: anyone can submit an unused proof.</Trans>
       </Banner>
     </Card>
   )

@@ -57,7 +57,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
     }))
     setBusy(false)
     const purpose = view.settled && receipt.resource !== null
-    const unknown = purpose ? t`Paid. The network does not show what for.` : view.undecided
+    const unknown = purpose ? t`Paid. Purpose unknown.` : view.undecided
     const undecided = view.absent ? t`Not found on your RPC endpoint.` : unknown
     // The chain has answered what the receipt's own bytes left open, except what the payment is for.
     const known = checks.filter(({ state, name }) => state !== 'open' || name === 'resource')

@@ -8,6 +8,7 @@ import { isPaymentId } from '#contract/payment.ts'
 import { Receipt } from '#contract/receipt.ts'
 import { decodeHeader, encodeHeader, MAX_HEADER_LENGTH } from '#x402/header.ts'
 import { readPayload, type PaymentPayload } from '#x402/payload.ts'
+import { formatNumber } from '../../locales/formats.ts'
 import { formatDecodeProblem } from '../../payment-intent/fact-values.ts'
 
 /** What a pasted text is, read in this browser alone. */
@@ -54,7 +55,7 @@ function fromCurl(text: string): Recognized {
 function fromHeader(text: string, url: string | null): Recognized {
   if (!BASE64ISH.test(text)) return nothingKnown()
   if (text.length > MAX_HEADER_LENGTH)
-    return problem(t`Maximum: ${MAX_HEADER_LENGTH} characters. This has ${text.length}.`, null)
+    return problem(t`Maximum: ${{ count: formatNumber(MAX_HEADER_LENGTH) }} characters.`, null)
   if (/[_-]/.test(text)) return problem(t`Use standard base64 (+ and /), not base64url.`, null)
   const decoded = decodeHeader(text)
   // JSON in base64 begins so; anything else was never meant as a header.

@@ -136,7 +136,7 @@ export function checkEmail(text: string): string | true {
 export function checkPriorityFee(text: string, native: Asset): string | true {
   const parsed = readAmount(text, native)
   if (!parsed.ok)
-    return text.trim() === '' ? t`Enter a value.` : describeProblem(parsed.problem, native)
+    return text.trim() === '' ? t`Enter an amount.` : describeProblem(parsed.problem, native)
   const most = parseAmount(MAX_PRIORITY_FEE, native.decimals)
   if (!most.ok || parsed.atomic <= most.atomic) return true
   const maximum = formatWithSymbol(most.atomic, native)
@@ -178,7 +178,7 @@ function describeProblem(
   problem: Exclude<ReadAmount, { ok: true }>['problem'],
   asset: Asset,
 ): string {
-  const { decimals, symbol } = asset
+  const { decimals } = asset
   const { point } = separators(numberLocale())
   switch (problem) {
     case 'ambiguous':
@@ -186,7 +186,7 @@ function describeProblem(
     case 'not_positive':
       return t`Enter more than 0.`
     case 'too_many_decimals':
-      return t`${symbol} has at most ${decimals} decimals.`
+      return t`Up to ${decimals} decimals.`
     case 'too_large':
       return t`The number is too large.`
     case 'not_a_decimal':

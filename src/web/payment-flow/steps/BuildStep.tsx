@@ -1,5 +1,5 @@
 import { t as words } from '@lingui/core/macro'
-import { Trans, useLingui } from '@lingui/react/macro'
+import { Trans } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
 import { shortAddress } from '#contract/known-address.ts'
 import { familyOf } from '#contract/network.ts'
@@ -49,7 +49,6 @@ export type BuildStepProps = {
 
 /** Before there is anything to review: it is being prepared, could not be, ran out of time, or was given up. */
 export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
-  const { t } = useLingui()
   const { order } = state
   const amount = amountOf(order)
   if (state.step === 'building') {
@@ -90,9 +89,7 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
       )}
       {state.step === 'expired_unsigned' && (
         <p className="mt-2 text-sm text-muted">
-          {state.reason === 'deadline'
-            ? t`Nothing was sent.`
-            : t`Nothing was sent. Switch back, or prepare it again.`}
+          <Trans>Nothing was sent.</Trans>
         </p>
       )}
       {state.step === 'cancelled' && (
@@ -191,10 +188,11 @@ function SlowNotice({ onChange }: Pick<BuildStepProps, 'onChange'>) {
     <>
       <p className="mt-4 text-sm text-muted" role="status">
         {paused ? (
-          <Trans>Paused, resuming automatically. Nothing was sent.</Trans>
+          <Trans>Paused, resuming automatically.</Trans>
         ) : (
-          slow && <Trans>The network is slow. Nothing was sent.</Trans>
-        )}
+          slow && <Trans>The network is slow.</Trans>
+        )}{' '}
+        {(slow || paused) && <Trans>Nothing was sent.</Trans>}
       </p>
       {(slow || paused) && (
         <Button className="mt-3" onClick={onChange}>

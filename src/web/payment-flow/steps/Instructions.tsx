@@ -41,10 +41,10 @@ const NAMES: Readonly<Record<string, MessageDescriptor>> = {
   owner: msg`owner`,
   payer: msg`paid by`,
   program: msg`program`,
-  gas: msg`gas units at most`,
-  maxFeePerGas: msg`a unit at most`,
-  maxPriorityFeePerGas: msg`of which the tip is`,
-  units: msg`compute units at most`,
+  gas: msg`gas limit`,
+  maxFeePerGas: msg`maximum per unit`,
+  maxPriorityFeePerGas: msg`priority fee`,
+  units: msg`compute unit limit`,
 }
 
 export type InstructionsProps = {
@@ -87,9 +87,7 @@ export function Instructions({ steps, bytes, fee }: InstructionsProps) {
               {free ? (
                 <Trans>Paid by another account.</Trans>
               ) : (
-                <Trans>
-                  fee <span className="font-mono text-[13px] text-ink">{most}</span>
-                </Trans>
+                <span className="font-mono text-[13px] text-ink">{most}</span>
               )}
             </p>
             {feeSteps.length > 0 && (

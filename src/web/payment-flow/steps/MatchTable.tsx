@@ -29,7 +29,7 @@ export function MatchTable({ match }: { match: Match }) {
         </Badge>
       </div>
       <p className="mt-0.5 text-sm text-muted">
-        <Trans>Compared with your request in this browser.</Trans>
+        <Trans>Compared with your request.</Trans>
       </p>
       <table className="mt-3 w-full text-sm">
         <caption className="sr-only">

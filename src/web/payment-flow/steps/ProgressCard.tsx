@@ -6,7 +6,7 @@ import { Icon, type IconName } from '../../ui/Icon.tsx'
 import { Spinner } from '../../ui/Spinner.tsx'
 import { StepHeading } from './Steps.tsx'
 
-/** The progress of a signed transaction or message, in words. */
+/** The progress of a signed transaction or message, in words. `body`: empty where the title says all. */
 export type Progress = { title: string; body: string; tone: Tone; icon: IconName; working: boolean }
 
 export type ProgressCardProps = {
@@ -38,7 +38,7 @@ export function ProgressCard({
         </span>
         <div className="min-w-0 flex-1">
           <StepHeading>{title}</StepHeading>
-          <p className="text-sm text-muted">{body}</p>
+          {body && <p className="text-sm text-muted">{body}</p>}
           {note}
         </div>
         {aside}

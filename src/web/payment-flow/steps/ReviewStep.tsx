@@ -89,8 +89,7 @@ export function ReviewStep({ run, state, onChange, summary }: ReviewStepProps) {
           tone="warn"
         >
           <Trans>
-            Prepared for <span className="font-mono text-[13px]">{order.sender}</span>. Switch back,
-            or change the payment.
+            Prepared for <span className="font-mono text-[13px]">{order.sender}</span>. Switch back.
           </Trans>
         </Banner>
       )}
@@ -256,7 +255,7 @@ function Verified({ simulation, seconds, closing }: VerifiedProps) {
             your RPC endpoint.
           </Trans>
         ) : simulation.state === 'running' ? (
-          <Trans>Decoded in this browser, simulating on your RPC endpoint.</Trans>
+          <Trans>Decoded in this browser, simulating.</Trans>
         ) : (
           <Trans>Decoded in this browser, not simulated.</Trans>
         )}{' '}

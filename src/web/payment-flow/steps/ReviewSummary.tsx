@@ -66,7 +66,7 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
       {!blocked && fee && (
         <Line name={t`Network fee`}>
           {fee.code === 'nothing' ? (
-            <Trans>None. Another account pays it.</Trans>
+            <Trans>Paid by another account.</Trans>
           ) : fee.code === 'at_most' ? (
             <Trans>up to {money(feeAtomic)}</Trans>
           ) : (

@@ -32,7 +32,7 @@ export function RunSteps({ run, state, onLeave, onOther, summary, children }: Ru
   const cancelled = (then: () => void) => () =>
     void run.cancel().then(() => run.state().step === 'cancelled' && then())
   const leave = cancelled(onLeave)
-  const { walletName } = state.order
+  const wallet = state.order.walletName
   switch (state.step) {
     case 'draft':
     case 'building':
@@ -65,7 +65,7 @@ export function RunSteps({ run, state, onLeave, onOther, summary, children }: Ru
           {children}
           {canReportCancelled(state) && (
             <Button className="no-print mt-4" onClick={() => void run.reportCancelled()}>
-              <Trans>Cancelled in {walletName}</Trans>
+              <Trans>Cancelled in {wallet}</Trans>
             </Button>
           )}
         </>
@@ -113,7 +113,7 @@ function WalletStep({ state, onChange }: WalletStepProps) {
           />
           {!order.asset.native && (
             <p className="figures text-sm text-muted">
-              <Trans>Some wallets show {units}, in the smallest unit.</Trans>
+              <Trans>Some wallets show {units} smallest units.</Trans>
             </p>
           )}
           <p className="mt-1">
@@ -167,11 +167,11 @@ export function RepeatRequest({ run, walletName }: { run: PaymentRun; walletName
       </Button>
       <p className="mt-2 text-sm text-muted" role="status">
         {asking === 'open' ? (
-          <Trans>Approve in {walletName}.</Trans>
+          <Trans>Approve in {walletName}</Trans>
         ) : asking === 'refused' ? (
           <Trans>{walletName} did not send it again.</Trans>
         ) : (
-          <Trans>You cannot pay twice: both requests have the same nonce.</Trans>
+          <Trans>Asking again cannot pay twice.</Trans>
         )}
       </p>
     </div>

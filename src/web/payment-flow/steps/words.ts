@@ -1,5 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { formatAmount } from '#contract/amount.ts'
+import { joinMessage } from '../../errors/row.ts'
 import type { OutgoingState, PaymentState } from '../machine.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { formatAmountText } from '../../ui/format-amount.ts'
@@ -39,16 +40,16 @@ export function describeState(state: Exclude<PaymentState, OutgoingState>): stri
       return t`Preparing the transaction.`
     case 'review':
       return state.review.verdict === 'blocked'
-        ? t`Blocked. Nothing was signed.`
+        ? joinMessage({ title: t`Blocked`, body: t`Nothing was sent.` })
         : state.review.simulation.state === 'running'
           ? ''
           : t`Ready to review.`
     case 'expired_unsigned':
-      return t`Expired. Nothing was sent.`
+      return joinMessage({ title: t`Expired`, body: t`Nothing was sent.` })
     case 'cancelled':
-      return t`Given up. Nothing was sent.`
+      return joinMessage({ title: t`Given up`, body: t`Nothing was sent.` })
     case 'awaiting_wallet':
-      return t`Approve in ${walletName}.`
+      return t`Approve in ${walletName}`
   }
 }
 
@@ -67,7 +68,7 @@ export function progressOf(state: OutgoingState): Progress {
     case 'broadcast':
       return {
         title: t`Sent`,
-        body: t`Waiting. You can close this page.`,
+        body: t`You can close this page.`,
         tone: 'info',
         icon: 'hourglass',
         working: true,
@@ -76,14 +77,14 @@ export function progressOf(state: OutgoingState): Progress {
       if (state.outcome === 'reverted')
         return {
           title: t`Payment failed`,
-          body: t`Failed. Waiting until that is final.`,
+          body: t`Waiting for finality.`,
           tone: 'warn',
           icon: 'warning',
           working: true,
         }
       return {
         title: state.landed ? t`In a block` : t`On its way`,
-        body: t`Payment sent. Confirming… You can close this page.`,
+        body: t`You can close this page.`,
         tone: 'info',
         icon: 'hourglass',
         working: true,
@@ -99,7 +100,7 @@ export function progressOf(state: OutgoingState): Progress {
     case 'finalized':
       return {
         title: t`Paid and finalized`,
-        body: t`The payment is final.`,
+        body: '',
         tone: 'good',
         icon: 'checkDouble',
         working: false,
@@ -107,7 +108,7 @@ export function progressOf(state: OutgoingState): Progress {
     case 'rolled_back':
       return {
         title: t`Dropped by a reorganization`,
-        body: t`It may be included again. Do not pay again.`,
+        body: joinSentences(t`It may be included again.`, t`Do not pay again.`),
         tone: 'bad',
         icon: 'back',
         working: true,
@@ -116,7 +117,7 @@ export function progressOf(state: OutgoingState): Progress {
       return state.reason === 'wallet_lost'
         ? {
             title: t`Checking whether it was sent`,
-            body: t`${walletName} did not answer. Do not pay again.`,
+            body: joinSentences(t`${walletName} did not answer.`, t`Do not pay again.`),
             tone: 'warn',
             icon: 'question',
             working: true,
@@ -126,7 +127,7 @@ export function progressOf(state: OutgoingState): Progress {
             body:
               state.reason === 'nonce_taken'
                 ? t`Pay again only if ${walletName} cancelled it.`
-                : t`Not visible yet. Do not pay again.`,
+                : joinSentences(t`Not visible yet.`, t`Do not pay again.`),
             tone: 'warn',
             icon: 'question',
             working: true,
@@ -156,13 +157,12 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>): Progress 
   const base = { tone: 'bad', icon: 'cross', working: false } as const
   const { walletName } = state.order
   const detail = state.detail ?? ''
-  const reason = detail || t`The transaction failed.`
   switch (state.reason) {
     case 'expired':
       return {
         ...base,
         title: t`Expired`,
-        body: t`Nothing was paid. You can pay again safely.`,
+        body: joinSentences(t`Nothing was paid.`, t`You can pay again safely.`),
       }
     case 'superseded':
       // A wallet that never answered may still have the request open, and choose another nonce for it.
@@ -174,21 +174,24 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>): Progress 
             ? t`Reject any open request in ${walletName} before you pay again.`
             : state.detail === null
               ? t`Pay again only if ${walletName} cancelled it.`
-              : t`The nonce was used. You can pay again safely.`,
+              : joinSentences(t`Nothing was paid.`, t`You can pay again safely.`),
       }
     case 'reverted':
       return {
         ...base,
         title: t`Rejected by the network`,
-        body: t`${reason} The recipient got nothing.`,
+        body: joinSentences(detail, t`The recipient got nothing.`),
       }
     case 'other':
       return {
         ...base,
         title: t`Another payment was confirmed`,
-        body: detail
-          ? t`${detail} Check your wallet before you pay again.`
-          : t`Check your wallet before you pay again.`,
+        body: joinSentences(detail, t`Check your wallet before you pay again.`),
       }
   }
+}
+
+/** `first`: a sentence, or nothing. */
+export function joinSentences(first: string, second: string): string {
+  return first ? `${first} ${second}` : second
 }

@@ -192,10 +192,10 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
   )
 }
 
-function Asking({ wallet: { name } }: { wallet: FoundWallet }) {
+function Asking({ wallet: { name: walletName } }: { wallet: FoundWallet }) {
   return (
     <p className="mt-3 text-sm text-muted">
-      <Trans>Approve in {name}.</Trans>
+      <Trans>Approve in {walletName}</Trans>
     </p>
   )
 }

@@ -120,7 +120,7 @@ async function simulateToken(
       reason:
         refusal.code === 'reverts'
           ? (refusal.answer ?? t`the token rejects it.`)
-          : t`the token would not transfer.`,
+          : t`the token rejects it.`,
     }
   }
   const { before, after } = simulation

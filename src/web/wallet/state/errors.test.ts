@@ -72,7 +72,7 @@ describe('every wallet signal has its meaning', () => {
 test('words name the wallet and say that nothing was sent only where that is certain', () => {
   expect(describeUserError('rejected', 'Phantom')).toEqual({
     code: 'REJECTED',
-    title: 'You cancelled in Phantom',
+    title: 'Cancelled in Phantom',
     body: 'Nothing was sent.',
   })
   for (const [, , signal, nothingSent] of rows) {

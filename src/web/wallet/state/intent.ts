@@ -31,7 +31,7 @@ export function toPaymentIntent(
 /** What differs between what was shown and what came back, for the payer. */
 export function firstDifference(rows: readonly MatchRow[]): string {
   const row = rows.find(({ ok }) => !ok)
-  if (!row) return t`its meaning differs.`
+  if (!row) return t`the transaction differs.`
   const [field, got, expected] = [
     i18n._(FIELD_NAMES[row.field]),
     formatMatchFact(row.got),

@@ -186,7 +186,7 @@ function OutcomeBanners({
           title={t`The answer got lost`}
           tone="warn"
         >
-          <Trans>Do not pay again. You can close this page.</Trans>
+          <Trans>Do not pay again.</Trans> <Trans>You can close this page.</Trans>
         </Banner>
       )}
       {restored && (
@@ -196,10 +196,7 @@ function OutcomeBanners({
           title={t`The payment service was restored from a backup`}
           tone="warn"
         >
-          <Trans>
-            Before you pay again, look for this payment among the transactions of the managed
-            wallet.
-          </Trans>
+          <Trans>Check the managed wallet’s transactions before you pay again.</Trans>
         </Banner>
       )}
       {failure && (
@@ -331,7 +328,7 @@ export function HostedCheckout({
   }, [signed, onSigned])
   const words =
     state.step === 'unknown'
-      ? t`No answer yet. Do not pay again.`
+      ? `${t`No answer yet.`} ${t`Do not pay again.`}`
       : state.step === 'sent'
         ? t`Sent.`
         : ''

@@ -131,7 +131,7 @@ export function HostedReview({ intent, signing, userError, onSign, onChange }: H
             size="lg"
             variant="primary"
           >
-            {signing ? t`Confirm in ${walletName}` : t`Sign and pay with ${walletName}`}
+            {signing ? t`Approve in ${walletName}` : t`Sign and pay with ${walletName}`}
           </Button>
         )}
         <Button disabled={signing} onClick={onChange} size="lg">

@@ -137,7 +137,7 @@ function Summary({ run }: { run: PaymentRun }) {
         symbol={order.asset.symbol}
       />
       <p className="mt-2 text-sm text-muted">
-        <Trans>from your account on {networkName}. You pay only the network fee now.</Trans>
+        <Trans>from your account on {networkName}.</Trans> <Trans>You pay the network fee.</Trans>
       </p>
       <p className="mt-2 text-sm text-muted">
         <Trans>
@@ -150,7 +150,6 @@ function Summary({ run }: { run: PaymentRun }) {
 
 /** How the transaction that lets Permit2 take an amount is doing. */
 function allowanceProgress(state: OutgoingState): Progress {
-  const { walletName } = state.order
   switch (state.step) {
     case 'signed':
     case 'broadcast':
@@ -182,10 +181,7 @@ function allowanceProgress(state: OutgoingState): Progress {
     case 'unknown':
       return {
         title: t`Checking whether it was sent`,
-        body:
-          state.reason === 'wallet_lost'
-            ? t`${walletName} did not answer. Check ${walletName}.`
-            : t`Not visible yet.`,
+        body: state.reason === 'wallet_lost' ? t`Check your wallet.` : t`Not visible yet.`,
         tone: 'warn',
         icon: 'question',
         working: true,

@@ -3,6 +3,7 @@ import { Trans } from '@lingui/react/macro'
 import { explorerLink } from '#contract/network.ts'
 import { useNetwork } from '../../../api/use-config.ts'
 import type { OutgoingState } from '../../../payment-flow/machine.ts'
+import { joinSentences } from '../../../payment-flow/steps/words.ts'
 import { ProgressCard, type Progress } from '../../../payment-flow/steps/ProgressCard.tsx'
 import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
@@ -76,13 +77,13 @@ function progressOf(state: OutgoingState, way: Way): Progress {
         : {
             ...waiting,
             title: t`Sent`,
-            body: t`Waiting. You can close this page.`,
+            body: t`You can close this page.`,
           }
     case 'submitted':
       return {
         ...waiting,
         title: state.landed ? t`In a block` : t`On its way`,
-        body: t`Waiting for confirmations.`,
+        body: t`You can close this page.`,
       }
     case 'confirmed':
       return {
@@ -95,7 +96,7 @@ function progressOf(state: OutgoingState, way: Way): Progress {
     case 'finalized':
       return {
         title: t`Paid and finalized`,
-        body: t`The payment is final.`,
+        body: '',
         tone: 'good',
         icon: 'checkDouble',
         working: false,
@@ -103,7 +104,7 @@ function progressOf(state: OutgoingState, way: Way): Progress {
     case 'rolled_back':
       return {
         title: t`Dropped by a reorganization`,
-        body: t`It may be included again. Do not pay again.`,
+        body: joinSentences(t`It may be included again.`, t`Do not pay again.`),
         tone: 'bad',
         icon: 'back',
         working: true,
@@ -111,12 +112,14 @@ function progressOf(state: OutgoingState, way: Way): Progress {
     case 'unknown':
       return {
         title: t`Payment pending`,
-        body:
+        body: joinSentences(
           state.reason === 'wallet_lost'
-            ? t`${walletName} did not answer. Do not pay again.`
+            ? t`${walletName} did not answer.`
             : bySeller
-              ? t`The seller may still use your signature. Do not pay again.`
-              : t`Not visible yet. Do not pay again.`,
+              ? t`The seller may still use your signature.`
+              : t`Not visible yet.`,
+          t`Do not pay again.`,
+        ),
         tone: 'warn',
         icon: 'question',
         working: true,
@@ -140,18 +143,18 @@ function failureOf(state: Extract<OutgoingState, { step: 'failed' }>, bySeller: 
     return {
       ...failed,
       title: t`Rejected by the network`,
-      body: t`The seller got nothing.`,
+      body: t`The recipient got nothing.`,
     }
   return bySeller
     ? {
         ...failed,
         tone: 'neutral',
         title: t`Signature expired unused`,
-        body: t`Nothing was paid. You can pay again safely.`,
+        body: joinSentences(t`Nothing was paid.`, t`You can pay again safely.`),
       }
     : {
         ...failed,
         title: t`Expired`,
-        body: t`Nothing was paid. You can pay again safely.`,
+        body: joinSentences(t`Nothing was paid.`, t`You can pay again safely.`),
       }
 }

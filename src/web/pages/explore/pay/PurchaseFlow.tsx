@@ -161,7 +161,7 @@ function DeliveryCard({
         <ResponseCard answer={result.answer} url={url} title={<Trans>Payment pending</Trans>}>
           {view.waits ? (
             <p className="mb-4 text-sm text-muted">
-              <Trans>The server is waiting. Trying again automatically.</Trans>
+              <Trans>Trying again automatically.</Trans>
             </p>
           ) : (
             <UndeliveredBanner view={view} />
@@ -179,13 +179,7 @@ function DeliveryCard({
         <ResponseCard
           answer={result.answer}
           url={url}
-          title={
-            isPaid(state) ? (
-              <Trans>You paid, the server answered {delivery.status}</Trans>
-            ) : (
-              <Trans>The server answered {delivery.status}</Trans>
-            )
-          }
+          title={isPaid(state) ? <Trans>Paid, not delivered</Trans> : <Trans>Not delivered</Trans>}
         >
           {storage}
           <UndeliveredBanner view={view} />
@@ -301,7 +295,7 @@ function ProofCard({ view }: { view: PurchaseView }) {
       </StepHeading>
       <p className="mt-1 text-sm text-muted">
         {signing ? (
-          <Trans>Approve in {walletName}.</Trans>
+          <Trans>Approve in {walletName}</Trans>
         ) : (
           <Trans>Free proof of your payment.</Trans>
         )}
@@ -328,11 +322,7 @@ function ProofCard({ view }: { view: PurchaseView }) {
         onClick={sign}
         variant="primary"
       >
-        {userError ? (
-          <Trans>Sign again with {walletName}</Trans>
-        ) : (
-          <Trans>Sign the proof with {walletName}</Trans>
-        )}
+        <Trans>Sign with {walletName}</Trans>
       </Button>
     </Card>
   )

@@ -124,6 +124,7 @@ export function RelayLimits() {
 }
 
 function useWords({ cause }: Unanswered, host: string): { title: ReactNode; body: ReactNode } {
+  const size = '512 KB'
   switch (cause) {
     case 'cors':
       return {
@@ -138,7 +139,7 @@ function useWords({ cause }: Unanswered, host: string): { title: ReactNode; body
     case 'too_large':
       return {
         title: <Trans>Response too large</Trans>,
-        body: <Trans>Maximum: 512 KB.</Trans>,
+        body: <Trans>Maximum: {size}.</Trans>,
       }
     case 'relay':
       return {
@@ -153,7 +154,7 @@ function useWords({ cause }: Unanswered, host: string): { title: ReactNode; body
     case 'redirected':
       return {
         title: <Trans>Redirected</Trans>,
-        body: <Trans>{host} redirects elsewhere. Nothing was sent to the new address.</Trans>,
+        body: <Trans>Nothing was sent to the new address.</Trans>,
       }
     case 'broken_off':
       return { title: <Trans>The answer got lost</Trans>, body: null }

@@ -41,7 +41,6 @@ export function settleProgress(state: OutgoingState): Progress {
 }
 
 function collectProgress(state: OutgoingState): Progress {
-  const { walletName } = state.order
   switch (state.step) {
     case 'confirmed':
     case 'finalized':
@@ -79,10 +78,7 @@ function collectProgress(state: OutgoingState): Progress {
     case 'unknown':
       return {
         title: t`Checking the chain`,
-        body:
-          state.reason === 'wallet_lost'
-            ? t`${walletName} did not answer. Check ${walletName}.`
-            : t`Not visible yet. It may still be executed.`,
+        body: state.reason === 'wallet_lost' ? t`Check your wallet.` : t`Not visible yet.`,
         tone: 'warn',
         icon: 'question',
         working: true,
@@ -90,7 +86,7 @@ function collectProgress(state: OutgoingState): Progress {
     default:
       return {
         title: t`On its way`,
-        body: t`Waiting for the payment.`,
+        body: t`You can close this page.`,
         tone: 'info',
         icon: 'hourglass',
         working: true,
@@ -104,7 +100,7 @@ function noteProgress(state: OutgoingState): Progress {
     case 'finalized':
       return {
         title: t`Acknowledged`,
-        body: t`Receipt on the chain.`,
+        body: '',
         tone: 'good',
         icon: 'checkDouble',
         working: false,
@@ -120,7 +116,7 @@ function noteProgress(state: OutgoingState): Progress {
     default:
       return {
         title: t`On its way`,
-        body: t`Waiting for the receipt.`,
+        body: t`You can close this page.`,
         tone: 'info',
         icon: 'hourglass',
         working: true,
