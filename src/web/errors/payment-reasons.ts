@@ -235,7 +235,7 @@ export const senderReasons: Readonly<Record<SenderReason['code'], ErrorRow>> = {
   },
   sender_is_program_account: {
     ...change,
-    title: msg`Paying account is no wallet`,
+    title: msg`Paying account is not a wallet`,
     unsent: true,
     body: msg`Pay with another wallet.`,
   },

@@ -7,7 +7,7 @@ const change = { who: 'you', action: 'change', retry: 'after_change' } as const
 /** Nobody can sign for such an address. */
 const noWallet = {
   ...change,
-  title: msg`Recipient is no wallet`,
+  title: msg`Recipient is not a wallet`,
   unsent: true,
   body: msg`Money sent there is lost. Ask for another address.`,
 } as const
@@ -22,7 +22,7 @@ export const recipientReasons: Readonly<Record<RecipientReason['code'], ErrorRow
   },
   not_an_address: {
     ...change,
-    title: msg`Recipient is no address`,
+    title: msg`Recipient is not an address`,
     unsent: true,
     body: msg`Paste the whole address.`,
   },

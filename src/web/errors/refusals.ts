@@ -133,7 +133,7 @@ export const refusals = {
   hosted_signer: {
     ...hosted,
     action: 'sign_in',
-    title: msg`Wallet is no operator`,
+    title: msg`Wallet is not an operator`,
     unsent: true,
     body: msg`Use an operator wallet.`,
   },

@@ -132,7 +132,7 @@ describe.each(Object.keys(pages) as (keyof typeof pages)[])('%s', (mode) => {
     [
       'program_account',
       {
-        en: ['Recipient is no wallet', 'lost'],
+        en: ['Recipient is not a wallet', 'lost'],
         es: ['El destinatario no es un monedero', 'se pierde'],
         'zh-CN': ['收款方不是钱包', '丢失'],
       },
