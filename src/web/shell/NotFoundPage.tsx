@@ -13,10 +13,10 @@ export function NotFoundPage() {
       />
       <div className="flex gap-2">
         <Link className={buttonClass({ variant: 'primary' })} to={pathTo('overview', {})}>
-          <Trans>Go to the overview</Trans>
+          <Trans>Overview</Trans>
         </Link>
         <Link className={buttonClass()} to={pathTo('payments', {})}>
-          <Trans>Find a payment</Trans>
+          <Trans>Payments</Trans>
         </Link>
       </div>
     </>

@@ -26,7 +26,7 @@ export function SignedIn({ skeleton, invitation, children }: SignedInProps) {
     <Card>
       <SessionEnded />
       <EmptyState action={<SignIn />} icon="wallet" title={invitation}>
-        <Trans>You sign a short text. No money moves.</Trans>
+        <Trans>You sign a text. No money moves.</Trans>
       </EmptyState>
     </Card>
   )

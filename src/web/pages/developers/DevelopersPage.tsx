@@ -46,7 +46,7 @@ function Content({ viewer }: { viewer: Viewer }) {
       <div className="grid gap-4">
         <Card>
           <EmptyState icon="shield" title={<Trans>Operators only</Trans>}>
-            <Trans>Sign in with an operator wallet.</Trans>
+            <Trans>Use an operator wallet.</Trans>
           </EmptyState>
         </Card>
         {example}
@@ -72,7 +72,7 @@ const LOW = 0.2
 function QuotaCard() {
   const { t } = useLingui()
   const quota = useQuota()
-  const pause = usePauseSeconds()
+  const seconds = usePauseSeconds()
   const now = useSeconds()
   const left = quota && remainingAt(quota, now)
   const share = quota && left !== undefined ? left / quota.limit : 0
@@ -80,7 +80,7 @@ function QuotaCard() {
   const refill = formatNumber(Math.max(1, Math.round((quota?.limit ?? 0) / 60)))
   return (
     <Card subtitle={<Trans>Shared by all users.</Trans>} title={<Trans>API quota</Trans>}>
-      {pause > 0 && (
+      {seconds > 0 && (
         // The banner at the top announces the pause once; this one counts down, and is not read out
         // every second.
         <Banner
@@ -89,9 +89,7 @@ function QuotaCard() {
           title={<Trans>Requests paused</Trans>}
           tone="warn"
         >
-          <Trans>
-            Paused for <span className="figures">{pause}</span> s.
-          </Trans>
+          <Trans>Rate limit reached. Resuming in {seconds} s.</Trans>
         </Banner>
       )}
       {quota && left !== undefined ? (
@@ -103,11 +101,11 @@ function QuotaCard() {
             </span>
           </p>
           <div
-            aria-label={t`Requests left`}
+            aria-label={t`API quota`}
             aria-valuemax={quota.limit}
             aria-valuemin={0}
             aria-valuenow={left}
-            aria-valuetext={t`${shown} of ${limit}`}
+            aria-valuetext={t`${shown} of ${{ total: limit }}`}
             className="forced-edge mt-3 h-2 overflow-hidden rounded-full bg-neutral-soft"
             role="meter"
           >
@@ -122,7 +120,7 @@ function QuotaCard() {
           <p className="mt-3 text-xs text-muted">
             {share < LOW && (
               <>
-                <Trans>Nearly used up. Payments go first.</Trans>{' '}
+                <Trans>Payments go first.</Trans>{' '}
               </>
             )}
             <Trans>Refills {refill} per second</Trans>
@@ -130,7 +128,7 @@ function QuotaCard() {
         </>
       ) : (
         <p className="text-sm text-muted">
-          <Trans>Not known yet.</Trans>
+          <Trans>Not known</Trans>
         </p>
       )}
     </Card>

@@ -51,7 +51,7 @@ export function PeoplePage() {
           ) : (
             <Card>
               <EmptyState icon="people" title={<Trans>Owners only</Trans>}>
-                <Trans>Sign in with an owner’s wallet.</Trans>
+                <Trans>Use an owner’s wallet.</Trans>
               </EmptyState>
             </Card>
           )

@@ -65,13 +65,13 @@ export function SessionSettings() {
             <Fact name={<Trans>Sees</Trans>}>
               {session.role !== null ? (
                 <Badge tone="info">
-                  <Trans>All merchant payments</Trans>
+                  <Trans>All merchant wallets</Trans>
                 </Badge>
               ) : (
-                <Trans>Payments of these wallets</Trans>
+                <Trans>Your wallets</Trans>
               )}
             </Fact>
-            <Fact name={<Trans>Signed in until</Trans>}>
+            <Fact name={<Trans>Expires</Trans>}>
               <Time at={session.expiresAt} look="full" />
             </Fact>
           </Facts>
@@ -139,7 +139,7 @@ function OtherSessions() {
       {error && <p className="mt-1 text-sm text-muted">{describeError(error).title}</p>}
       {others?.length === 0 && (
         <p className="mt-1 text-sm text-muted">
-          <Trans>No other sessions.</Trans>
+          <Trans>None</Trans>
         </p>
       )}
       {others && others.length > 0 && (
