@@ -293,7 +293,7 @@ test('the payee sees that nobody’s word is behind a payment, and the payer sig
   await expect(shop.page.getByText('Winter tea · ORD-66')).toBeVisible()
   await expectAccessible(shop.page, 'unmatched: to be matched')
   await assign.click()
-  const dialog = shop.page.getByRole('dialog', { name: text('Assign to an order?') })
+  const dialog = shop.page.getByRole('dialog', { name: text('Assign') })
   await expect(dialog.getByText(text('The order stays unpaid.'))).toBeVisible()
   await expect(dialog.getByText('ORD-66', { exact: true })).toBeVisible()
   await expectAccessible(shop.page, 'unmatched: to be assigned')

@@ -2,7 +2,7 @@ import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
 import { downloaded, signIn, signInByApi } from './seller.ts'
-import { startingWith, text, textLike } from './text.ts'
+import { text, textLike } from './text.ts'
 
 test('a key is made, shown once, works, is rotated with a countdown, and deleted by its name', async ({
   net,

@@ -51,7 +51,7 @@ test('the skip link is the first stop and leads to the page; links move title an
   await page.goto('/')
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   await page.keyboard.press('Tab')
-  const skip = page.getByRole('button', { name: text('Skip to the page') })
+  const skip = page.getByRole('button', { name: text('Skip to content') })
   await expect(skip).toBeFocused()
   await expect(skip).toBeInViewport()
   await page.keyboard.press('Enter')

@@ -11,7 +11,7 @@ export function NotSetUp({ problem }: { problem: string }) {
       <h1 className="text-xl font-semibold">
         <Trans>Dashboard not set up</Trans>
       </h1>
-      <Card title={<Trans>What is missing</Trans>}>
+      <Card>
         <p className="text-sm text-muted" role="alert">
           {problem}
         </p>

@@ -45,7 +45,7 @@ export function Shell({ title, search, children }: ShellProps) {
         onClick={() => main.current?.focus()}
         type="button"
       >
-        <Trans>Skip to the page</Trans>
+        <Trans>Skip to content</Trans>
       </button>
       <div className="lg:grid lg:grid-cols-[232px_minmax(0,1fr)] print:block">
         <aside className="no-print sticky top-0 hidden h-dvh flex-col border-e border-line bg-sunken px-3 py-5 lg:flex">

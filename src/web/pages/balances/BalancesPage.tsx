@@ -80,7 +80,7 @@ export function BalancesPage() {
   return (
     <div className="mx-auto max-w-[1080px]">
       <PageHeader title={t`Balances`} />
-      <SignedIn invitation={<Trans>Sign in to see this page</Trans>} skeleton={<PageSkeleton />}>
+      <SignedIn skeleton={<PageSkeleton />}>
         {() =>
           hasRole(role, 'viewer') ? (
             <Wallets />

@@ -45,10 +45,7 @@ export function CustomerPage() {
       >
         <Icon name="arrowLeft" /> <Trans>Customers</Trans>
       </Link>
-      <SignedIn
-        invitation={<Trans>Sign in to see this page</Trans>}
-        skeleton={<Skeleton className="h-76 rounded-xl" />}
-      >
+      <SignedIn skeleton={<Skeleton className="h-76 rounded-xl" />}>
         {() => (member && parsed.ok ? <Known wallet={parsed.address} /> : <Unknown />)}
       </SignedIn>
     </>

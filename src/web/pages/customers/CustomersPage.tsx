@@ -46,10 +46,7 @@ export function CustomersPage() {
   return (
     <>
       <PageHeader title={<Trans>Customers</Trans>} />
-      <SignedIn
-        invitation={<Trans>Sign in to see this page</Trans>}
-        skeleton={<Skeleton className="h-76 rounded-xl" />}
-      >
+      <SignedIn skeleton={<Skeleton className="h-76 rounded-xl" />}>
         {() =>
           member ? (
             <Customers />

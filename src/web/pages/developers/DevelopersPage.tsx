@@ -26,10 +26,7 @@ export function DevelopersPage() {
   return (
     <>
       <PageHeader title={<Trans>Developers</Trans>} />
-      <SignedIn
-        invitation={<Trans>Sign in to see this page</Trans>}
-        skeleton={<Skeleton className="h-76 rounded-xl" />}
-      >
+      <SignedIn skeleton={<Skeleton className="h-76 rounded-xl" />}>
         {(viewer) => <Content viewer={viewer} />}
       </SignedIn>
     </>
@@ -77,7 +74,6 @@ function QuotaCard() {
   const left = quota && remainingAt(quota, now)
   const share = quota && left !== undefined ? left / quota.limit : 0
   const [shown, limit] = [formatNumber(left ?? 0), formatNumber(quota?.limit ?? 0)]
-  const refill = formatNumber(Math.max(1, Math.round((quota?.limit ?? 0) / 60)))
   return (
     <Card subtitle={<Trans>Shared by all users.</Trans>} title={<Trans>API quota</Trans>}>
       {seconds > 0 && (
@@ -117,14 +113,11 @@ function QuotaCard() {
               style={{ width: `${Math.max(share * 100, left > 0 ? 1 : 0)}%` }}
             />
           </div>
-          <p className="mt-3 text-xs text-muted">
-            {share < LOW && (
-              <>
-                <Trans>Payments go first.</Trans>{' '}
-              </>
-            )}
-            <Trans>Refills {refill} per second</Trans>
-          </p>
+          {share < LOW && (
+            <p className="mt-3 text-xs text-muted">
+              <Trans>Payments go first.</Trans>
+            </p>
+          )}
         </>
       ) : (
         <p className="text-sm text-muted">

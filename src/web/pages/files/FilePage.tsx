@@ -162,7 +162,7 @@ function PaymentOptions({ file: { prices, withdrawn } }: { file: OpenedFile }) {
           {signedIn ? (
             <Trans>Not bought with this wallet</Trans>
           ) : (
-            <Trans>Bought before? Sign in with the wallet that paid.</Trans>
+            <Trans>Bought before? Use the wallet that paid.</Trans>
           )}
         </p>
         {!signedIn && (

@@ -40,9 +40,7 @@ export function InvoicePage() {
       >
         <Icon name="arrowLeft" /> <Trans>Invoices</Trans>
       </Link>
-      <SignedIn invitation={<Trans>Sign in to see this page</Trans>} skeleton={<PageSkeleton />}>
-        {() => <InvoiceDocument />}
-      </SignedIn>
+      <SignedIn skeleton={<PageSkeleton />}>{() => <InvoiceDocument />}</SignedIn>
     </div>
   )
 }

@@ -54,7 +54,7 @@ export function InvoicesPage() {
         }
         title={t`Invoices`}
       />
-      <SignedIn invitation={<Trans>Sign in to see this page</Trans>} skeleton={<PageSkeleton />}>
+      <SignedIn skeleton={<PageSkeleton />}>
         {() =>
           role === null ? (
             <Card>

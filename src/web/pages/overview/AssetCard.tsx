@@ -115,26 +115,26 @@ function AssetFigures({ asset, days }: { asset: AssetSummary; days: number }) {
           {...sums('receivedAtomic')}
           asset={asset}
           name={<Trans>Received</Trans>}
-          note={<Count count={asset.receivedCount} />}
+          note={<Count total={asset.receivedCount} />}
         />
         <MoneyFigure
           {...sums('sentAtomic')}
           asset={asset}
           name={<Trans context="money">Sent</Trans>}
-          note={<Count count={asset.sentCount} />}
+          note={<Count total={asset.sentCount} />}
         />
         <MoneyFigure
           {...sums('refundedAtomic')}
           asset={asset}
           name={<Trans>Refunded</Trans>}
-          note={<Count count={asset.refundedCount} />}
+          note={<Count total={asset.refundedCount} />}
         />
         {(refundsReceivedCount > 0 || previous.refundsReceivedAtomic !== '0') && (
           <MoneyFigure
             {...sums('refundsReceivedAtomic')}
             asset={asset}
             name={<Trans>Refunds received</Trans>}
-            note={<Count count={refundsReceivedCount} />}
+            note={<Count total={refundsReceivedCount} />}
           />
         )}
         {(feesAtomic !== '0' || previous.feesAtomic !== '0' || isNative(networks, asset)) && (
@@ -383,8 +383,8 @@ function NoFigure() {
   )
 }
 
-function Count({ count }: { count: number }) {
-  return <Plural one="# payment" other="# payments" value={count} />
+function Count({ total }: { total: number }) {
+  return <Plural one="# payment" other="# payments" value={total} />
 }
 
 /** All of them is told only when it is all of them. */

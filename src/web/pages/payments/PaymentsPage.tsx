@@ -23,7 +23,7 @@ export function PaymentsPage() {
   return (
     <>
       <PageHeader title={<Trans>Payments</Trans>} />
-      <SignedIn invitation={<Trans>Sign in to see this page</Trans>} skeleton={<ListSkeleton />}>
+      <SignedIn skeleton={<ListSkeleton />}>
         {(viewer) => (
           <>
             <Views filter={filter} />

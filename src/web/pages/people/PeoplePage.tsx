@@ -38,10 +38,7 @@ export function PeoplePage() {
   return (
     <>
       <PageHeader title={<Trans>People</Trans>} />
-      <SignedIn
-        invitation={<Trans>Sign in to see this page</Trans>}
-        skeleton={<Skeleton className="h-76 rounded-xl" />}
-      >
+      <SignedIn skeleton={<Skeleton className="h-76 rounded-xl" />}>
         {() =>
           owner ? (
             <div className="grid gap-4">

@@ -46,7 +46,7 @@ export function ProductsPage() {
         title={t`Products`}
       />
       <SalesTabs />
-      <SignedIn invitation={<Trans>Sign in to see this page</Trans>} skeleton={<PageSkeleton />}>
+      <SignedIn skeleton={<PageSkeleton />}>
         {() =>
           role === null ? (
             <Card>

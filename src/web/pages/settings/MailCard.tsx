@@ -118,7 +118,7 @@ function CodeForm({ address }: { address: string }) {
           )
         }
         hint={<Trans>Sent to {address}.</Trans>}
-        label={<Trans>Code from the email</Trans>}
+        label={<Trans>Code</Trans>}
       >
         <Input
           autoComplete="one-time-code"

@@ -43,7 +43,9 @@ export function SessionSettings() {
   return (
     <Card title={<Trans>Sessions</Trans>}>
       {state.kind === 'loading' && <Skeleton className="h-16" />}
-      {state.kind === 'failed' && <NotKnown reason={describeError(state.error).title} />}
+      {state.kind === 'failed' && (
+        <p className="text-sm text-muted">{describeError(state.error).title}</p>
+      )}
       {state.kind === 'known' && !session && (
         <>
           <p className="mb-4 text-sm text-muted">
@@ -89,14 +91,6 @@ export function SessionSettings() {
         </>
       )}
     </Card>
-  )
-}
-
-function NotKnown({ reason }: { reason: string }) {
-  return (
-    <p className="text-sm text-muted">
-      <Trans>{reason}. Sign-in status unknown.</Trans>
-    </p>
   )
 }
 

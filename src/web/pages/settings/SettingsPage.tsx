@@ -215,10 +215,7 @@ function SpendingCaps() {
     })),
   )
   return (
-    <Card
-      subtitle={<Trans>Pending payments are included.</Trans>}
-      title={<Trans>Spending limits</Trans>}
-    >
+    <Card title={<Trans>Spending limits</Trans>}>
       <div className="divide-y divide-line">
         {assets.map(({ network, asset, key }) => (
           <fieldset className="py-4 first:pt-0 last:pb-0" key={key}>
@@ -235,7 +232,6 @@ function SpendingCaps() {
                 <Button
                   onClick={() => {
                     const undo = setCap(key, {})
-                    const { symbol } = asset
                     toast(t`No limit`, { undo })
                   }}
                   size="sm"

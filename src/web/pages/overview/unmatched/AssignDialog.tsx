@@ -69,7 +69,7 @@ export function AssignDialog({
       }
       onClose={onClose}
       open
-      title={<Trans>Assign to an order?</Trans>}
+      title={<Trans>Assign</Trans>}
     >
       <Banner role="note" tone="warn">
         <Trans>The order stays unpaid.</Trans>
