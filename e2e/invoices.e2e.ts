@@ -96,7 +96,7 @@ test('a seller makes a product and an invoice of it, a buyer pays, and it is pai
   const invoicePath = new URL(page.url()).pathname
   await page.goto(`/customers/${visitor.ethereum.address}`)
   await page.getByRole('button', { name: text('Delete personal data') }).click()
-  await expect(dialog).toContainText('lose customer details')
+  await expect(dialog).toContainText('lose name, email and address')
   await dialog.getByRole('button', { name: text('Delete personal data') }).click()
   await expect(dialog).toHaveCount(0)
   await page.goto(invoicePath)

@@ -45,7 +45,7 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
   // When a filter is removed, the control that takes its place gets the focus.
   const filters = page.getByRole('search').getByRole('list', { name: text('Filters') })
   await filters
-    .getByRole('button', { name: /remove/ })
+    .getByRole('button', { name: /Remove/ })
     .first()
     .press('Enter')
   await expect(page).not.toHaveURL(/status=/)

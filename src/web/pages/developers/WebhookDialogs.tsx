@@ -60,7 +60,7 @@ export function CreateWebhookDialog({ onClose, onMade }: Made) {
         <fieldset>
           <legend className="mb-2 text-sm font-medium">{t`Events`}</legend>
           <p className="mb-2 text-sm text-muted">
-            <Trans>None means all.</Trans>
+            <Trans>Choose none for all.</Trans>
           </p>
           <div className="grid gap-2 sm:grid-cols-2">
             {WEBHOOK_TYPES.map((type) => (

@@ -253,7 +253,7 @@ function Shape({ shape, onChange }: { shape: FileShape; onChange: (shape: FileSh
           </Field>
           <Checkbox
             checked={shape.mark}
-            label={<Trans>UTF-8 mark</Trans>}
+            label={<Trans>Add UTF-8 mark</Trans>}
             onChange={(event) => onChange({ ...shape, mark: event.target.checked })}
           />
         </>
