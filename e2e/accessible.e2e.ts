@@ -102,7 +102,7 @@ test('on a phone a seller’s figures stay in their columns, and the buttons of 
 
   await page.goto('/invoices')
   await page.getByRole('button', { name: text('New invoice') }).click()
-  const save = page.getByRole('dialog').getByRole('button', { name: text('Save') })
+  const save = page.getByRole('dialog').getByRole('button', { name: text('Save draft') })
   await expect(save).toBeInViewport({ ratio: 1 })
 })
 

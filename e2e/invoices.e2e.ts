@@ -48,7 +48,7 @@ test('a seller makes a product and an invoice of it, a buyer pays, and it is pai
   await dialog.getByLabel(text('Quantity')).fill('3')
   await dialog.getByLabel(text('Tax rate')).fill('10')
   await expectAccessible(page, 'invoices: new one')
-  await dialog.getByRole('button', { name: text('Save') }).click()
+  await dialog.getByRole('button', { name: text('Save draft') }).click()
   await page.getByRole('button', { name: text('Issue invoice') }).click()
   await dialog.getByRole('button', { name: text('Issue invoice') }).click()
   const heading = page.getByRole('heading', { level: 1 })

@@ -327,7 +327,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
   invoice: async (page, net) => {
     await scenes['invoice-new']?.(page, net)
     const dialog = page.getByRole('dialog')
-    await dialog.getByRole('button', { name: text('Save') }).click()
+    await dialog.getByRole('button', { name: text('Save draft') }).click()
     await page.getByRole('button', { name: text('Issue invoice') }).click()
     await dialog.getByRole('button', { name: text('Issue invoice') }).click()
     await page.getByText(text('Pay at')).waitFor()

@@ -78,7 +78,7 @@ export function InvoiceDialog({
             <Trans>Cancel</Trans>
           </Button>
           <Button busy={formState.isSubmitting} form={id} type="submit" variant="primary">
-            <Trans>Save</Trans>
+            <Trans>Save draft</Trans>
           </Button>
         </>
       }

@@ -139,10 +139,10 @@ function UsesField({ form: { control, setValue } }: FormProps) {
   return (
     <div>
       <p aria-hidden className="mb-1.5 text-sm font-medium">
-        {t`Payments`}
+        {t`Number of payments`}
       </p>
       <Segmented
-        label={t`Payments`}
+        label={t`Number of payments`}
         onChange={(value) => setValue('uses', value)}
         options={[
           { value: 'one', label: t`One payment` },

@@ -46,7 +46,7 @@ function Welcome() {
             <Trans>Pay</Trans>
           </Link>
         </Way>
-        <Way icon="payments" title={<Trans>Payments</Trans>}>
+        <Way icon="payments" title={<Trans>See your payments</Trans>}>
           <SignIn look="secondary" />
         </Way>
       </div>

@@ -164,7 +164,7 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
             </p>
             {candidates.length === 0 ? (
               <p className="mt-1 text-sm text-muted">
-                <Trans>None</Trans>
+                <Trans>Nothing found</Trans>
               </p>
             ) : (
               <ul className="mt-2 grid gap-3">
