@@ -29,7 +29,7 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
     await route.abort()
   })
   await page.reload()
-  await expect(page.getByRole('status', { name: text('Loading payments') })).toBeVisible()
+  await expect(page.getByRole('status', { name: text('Loading') })).toBeVisible()
   await expectAccessible(page, 'payments: loading')
   held.resolve()
   await expect(page.getByText(text('Server unreachable'))).toBeVisible({
@@ -175,7 +175,7 @@ test('a page whose server is silent for three seconds says so, and goes on when 
     await answered.promise
     await route.fallback()
   })
-  const silent = page.getByText(text('The server has not answered yet. Still trying.'))
+  const silent = page.getByText(text('The server has not answered yet.'))
   for (const path of ['/pay/111111111111', '/file/111111111111', '/pay']) {
     await page.goto(path)
     await expect(silent).toBeVisible()

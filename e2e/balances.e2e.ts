@@ -52,7 +52,7 @@ test('an operator sees what a managed wallet holds, is warned when it is low, to
   await expect(ethereum.getByRole('status').first()).toBeVisible()
   await expectAccessible(page, 'balances: out of reach')
   await page.unroute(`${net.evm.rpcUrl}/`)
-  await ethereum.getByRole('button', { name: text('Read again') }).click()
+  await ethereum.getByRole('button', { name: text('Check again') }).click()
   await expect(wallet.getByText(text('Low balance'))).toBeVisible()
 
   await wallet.getByRole('button', { name: text('Set alert') }).click()
@@ -60,6 +60,6 @@ test('an operator sees what a managed wallet holds, is warned when it is low, to
   await dialog.getByRole('button', { name: text('Save') }).click()
   await expect(wallet.getByText(text('Low balance'))).toBeHidden()
 
-  await wallet.getByRole('link', { name: text('Pay from this wallet') }).click()
+  await wallet.getByRole('link', { name: text('Pay'), exact: true }).click()
   await expect(page.getByLabel(text('From the managed wallet'))).toContainText('Payouts')
 })

@@ -111,7 +111,7 @@ test('a seller signs in with at most two activations, each button on the first s
   await page.setViewportSize(PHONE)
   await page.goto('/payments')
   const activations = new Activations(page)
-  await activations.primary(page.getByRole('button', { name: text('Connect a wallet to sign in') }))
+  await activations.primary(page.getByRole('button', { name: text('Connect a wallet') }))
   await activations.control(
     page.getByRole('button', {
       name: text('Connect {wallet} on {network}', { wallet: 'MetaMask', network: 'Ethereum' }),

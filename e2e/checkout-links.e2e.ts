@@ -28,7 +28,7 @@ async function makeLink({ page }: Person, wish: Wish): Promise<string> {
   await connect(page, 'MetaMask')
   await page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
   await page.getByRole('button', { name: text('New link') }).click()
-  const dialog = page.getByRole('dialog', { name: text('New payment link') })
+  const dialog = page.getByRole('dialog', { name: text('New link') })
   const network = await dialog
     .getByLabel(text('Network'))
     .locator('option', { hasText: wish.network })
@@ -42,7 +42,7 @@ async function makeLink({ page }: Person, wish: Wish): Promise<string> {
   if (wish.returnUrl) await dialog.getByLabel(text('Return URL')).fill(wish.returnUrl)
   if (wish.many) await dialog.getByText(text('Any number')).click()
   await dialog.getByRole('button', { name: text('Create link') }).click()
-  const share = page.getByRole('dialog', { name: text('Share payment link') })
+  const share = page.getByRole('dialog', { name: text('Share') })
   const address = await share.getByText(/^https?:\/\//).innerText()
   await share.getByRole('button', { name: text('Close') }).click()
   return address
@@ -209,7 +209,7 @@ test('a deactivated link takes no payment until it is activated again; an expire
   await page.goto(link)
   await expect(page.getByRole('alert')).toContainText(text('Payment link deactivated'))
   await expectAccessible(page, 'link: deactivated')
-  await row.getByRole('button', { name: text('Activate again') }).click()
+  await row.getByRole('button', { name: text('Activate') }).click()
   await expect(row).toContainText(text('Open'))
   await page.reload()
   await expect(page.getByRole('button', { name: text('Connect a wallet to pay') })).toBeVisible()

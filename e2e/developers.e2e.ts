@@ -2,7 +2,7 @@ import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
 import { downloaded, signIn, signInByApi } from './seller.ts'
-import { startingWith, text, textLike } from './text.ts'
+import { text, textLike } from './text.ts'
 
 test('a key is made, shown once, works, is rotated with a countdown, and deleted by its name', async ({
   net,
@@ -12,10 +12,10 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
   const person = await seller()
   const page = await signIn(person, '/developers')
   await page.getByLabel(text('Network'), { exact: true }).selectOption({ label: 'Local Solana' })
-  await page.getByRole('button', { name: text('Create key') }).click()
+  await page.getByRole('button', { name: text('Create API key') }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel(text('Name')).fill('Till one')
-  await dialog.getByRole('button', { name: text('Create key') }).click()
+  await dialog.getByRole('button', { name: text('Create API key') }).click()
 
   // The wallet's word is asked for, over these very terms; without it there is no key.
   // What the server on this page needs is granted without another choice.
@@ -38,7 +38,7 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
   await page.keyboard.press('Escape')
   await expect(dialog.getByRole('button', { name: text('Done') })).toBeDisabled()
   await dialog.getByRole('button', { name: text('Show') }).click()
-  const key = (await dialog.getByLabel(text('The key')).innerText()).trim()
+  const key = (await dialog.getByLabel(text('API key')).innerText()).trim()
   // Every network of this installation is a test network.
   expect(key).toMatch(/^pk_test_/)
   const download = dialog.getByRole('button', {
@@ -72,7 +72,7 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
   await page.getByRole('button', { name: text('Actions for {name}', { name: 'Till one' }) }).click()
   await page.getByRole('menuitem', { name: text('Rotate') }).click()
   await expectAccessible(page, 'developers: key to rotate')
-  await dialog.getByRole('button', { name: text('Rotate key') }).click()
+  await dialog.getByRole('button', { name: text('Rotate') }).click()
   await expect(dialog.getByText('The old key works on for: 3600 seconds')).toBeVisible()
   await dialog
     .getByRole('button', { name: text('Sign with {walletName}', { walletName: 'MetaMask' }) })
@@ -87,10 +87,10 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
     .click()
   await page.getByRole('menuitem', { name: text('Delete') }).click()
   await dialog.getByLabel(textLike('Type <0>{name}</0> to confirm')).fill('Till')
-  await expect(dialog.getByRole('button', { name: text('Delete key') })).toBeDisabled()
+  await expect(dialog.getByRole('button', { name: text('Delete') })).toBeDisabled()
   await expectAccessible(page, 'developers: key to delete')
   await dialog.getByLabel(textLike('Type <0>{name}</0> to confirm')).fill('Till one')
-  await dialog.getByRole('button', { name: text('Delete key') }).click()
+  await dialog.getByRole('button', { name: text('Delete') }).click()
   await expect(dialog).toBeHidden()
   await page
     .getByText(textLike('{0, plural, one {# key that ended} other {# keys that ended}}', { 0: 1 }))
@@ -105,14 +105,14 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
 
 test('the quota and the usage are there, for eyes and for a keyboard', async ({ net, seller }) => {
   const page = await signInByApi(await seller(), net, '/developers')
-  const meter = page.getByRole('meter', { name: text('Requests left') })
+  const meter = page.getByRole('meter', { name: text('API quota') })
   await expect(meter).toHaveAttribute('aria-valuemax', '1000')
-  const chart = page.getByRole('slider', { name: startingWith('Requests per hour') })
+  const chart = page.getByRole('slider', { name: text('Requests') })
   await chart.focus()
   await page.keyboard.press('End')
   await expect(chart).toHaveAttribute('aria-valuetext', /answered/)
   await page.getByRole('button', { name: text('Show table') }).click()
-  await expect(page.getByRole('table', { name: text('Requests per hour') })).toBeVisible()
+  await expect(page.getByRole('table', { name: text('Requests') })).toBeVisible()
   await expectAccessible(page, 'developers: keys and usage')
 })
 
@@ -190,7 +190,7 @@ test('keys are made, rotated and deleted with the keyboard alone, and the focus 
     await expect(dialog).toBeHidden()
   }
 
-  const create = page.getByRole('button', { name: text('Create key') })
+  const create = page.getByRole('button', { name: text('Create API key') })
   await tabTo(create)
   await keyboard.press('Enter')
   await tabTo(dialog.getByLabel(text('Name')))
@@ -199,7 +199,7 @@ test('keys are made, rotated and deleted with the keyboard alone, and the focus 
   await keyboard.press('Enter')
   await tabTo(dialog.getByLabel(text('Name')))
   await keyboard.type('Night shift')
-  await tabTo(dialog.getByRole('button', { name: text('Create key') }))
+  await tabTo(dialog.getByRole('button', { name: text('Create API key') }))
   await keyboard.press('Enter')
   await storeKey()
   await expect(create).toBeFocused()
@@ -208,7 +208,7 @@ test('keys are made, rotated and deleted with the keyboard alone, and the focus 
   await keyboard.press('Enter')
   await expect(page.getByRole('menuitem', { name: text('Rotate') })).toBeFocused()
   await keyboard.press('Enter')
-  await tabTo(dialog.getByRole('button', { name: text('Rotate key') }))
+  await tabTo(dialog.getByRole('button', { name: text('Rotate') }))
   await keyboard.press('Enter')
   await storeKey()
 
@@ -219,7 +219,7 @@ test('keys are made, rotated and deleted with the keyboard alone, and the focus 
   await keyboard.press('Enter')
   await tabTo(dialog.getByLabel(textLike('Type <0>{name}</0> to confirm')))
   await keyboard.type('Night shift')
-  await tabTo(dialog.getByRole('button', { name: text('Delete key') }))
+  await tabTo(dialog.getByRole('button', { name: text('Delete') }))
   await keyboard.press('Enter')
   await expect(dialog).toBeHidden()
   // What was pressed is gone with its row: what takes its place has the focus.

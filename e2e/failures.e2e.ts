@@ -131,7 +131,7 @@ for (const [way, fail] of PROXY_FAILURES) {
           page
             .getByRole('heading', { level: 1 })
             .or(page.getByRole('alert'))
-            .or(page.getByText(text('The server has not answered yet. Still trying.')))
+            .or(page.getByText(text('The server has not answered yet.')))
             .first(),
         ).toBeVisible({ timeout: 30_000 })
       }

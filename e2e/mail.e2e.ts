@@ -36,13 +36,11 @@ test('a merchant confirms an email address, is told of a payment, and ends the e
   // Nothing but the code is sent to an address that nobody has confirmed.
   const [code] = (await received(1)).mail.text?.match(/\b\d{8}\b/) ?? []
   if (code === undefined) throw new Error('The email has no code.')
-  const codeField = card.getByLabel(text('Code from the email'))
+  const codeField = card.getByLabel(text('Code'))
   await codeField.fill('0'.repeat(8))
   await expectAccessible(page, 'settings: email address to confirm')
   await card.getByRole('button', { name: text('Confirm address') }).click()
-  await expect(
-    card.getByText(text('Wrong or expired code. Save again for a new one.')),
-  ).toBeVisible()
+  await expect(card.getByText(text('Wrong or expired code. Save for a new one.'))).toBeVisible()
   await codeField.fill(code)
   await codeField.press('Enter')
   await expect(card.getByText(text('Address confirmed'))).toBeVisible()

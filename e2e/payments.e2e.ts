@@ -43,9 +43,9 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
   await expect(view).toHaveAttribute('aria-current', 'page')
 
   // When a filter is removed, the control that takes its place gets the focus.
-  const filters = page.getByRole('search').getByRole('list', { name: text('Active filters') })
+  const filters = page.getByRole('search').getByRole('list', { name: text('Filters') })
   await filters
-    .getByRole('button', { name: /remove/ })
+    .getByRole('button', { name: /Remove/ })
     .first()
     .press('Enter')
   await expect(page).not.toHaveURL(/status=/)
@@ -64,7 +64,7 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
 
 test('a list that is filtered to nothing says so and leads back', async ({ net, seller }) => {
   const page = await signInByApi(await seller(), net, '/payments?q=nobody-ever-wrote-this')
-  await expect(page.getByText(text('No payments match'))).toBeVisible()
+  await expect(page.getByText(text('Nothing found'))).toBeVisible()
   await expectAccessible(page, 'payments: nothing found')
   await page
     .getByRole('button', { name: text('Clear filters') })
@@ -139,7 +139,7 @@ test('rows are picked by keyboard, labelled, marked, and exported exactly', asyn
   await bar.getByRole('button', { name: text('Label') }).click()
   await page.getByRole('dialog').getByLabel(text('Label'), { exact: true }).fill('=rent')
   await expectAccessible(page, 'payments: label to add')
-  await page.getByRole('button', { name: text('Add label') }).click()
+  await page.getByRole('button', { name: text('Add'), exact: true }).click()
   await expect(paymentRows(page).nth(1)).toContainText('=rent')
   await expect(paymentRows(page).nth(3)).not.toContainText('=rent')
   await bar.getByRole('button', { name: text('Mark reconciled') }).click()
@@ -189,7 +189,7 @@ test('rows are picked by keyboard, labelled, marked, and exported exactly', asyn
   for (const id of ids) expect(filtered.text).toContain(id)
   expect(filtered.text.trim().split('\r\n')).toHaveLength(4)
   await page.goto('/payments?label=%3Drent&reconciled=no')
-  await expect(page.getByText(text('No payments match'))).toBeVisible()
+  await expect(page.getByText(text('Nothing found'))).toBeVisible()
 })
 
 test('an export of the filter holds all of it, as JSON', async ({ net, seller }) => {
@@ -252,8 +252,8 @@ test('a payment is refunded through the same review, and never more than was rec
   expect((await page.getByRole('main').getByRole('term').allTextContents()).slice(0, 5)).toEqual(
     ['Description', 'Reference', 'Customer', 'From', 'To'].map((name) => text(name)),
   )
-  await expect(page.getByRole('definition').filter({ hasText: text('Other payments') })).toHaveText(
-    text('Other payments'),
+  await expect(page.getByRole('definition').filter({ hasText: text('All payments') })).toHaveText(
+    text('All payments'),
   )
   await expectAccessible(page, 'payment: can be refunded')
   await expect(page.getByLabel(text('Amount'))).toHaveValue('0.0417')
@@ -344,7 +344,7 @@ test('the figures of an asset add up, and a bar of the chart leads to the paymen
 
   // A past day on which money came and went: nothing that other stories pay is in it.
   await page.getByRole('button', { name: text('Show table') }).click()
-  const days = page.getByRole('table', { name: textLike('{symbol} per day on {networkName}') })
+  const days = page.getByRole('table', { name: textLike('{symbol} on {name}') })
   const rows = await days
     .getByRole('row')
     .filter({ has: page.getByRole('link') })
@@ -365,7 +365,7 @@ test('the figures of an asset add up, and a bar of the chart leads to the paymen
 
   await page.getByRole('button', { name: text('Show bars') }).click()
   const chart = page.getByRole('slider', {
-    name: textLike('{label}. Use the arrow keys; Enter shows the payments.'),
+    name: textLike('{label}. Enter shows the payments.'),
   })
   await chart
     .locator('svg g')

@@ -141,7 +141,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await signIn(page)
     await page.goto('/payments?q=nothing-like-this')
     await page
-      .getByText(oneOf(['No payments yet', 'No payments match']))
+      .getByText(oneOf(['Nothing yet', 'Nothing found']))
       .first()
       .waitFor()
   },
@@ -161,7 +161,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await signIn(page)
     await page.goto('/links')
     await page.getByRole('button', { name: text('New link') }).click()
-    await page.getByRole('dialog', { name: text('New payment link') }).waitFor()
+    await page.getByRole('dialog', { name: text('New link') }).waitFor()
   },
   'short-choose': async (page, net) => {
     await page.goto(await createShortLink(page, net))
@@ -284,12 +284,12 @@ export const scenes: Readonly<Record<string, Scene>> = {
   files: async (page) => {
     await signIn(page)
     await page.goto('/files')
-    await page.getByText(text('No files yet')).waitFor()
+    await page.getByText(text('Nothing yet')).waitFor()
   },
   'files-new': async (page, net) => {
     await scenes['files']?.(page, net)
     await page.getByRole('button', { name: text('Sell a file') }).click()
-    await page.getByText(text('HTTPS address')).click()
+    await page.getByText('HTTPS', { exact: true }).click()
   },
   balances: async (page) => {
     await signIn(page)
@@ -312,7 +312,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await dialog.getByLabel(text('Name')).fill('Winter tea')
     await dialog.getByLabel(text('Description')).fill('Black tea with orange, 100 g')
     await dialog.getByLabel(text('Price')).fill('12.50')
-    await dialog.getByRole('button', { name: text('Save product') }).click()
+    await dialog.getByRole('button', { name: text('Save') }).click()
     await page.getByText('Winter tea').first().waitFor()
   },
   'invoice-new': async (page, net) => {
@@ -320,7 +320,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.goto('/invoices')
     await page.getByRole('button', { name: text('New invoice') }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByLabel(text('Customer name')).fill('Ana Q.')
+    await dialog.getByRole('textbox', { name: text('Customer') }).fill('Ana Q.')
     await dialog.getByLabel(text('Add a product')).selectOption({ index: 1 })
     await dialog.getByLabel(text('Tax rate')).fill('21')
   },

@@ -51,7 +51,7 @@ test('the skip link is the first stop and leads to the page; links move title an
   await page.goto('/')
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   await page.keyboard.press('Tab')
-  const skip = page.getByRole('button', { name: text('Skip to the page') })
+  const skip = page.getByRole('button', { name: text('Skip to content') })
   await expect(skip).toBeFocused()
   await expect(skip).toBeInViewport()
   await page.keyboard.press('Enter')
@@ -195,7 +195,7 @@ test('an address gets a name, comes back after it was removed, and a limit is ke
   ).toBeVisible()
 
   const limit = page
-    .getByRole('group', { name: textLike('Limits for {0} on {1}', { 0: 'ETH' }) })
+    .getByRole('group', { name: textLike('{symbol} on {name}', { symbol: 'ETH' }) })
     .getByRole('textbox', { name: text('Per payment') })
   await limit.fill('0.5')
   await limit.blur()
@@ -240,7 +240,7 @@ test('everything in the settings is done with the keyboard alone, and the place 
   await expect(book.getByText('Acme')).toBeVisible()
 
   const limit = page
-    .getByRole('group', { name: textLike('Limits for {0} on {1}', { 0: 'ETH' }) })
+    .getByRole('group', { name: textLike('{symbol} on {name}', { symbol: 'ETH' }) })
     .getByRole('textbox', { name: text('Per payment') })
   await tabTo(limit)
   await keyboard.type('0.5')
@@ -264,9 +264,7 @@ test('a dashboard without its settings says what is missing', async ({ visitor, 
   const page = await visitor()
   await page.route('**/config.json', (route) => route.fulfill({ status: 404 }))
   await page.goto('/')
-  await expect(
-    page.getByRole('heading', { name: text('This dashboard is not set up yet') }),
-  ).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Dashboard not set up') })).toBeVisible()
   await expect(page.getByRole('alert')).toContainText('/config.json')
   await expectAccessible(page, 'shell: not set up')
 })

@@ -64,11 +64,11 @@ test('a payment that no server was told of is in the inbox, until the merchant h
 
   const mark = page.getByRole('button', { name: text('Mark as delivered') })
   await mark.click()
-  await expect(page.getByText(text('All delivered'))).toBeVisible()
+  await expect(page.getByText(text('All done'))).toBeVisible()
   await expectAccessible(page, 'undelivered: none')
   await page.getByRole('button', { name: text('Undo') }).click()
   await expect(mark).toBeVisible()
 
-  await page.getByRole('link', { name: text('Payment and refund') }).click()
+  await page.getByRole('link', { name: text('Show the payment') }).click()
   await expect(page.getByRole('heading', { name: text('Refund') })).toBeVisible()
 })

@@ -100,9 +100,9 @@ test('a webhook is added, tested, fails, is delivered again, and is deleted', as
   expect(new Set(ids.map(({ id }) => id)).size).toBe(1)
 
   // The log is filtered by what became of a delivery, and has older ones behind a button.
-  const shown = row.getByRole('combobox', { name: text('Show deliveries') })
+  const shown = row.getByRole('combobox', { name: text('Deliveries') })
   await shown.selectOption({ label: text('Failed') })
-  await expect(row.getByText(text('No deliveries found.'))).toBeVisible()
+  await expect(row.getByText(text('Nothing found'))).toBeVisible()
   await shown.selectOption({ label: text('Delivered') })
   await expect(log.getByRole('listitem').filter({ hasText: 'payment.pending' })).toHaveCount(1)
   const { id: webhookId } = await webhookOf(net, receiver.url)
@@ -121,7 +121,7 @@ test('a webhook is added, tested, fails, is delivered again, and is deleted', as
   }
   expect(again()).toEqual([])
   await row.getByRole('button', { name: text('Deliver a period again') }).click()
-  await expect(dialog.getByText(text('No deliveries found.'))).toBeVisible()
+  await expect(dialog.getByText(text('Nothing found'))).toBeVisible()
   await expect(dialog.getByRole('button', { name: text('Deliver again') })).toBeDisabled()
   await dialog.getByLabel(text('From')).fill('2030-01-01T00:00')
   await expect(dialog.getByText(text('End precedes start.'))).toBeVisible()
@@ -188,7 +188,7 @@ test('deliveries that failed for three days are in the inbox, which leads to the
   await row.getByRole('button', { name: text('Deliver a period again') }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('button', { name: text('Deliver again') }).click()
-  await expect(row.getByText(text('No deliveries found.'))).toBeVisible()
+  await expect(row.getByText(text('Nothing found'))).toBeVisible()
   await expect.poll(() => receiver.accepted.length).toBe(1)
   await page
     .getByRole('link', { name: text('Overview') })

@@ -130,7 +130,7 @@ class PageBoundary extends Component<Props, { error: Error | null }> {
             unloaded ? (
               <Trans>Check your connection.</Trans>
             ) : (
-              <Trans>Your payments are safe. Reload the page.</Trans>
+              <Trans>Your payments are safe.</Trans>
             )
           }
           title={unloaded ? <Trans>Server unreachable</Trans> : <Trans>Page error</Trans>}

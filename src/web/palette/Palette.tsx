@@ -76,7 +76,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   }
 
   return (
-    <Dialog onClose={onClose} open title={<Trans>Search and go to</Trans>}>
+    <Dialog onClose={onClose} open title={<Trans>Search</Trans>}>
       <Input
         aria-activedescendant={activeId}
         aria-autocomplete="list"
@@ -171,7 +171,7 @@ function useEntries(typed: string, viewer: Viewer | null) {
       id: 'key',
       to: pathTo('developers', {}),
       icon: 'code',
-      label: t`Create an API key`,
+      label: t`Create API key`,
       offered: owner,
     },
     {

@@ -37,7 +37,7 @@ export function Labels({ note, most = 2 }: { note: PaymentNote | undefined; most
       {note.note && (
         <span className="inline-flex shrink-0 text-muted" title={note.note}>
           <Icon name="info" size={14} />
-          <span className="sr-only">{t`Has a note`}</span>
+          <span className="sr-only">{t`Note`}</span>
         </span>
       )}
     </span>

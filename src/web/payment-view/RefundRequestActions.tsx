@@ -89,7 +89,7 @@ function DeclineDialog({ request, onClose }: { request: RefundRequest; onClose: 
         { params, body: written === '' ? {} : { note: written } },
         { idempotencyKey: crypto.randomUUID() },
       )
-      toast(t`Request declined.`, { undo: () => void reopen() })
+      toast(t`Refund request declined`, { undo: () => void reopen() })
       onClose()
       await refresh()
     } catch (error) {
@@ -105,10 +105,10 @@ function DeclineDialog({ request, onClose }: { request: RefundRequest; onClose: 
       description={<Trans>The customer asks for {amount}. No money moves.</Trans>}
       onClose={onClose}
       open
-      title={<Trans>Decline the request</Trans>}
+      title={<Trans>Decline</Trans>}
     >
       <form className="grid gap-4" onSubmit={(event) => void decline(event)}>
-        <Field hint={<Trans>The customer sees it.</Trans>} label={<Trans>Note</Trans>} optional>
+        <Field hint={<Trans>The customer reads it.</Trans>} label={<Trans>Note</Trans>} optional>
           <TextArea
             maxLength={500}
             onChange={(event) => setNote(event.target.value)}

@@ -80,9 +80,9 @@ export function chipsOf(
 }
 
 function typeWords(type: Direction): string {
-  if (type === 'internal') return t`Internal only`
-  if (type === 'external') return t`Between others only`
-  return type === 'sent' ? t`Sent only` : t`Received only`
+  if (type === 'internal') return t`Internal`
+  if (type === 'external') return t`Between others`
+  return type === 'sent' ? t({ message: 'Sent', context: 'money' }) : t`Received`
 }
 
 function amountWords(min: string | undefined, max: string | undefined): string {

@@ -7,16 +7,13 @@ import { PageHeader } from './PageHeader.tsx'
 export function NotFoundPage() {
   return (
     <>
-      <PageHeader
-        subtitle={<Trans>The link may be old or mistyped.</Trans>}
-        title={<Trans>Page not found</Trans>}
-      />
+      <PageHeader subtitle={<Trans>Check the link.</Trans>} title={<Trans>Page not found</Trans>} />
       <div className="flex gap-2">
         <Link className={buttonClass({ variant: 'primary' })} to={pathTo('overview', {})}>
-          <Trans>Go to the overview</Trans>
+          <Trans>Overview</Trans>
         </Link>
         <Link className={buttonClass()} to={pathTo('payments', {})}>
-          <Trans>Find a payment</Trans>
+          <Trans>Payments</Trans>
         </Link>
       </div>
     </>

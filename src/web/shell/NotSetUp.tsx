@@ -9,9 +9,9 @@ export function NotSetUp({ problem }: { problem: string }) {
     <main className="mx-auto flex min-h-dvh max-w-120 flex-col justify-center gap-6 px-4">
       <Mark size={40} />
       <h1 className="text-xl font-semibold">
-        <Trans>This dashboard is not set up yet</Trans>
+        <Trans>Dashboard not set up</Trans>
       </h1>
-      <Card title={<Trans>What is missing</Trans>}>
+      <Card>
         <p className="text-sm text-muted" role="alert">
           {problem}
         </p>

@@ -16,7 +16,7 @@ export function PageSkeleton() {
     <div aria-busy="true" aria-label={t`Loading`} role="status">
       {slow && (
         <p className="mb-6 text-sm text-muted">
-          <Trans>The server has not answered yet. Still trying.</Trans>
+          <Trans>The server has not answered yet.</Trans>
         </p>
       )}
       <Skeleton className="mb-6 h-8 w-40" />

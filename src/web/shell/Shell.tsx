@@ -45,7 +45,7 @@ export function Shell({ title, search, children }: ShellProps) {
         onClick={() => main.current?.focus()}
         type="button"
       >
-        <Trans>Skip to the page</Trans>
+        <Trans>Skip to content</Trans>
       </button>
       <div className="lg:grid lg:grid-cols-[232px_minmax(0,1fr)] print:block">
         <aside className="no-print sticky top-0 hidden h-dvh flex-col border-e border-line bg-sunken px-3 py-5 lg:flex">
@@ -154,7 +154,7 @@ const themes: readonly { theme: Preferences['theme']; label: MessageDescriptor; 
   [
     { theme: 'light', label: msg`Light`, icon: 'sun' },
     { theme: 'dark', label: msg`Dark`, icon: 'moon' },
-    { theme: 'system', label: msg`Like the system`, icon: 'system' },
+    { theme: 'system', label: msg`System`, icon: 'system' },
   ]
 
 function ThemeMenu() {
@@ -187,7 +187,7 @@ function LiveIndicator({ compact }: { compact?: boolean }) {
   useEffect(() => {
     if (compact) return
     if (state.kind === 'stale') announce(t`Live updates have stopped.`)
-    if (state.kind === 'live' && before.current === 'stale') announce(t`Live updates are back.`)
+    if (state.kind === 'live' && before.current === 'stale') announce(t`Live`)
     if (state.kind === 'live' || state.kind === 'stale') before.current = state.kind
   }, [state.kind, compact])
 
@@ -219,7 +219,7 @@ function LiveIndicator({ compact }: { compact?: boolean }) {
         <span className="truncate">
           {live && <Trans>Live</Trans>}
           {state.kind === 'connecting' && <Trans>Connecting…</Trans>}
-          {state.kind === 'reconnecting' && <Trans>Reconnecting…</Trans>}
+          {state.kind === 'reconnecting' && <Trans>Connecting…</Trans>}
         </span>
       )}
     </p>

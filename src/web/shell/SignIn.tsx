@@ -42,7 +42,7 @@ export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' })
         onClick={() => connect()}
         variant={look}
       >
-        <Trans>Connect a wallet to sign in</Trans>
+        <Trans>Connect a wallet</Trans>
       </Button>
     )
   }
@@ -77,7 +77,7 @@ function SignInAs({ address }: { address: string }) {
 function Asking({ wallet }: { wallet: string }) {
   return (
     <p className="text-sm text-muted">
-      <Trans>Confirm in {wallet}. The text moves no money.</Trans>
+      <Trans>Confirm in {wallet}. No money moves.</Trans>
     </p>
   )
 }
@@ -90,5 +90,5 @@ function describeSignInError(error: unknown, { walletName }: ConnectedAccount): 
   if (error instanceof ApiError) return joinMessage(describeError(error))
   // The wallet side has words for its own refusals; its code is not part of the shell, so its name is what tells it.
   if (error instanceof Error && error.name === 'WalletProblem') return error.message
-  return t`${walletName} did not sign. Nothing was sent.`
+  return t`${walletName} did not sign.`
 }

@@ -11,13 +11,17 @@ import { SignIn } from './SignIn.tsx'
 export type SignedInProps = {
   /** The shape of the content to come. */
   skeleton: ReactNode
-  /** What signing in shows, for example "Sign in to see this page". */
-  invitation: ReactNode
+  /** What signing in is for, where it is not this page. */
+  invitation?: ReactNode
   children: (viewer: Viewer) => ReactNode
 }
 
 /** Shows its children to signed-in readers, and the sign-in to everyone else. */
-export function SignedIn({ skeleton, invitation, children }: SignedInProps) {
+export function SignedIn({
+  skeleton,
+  invitation = <Trans>Sign in to see this page</Trans>,
+  children,
+}: SignedInProps) {
   const state = useSession()
   if (state.kind === 'loading') return skeleton
   if (state.kind === 'failed') return <QueryError error={state.error} onRetry={state.retry} />
@@ -26,7 +30,7 @@ export function SignedIn({ skeleton, invitation, children }: SignedInProps) {
     <Card>
       <SessionEnded />
       <EmptyState action={<SignIn />} icon="wallet" title={invitation}>
-        <Trans>You sign a short text. No money moves.</Trans>
+        <Trans>You sign a text. No money moves.</Trans>
       </EmptyState>
     </Card>
   )

@@ -38,10 +38,10 @@ export function CopyButton({ value, label, text }: CopyButtonProps) {
     try {
       await navigator.clipboard.writeText(value)
       setState('copied')
-      announce(t`Copied.`)
+      announce(t`Copied`)
     } catch {
       setState('refused')
-      announce(t`Copying is blocked.`)
+      announce(t`Not allowed`)
     }
   }
 

@@ -35,7 +35,7 @@ export function shownStatus({
 export const statusWords: Readonly<Record<ShownStatus, StatusWords>> = {
   created: {
     label: msg({ message: 'Not sent yet', context: 'payment status' }),
-    meaning: msg`Waiting for a signature.`,
+    meaning: msg`Nothing was sent. Waiting for a signature.`,
     tone: 'neutral',
     icon: 'clock',
   },
@@ -59,13 +59,13 @@ export const statusWords: Readonly<Record<ShownStatus, StatusWords>> = {
   },
   refunded: {
     label: msg({ message: 'Refunded', context: 'payment status' }),
-    meaning: msg`Paid, then refunded in full.`,
+    meaning: msg`Refunded in full.`,
     tone: 'neutral',
     icon: 'back',
   },
   partly_refunded: {
     label: msg({ message: 'Partly refunded', context: 'payment status' }),
-    meaning: msg`Paid, then refunded in part.`,
+    meaning: msg`Refunded in part.`,
     tone: 'neutral',
     icon: 'back',
   },

@@ -51,7 +51,7 @@ export function AlertDialog({ network, wallet, alert, onClose }: AlertDialogProp
         },
       })
       cacheAlert(at, stored)
-      toast(t`Alert saved`)
+      toast(t`Saved`)
       onClose()
     } catch (error) {
       setUserError(describeError(error))

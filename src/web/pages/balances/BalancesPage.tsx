@@ -79,17 +79,14 @@ export function BalancesPage() {
   const role = useRole()
   return (
     <div className="mx-auto max-w-[1080px]">
-      <PageHeader
-        subtitle={t`Available is the balance less pending payments, before network fees.`}
-        title={t`Balances`}
-      />
-      <SignedIn invitation={<Trans>Sign in to see this page</Trans>} skeleton={<PageSkeleton />}>
+      <PageHeader title={t`Balances`} />
+      <SignedIn skeleton={<PageSkeleton />}>
         {() =>
           hasRole(role, 'viewer') ? (
             <Wallets />
           ) : (
             <Card>
-              <EmptyState icon="wallet" title={<Trans>Sign in with an operator wallet.</Trans>} />
+              <EmptyState icon="wallet" title={<Trans>Use an operator wallet.</Trans>} />
             </Card>
           )
         }
@@ -116,8 +113,8 @@ function Wallets() {
   if (data.wallets.length === 0)
     return (
       <Card>
-        <EmptyState icon="wallet" title={t`No wallets yet`}>
-          <Trans>Register or create one over the API.</Trans>
+        <EmptyState icon="wallet" title={t`Nothing yet`}>
+          <Trans>Add wallets over the API.</Trans>
         </EmptyState>
       </Card>
     )

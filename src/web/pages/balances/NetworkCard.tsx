@@ -83,7 +83,7 @@ export function NetworkCard({
           size="sm"
           variant="quiet"
         >
-          <Trans>Read again</Trans>
+          <Trans>Check again</Trans>
         </Button>
       }
       flush
@@ -216,7 +216,7 @@ function WalletItem({ network, wallet, alert, limits, figure, loading, onAlert }
               className={buttonClass({ size: 'sm', variant: 'quiet' })}
               to={pathTo('checkout', { search: { from: at.wallet, network: at.network } })}
             >
-              <Trans>Pay from this wallet</Trans>
+              <Trans>Pay</Trans>
             </Link>
           )}
           {wallet.managed && (

@@ -45,10 +45,7 @@ export function CustomerPage() {
       >
         <Icon name="arrowLeft" /> <Trans>Customers</Trans>
       </Link>
-      <SignedIn
-        invitation={<Trans>Sign in to see this page</Trans>}
-        skeleton={<Skeleton className="h-76 rounded-xl" />}
-      >
+      <SignedIn skeleton={<Skeleton className="h-76 rounded-xl" />}>
         {() => (member && parsed.ok ? <Known wallet={parsed.address} /> : <Unknown />)}
       </SignedIn>
     </>
@@ -135,7 +132,7 @@ function Figures({ customer }: { customer: Customer | null }) {
     return (
       <Card title={<Trans>Totals</Trans>}>
         <p className="text-sm text-muted">
-          <Trans>No confirmed payments.</Trans>
+          <Trans>Nothing yet</Trans>
         </p>
       </Card>
     )
@@ -174,7 +171,7 @@ function Figures({ customer }: { customer: Customer | null }) {
                   >
                     <Icon name="external" size={14} />
                     <span className="sr-only">
-                      <Trans>View address in explorer</Trans>
+                      <Trans>View in explorer</Trans>
                     </span>
                   </a>
                 )}
@@ -184,9 +181,7 @@ function Figures({ customer }: { customer: Customer | null }) {
                 {total.refunds > 0 && (
                   <Fact name={<Trans>Refunded</Trans>}>{amount(total.refundedAtomic)}</Fact>
                 )}
-                {total.refunds > 0 && (
-                  <Fact name={<Trans>Received, less refunds</Trans>}>{amount(netOf(total))}</Fact>
-                )}
+                {total.refunds > 0 && <Fact name={<Trans>Net</Trans>}>{amount(netOf(total))}</Fact>}
               </Facts>
             </li>
           )
@@ -227,7 +222,7 @@ function History({ wallet }: { wallet: string }) {
       ) : error ? (
         <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
       ) : (
-        <div aria-busy="true" aria-label={t`Loading payments`} className="px-5 pb-5" role="status">
+        <div aria-busy="true" aria-label={t`Loading`} className="px-5 pb-5" role="status">
           <Skeleton className="h-24" />
         </div>
       )}

@@ -46,17 +46,14 @@ export function CustomersPage() {
   return (
     <>
       <PageHeader title={<Trans>Customers</Trans>} />
-      <SignedIn
-        invitation={<Trans>Sign in to see this page</Trans>}
-        skeleton={<Skeleton className="h-76 rounded-xl" />}
-      >
+      <SignedIn skeleton={<Skeleton className="h-76 rounded-xl" />}>
         {() =>
           member ? (
             <Customers />
           ) : (
             <Card>
-              <EmptyState icon="person" title={<Trans>People of this account only</Trans>}>
-                <Trans>Sign in with an operator wallet.</Trans>
+              <EmptyState icon="person" title={<Trans>No access</Trans>}>
+                <Trans>Use an operator wallet.</Trans>
               </EmptyState>
             </Card>
           )
@@ -83,9 +80,9 @@ function Customers() {
           onChange={(event) => change({ sort: event.target.value })}
           value={sort}
         >
-          <option value="last">{t`Latest payment`}</option>
-          <option value="first">{t`Newest customers`}</option>
-          <option value="payments">{t`Most payments`}</option>
+          <option value="last">{t`Last payment`}</option>
+          <option value="first">{t`First payment`}</option>
+          <option value="payments">{t`Payments`}</option>
         </Select>
       </search>
       {q === undefined ? <Sorted key={sort} sort={sort} /> : <Found text={q} />}
@@ -134,7 +131,7 @@ function Sorted({ sort }: { sort: CustomerSort }) {
   return (
     <List
       customers={customers}
-      empty={<EmptyState icon="person" title={<Trans>No customers yet</Trans>} />}
+      empty={<EmptyState icon="person" title={<Trans>Nothing yet</Trans>} />}
       query={query}
     >
       {query.hasNextPage && (
@@ -156,7 +153,7 @@ function Found({ text }: { text: string }) {
     <List
       customers={query.data}
       empty={
-        <EmptyState icon="search" title={<Trans>No customers found</Trans>}>
+        <EmptyState icon="search" title={<Trans>Nothing found</Trans>}>
           <Trans>Try the start of a name or address.</Trans>
         </EmptyState>
       }
@@ -164,7 +161,7 @@ function Found({ text }: { text: string }) {
     >
       {query.data && query.data.length >= MOST_CUSTOMERS && (
         <p className="mt-3 text-sm text-muted">
-          <Trans>Only the first {MOST_CUSTOMERS} are shown.</Trans>
+          <Trans>The first {MOST_CUSTOMERS} are shown.</Trans>
         </p>
       )}
     </List>
@@ -233,7 +230,7 @@ function CustomerTable({
               <Trans>Last payment</Trans>
             </Th>
             <Th end>
-              <Trans>Paid, less refunds</Trans>
+              <Trans>Net</Trans>
             </Th>
           </tr>
         </thead>

@@ -27,10 +27,7 @@ type ProfileCardProps = { wallet: string; profile: CustomerProfile | undefined }
 export function ProfileCard({ wallet, profile }: ProfileCardProps) {
   const operator = hasRole(useRole(), 'operator')
   return (
-    <Card
-      subtitle={<Trans>Visible to your team only.</Trans>}
-      title={<Trans>About this customer</Trans>}
-    >
+    <Card subtitle={<Trans>Visible to your team.</Trans>} title={<Trans>Profile</Trans>}>
       <fieldset disabled={!operator}>
         <ProfileForm key={profile?.updatedAt} profile={profile} wallet={wallet} />
       </fieldset>
@@ -68,7 +65,7 @@ function ProfileForm({ wallet, profile }: ProfileCardProps) {
     setProblem(undefined)
     try {
       await writeProfile(wallet, changeOf(start, typed))
-      toast(t`Customer saved`)
+      toast(t`Saved`)
     } catch (error) {
       setProblem(error)
     } finally {
@@ -186,19 +183,21 @@ export function DataCard({ wallet }: { wallet: string }) {
             onClose={() => setAsking(false)}
             open
             size="sm"
-            title={<Trans>Delete personal data?</Trans>}
+            title={<Trans>Delete personal data</Trans>}
           >
             <p className="text-sm">
               <Trans>
-                This deletes name, email, labels and note, and emails typed at checkout. It cannot
-                be undone.
+                Name, email, labels, note and emails typed at checkout are permanently deleted.
               </Trans>
             </p>
             <p className="mt-2 text-sm">
-              <Trans>Their invoices lose customer details. Issued ones keep lines and notes.</Trans>
+              <Trans>
+                All invoices of this customer lose name, email and address. Issued ones keep lines
+                and notes.
+              </Trans>
             </p>
             <p className="mt-2 text-sm text-muted">
-              <Trans>Payments and their notes stay. The audit log keeps the address.</Trans>
+              <Trans>Payments, their notes and audit log entries stay.</Trans>
             </p>
           </Dialog>
         )}

@@ -25,9 +25,9 @@ import { useApproval } from '../../approval/use-approval.ts'
 /** What a key may do with each scope, in a sentence. */
 const scopeWords: Readonly<Record<Scope, MessageDescriptor>> = {
   'payment:read': msg`Read payments and figures.`,
-  'transaction:build': msg`Build payments for other accounts.`,
+  'transaction:build': msg`Build payments for others.`,
   'token:read': msg`Look up tokens.`,
-  'payment:receive': msg`Verify and settle payment proofs.`,
+  'payment:receive': msg`Verify and settle proofs.`,
   'payment:send': msg`Pay from managed wallets.`,
   'keys:manage': msg`Manage keys and usage.`,
   'wallets:manage': msg`Make managed wallets.`,
@@ -100,15 +100,10 @@ export function CreateKeyDialog({
   }
 
   return (
-    <Dialog
-      description={<Trans>Grant only what the server needs.</Trans>}
-      onClose={onClose}
-      open
-      title={<Trans>Create API key</Trans>}
-    >
+    <Dialog onClose={onClose} open title={<Trans>Create API key</Trans>}>
       {approving.approval && <ApproveStep approval={approving.approval} approving={approving} />}
       <form className="grid gap-4" hidden={approving.approval !== undefined} onSubmit={submit}>
-        <Field hint={<Trans>For example: Shop server</Trans>} label={<Trans>Name</Trans>}>
+        <Field label={<Trans>Name</Trans>}>
           <Input maxLength={100} onChange={(event) => setName(event.target.value)} value={name} />
         </Field>
         <ScopeChoice onChange={setScopes} scopes={scopes} />
@@ -120,7 +115,7 @@ export function CreateKeyDialog({
             <Trans>Cancel</Trans>
           </Button>
           <Button busy={approving.busy} disabled={!ready} type="submit" variant="primary">
-            <Trans>Create key</Trans>
+            <Trans>Create API key</Trans>
           </Button>
         </div>
       </form>
@@ -162,7 +157,7 @@ function ScopeChoice({
       </fieldset>
       {scopes.some((scope) => POWERFUL.has(scope)) && (
         <Banner tone="warn">
-          <Trans>Anyone with this key can move money. Keep it on a server.</Trans>
+          <Trans>Anyone with this key can move money.</Trans>
         </Banner>
       )}
     </>
@@ -179,7 +174,7 @@ function Terms({ terms, onChange }: { terms: KeyTerms; onChange: (terms: KeyTerm
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label={<Trans>Ends</Trans>}>
+        <Field label={<Trans>Expires</Trans>}>
           <Select
             onChange={(event) => onChange({ ...terms, days: Number(event.target.value) })}
             value={terms.days}

@@ -26,10 +26,7 @@ export function DevelopersPage() {
   return (
     <>
       <PageHeader title={<Trans>Developers</Trans>} />
-      <SignedIn
-        invitation={<Trans>Sign in to see this page</Trans>}
-        skeleton={<Skeleton className="h-76 rounded-xl" />}
-      >
+      <SignedIn skeleton={<Skeleton className="h-76 rounded-xl" />}>
         {(viewer) => <Content viewer={viewer} />}
       </SignedIn>
     </>
@@ -46,7 +43,7 @@ function Content({ viewer }: { viewer: Viewer }) {
       <div className="grid gap-4">
         <Card>
           <EmptyState icon="shield" title={<Trans>Operators only</Trans>}>
-            <Trans>Sign in with an operator wallet.</Trans>
+            <Trans>Use an operator wallet.</Trans>
           </EmptyState>
         </Card>
         {example}
@@ -72,15 +69,14 @@ const LOW = 0.2
 function QuotaCard() {
   const { t } = useLingui()
   const quota = useQuota()
-  const pause = usePauseSeconds()
+  const seconds = usePauseSeconds()
   const now = useSeconds()
   const left = quota && remainingAt(quota, now)
   const share = quota && left !== undefined ? left / quota.limit : 0
   const [shown, limit] = [formatNumber(left ?? 0), formatNumber(quota?.limit ?? 0)]
-  const refill = formatNumber(Math.max(1, Math.round((quota?.limit ?? 0) / 60)))
   return (
     <Card subtitle={<Trans>Shared by all users.</Trans>} title={<Trans>API quota</Trans>}>
-      {pause > 0 && (
+      {seconds > 0 && (
         // The banner at the top announces the pause once; this one counts down, and is not read out
         // every second.
         <Banner
@@ -89,9 +85,7 @@ function QuotaCard() {
           title={<Trans>Requests paused</Trans>}
           tone="warn"
         >
-          <Trans>
-            Paused for <span className="figures">{pause}</span> s.
-          </Trans>
+          <Trans>Rate limit reached. Resuming in {seconds} s.</Trans>
         </Banner>
       )}
       {quota && left !== undefined ? (
@@ -103,11 +97,11 @@ function QuotaCard() {
             </span>
           </p>
           <div
-            aria-label={t`Requests left`}
+            aria-label={t`API quota`}
             aria-valuemax={quota.limit}
             aria-valuemin={0}
             aria-valuenow={left}
-            aria-valuetext={t`${shown} of ${limit}`}
+            aria-valuetext={t`${shown} of ${{ total: limit }}`}
             className="forced-edge mt-3 h-2 overflow-hidden rounded-full bg-neutral-soft"
             role="meter"
           >
@@ -119,18 +113,15 @@ function QuotaCard() {
               style={{ width: `${Math.max(share * 100, left > 0 ? 1 : 0)}%` }}
             />
           </div>
-          <p className="mt-3 text-xs text-muted">
-            {share < LOW && (
-              <>
-                <Trans>Nearly used up. Payments go first.</Trans>{' '}
-              </>
-            )}
-            <Trans>Refills {refill} per second</Trans>
-          </p>
+          {share < LOW && (
+            <p className="mt-3 text-xs text-muted">
+              <Trans>Payments go first.</Trans>
+            </p>
+          )}
         </>
       ) : (
         <p className="text-sm text-muted">
-          <Trans>Not known yet.</Trans>
+          <Trans>Not known</Trans>
         </p>
       )}
     </Card>

@@ -64,7 +64,7 @@ export function KeysCard({ network }: { network: Network | undefined }) {
         keys && (
           <ForRole least="owner">
             <Button onClick={() => setOpen({ kind: 'create' })} variant="primary">
-              <Trans>Create key</Trans>
+              <Trans>Create API key</Trans>
             </Button>
           </ForRole>
         )
@@ -83,7 +83,7 @@ export function KeysCard({ network }: { network: Network | undefined }) {
       {keys ? (
         <>
           {working.length === 0 ? (
-            <EmptyState icon="shield" title={<Trans>No key yet</Trans>} />
+            <EmptyState icon="shield" title={<Trans>Nothing yet</Trans>} />
           ) : (
             <KeyTable keys={working} {...table} />
           )}
@@ -138,7 +138,7 @@ function KeysProblem({
   if (!missing) return <QueryError busy={busy} error={error} onRetry={onRetry} />
   return (
     <div className="px-5 pb-5">
-      <Banner title={<Trans>No permission to manage keys</Trans>} tone="warn">
+      <Banner title={<Trans>Dashboard key lacks a scope</Trans>} tone="warn">
         <Trans>Set SERVICE_API_KEY to a key with keys:manage. Restart the proxy.</Trans>
       </Banner>
     </div>
@@ -161,7 +161,7 @@ function DeleteKeyDialog({ keyRow, onClose }: { keyRow: ApiKeyRow; onClose: () =
     setProblem(undefined)
     try {
       await call('apiKeyDelete', { params: { id } }, { confirmation: typed.trim() })
-      toast(t`Key “${name}” deleted`)
+      toast(t`API key deleted`)
       onClose()
     } catch (error) {
       setProblem(error)
@@ -176,11 +176,8 @@ function DeleteKeyDialog({ keyRow, onClose }: { keyRow: ApiKeyRow; onClose: () =
     <Dialog onClose={onClose} open size="sm" title={<Trans>Delete “{name}”</Trans>}>
       <form className="grid gap-4" onSubmit={(event) => void remove(event)}>
         <Banner tone={lastUsedAt === null ? 'info' : 'bad'}>
-          {time ? (
-            <Trans>Last used {time}. Deletion is immediate and permanent.</Trans>
-          ) : (
-            <Trans>Never used. Deletion is permanent.</Trans>
-          )}
+          {time ? <Trans>Last used {time}.</Trans> : <Trans>Never used.</Trans>}{' '}
+          <Trans>Deletion is immediate and permanent.</Trans>
         </Banner>
         <Field
           label={
@@ -197,7 +194,7 @@ function DeleteKeyDialog({ keyRow, onClose }: { keyRow: ApiKeyRow; onClose: () =
             <Trans>Cancel</Trans>
           </Button>
           <Button busy={busy} disabled={!same} type="submit" variant="danger">
-            <Trans>Delete key</Trans>
+            <Trans>Delete</Trans>
           </Button>
         </div>
       </form>
@@ -240,19 +237,10 @@ function RotateKeyDialog({
   }
 
   return (
-    <Dialog
-      description={<Trans>Name, scopes and expiry stay the same.</Trans>}
-      onClose={onClose}
-      open
-      size="sm"
-      title={<Trans>Rotate “{name}”</Trans>}
-    >
+    <Dialog onClose={onClose} open size="sm" title={<Trans>Rotate “{name}”</Trans>}>
       {approving.approval && <ApproveStep approval={approving.approval} approving={approving} />}
       <form className="grid gap-4" hidden={approving.approval !== undefined} onSubmit={submit}>
-        <Field
-          hint={<Trans>Update your servers in this time.</Trans>}
-          label={<Trans>Old key valid for</Trans>}
-        >
+        <Field label={<Trans>Old one valid for</Trans>}>
           <GraceSelect onChange={setGrace} value={grace} />
         </Field>
         {grace === 0 && (
@@ -267,7 +255,7 @@ function RotateKeyDialog({
             <Trans>Cancel</Trans>
           </Button>
           <Button busy={approving.busy} disabled={!signer} type="submit" variant="primary">
-            <Trans>Rotate key</Trans>
+            <Trans>Rotate</Trans>
           </Button>
         </div>
       </form>

@@ -52,7 +52,7 @@ export function NewKeyDialog({ made, network, onClose }: Props) {
       <div className="grid gap-4">
         <div className="flex items-center gap-2 rounded-lg border border-edge bg-sunken px-3 py-2">
           <code
-            aria-label={shown ? t`The key` : t`Hidden key`}
+            aria-label={t`API key`}
             className="min-w-0 flex-1 font-mono text-[13px] [overflow-wrap:anywhere]"
           >
             {shown ? key : `${key.slice(0, 8)}${'•'.repeat(24)}`}
@@ -62,7 +62,7 @@ export function NewKeyDialog({ made, network, onClose }: Props) {
           </Button>
         </div>
         <div className="flex flex-wrap gap-2">
-          <CopyButton label={t`Copy key`} text value={key} />
+          <CopyButton label={t`Copy`} text value={key} />
           <Button icon={<Icon name="download" size={14} />} onClick={save} size="sm">
             <Trans>Download {ENV_FILE}</Trans>
           </Button>

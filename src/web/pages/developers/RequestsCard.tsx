@@ -64,12 +64,12 @@ export function RequestsCard() {
   const nameOf = (id: string) => keys.find((key) => key.id === id)?.name
   return (
     <Card
-      subtitle={<Trans>Kept for {REQUEST_LOG_DAYS} days. Secrets are hidden.</Trans>}
+      subtitle={<Trans>Kept for {REQUEST_LOG_DAYS} days.</Trans>}
       title={<Trans>Requests</Trans>}
     >
       <div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-2">
         <Select
-          aria-label={t`Key of the requests`}
+          aria-label={t`API key`}
           className="min-w-44"
           onChange={(event) => setKeyId(event.target.value)}
           value={keyId}
@@ -103,7 +103,7 @@ export function RequestsCard() {
       </div>
       {requests ? (
         requests.length === 0 && !query.hasNextPage ? (
-          <EmptyState icon="clock" title={<Trans>No requests found</Trans>} />
+          <EmptyState icon="clock" title={<Trans>Nothing found</Trans>} />
         ) : (
           <ul
             aria-label={t`Requests`}
@@ -173,7 +173,7 @@ function RequestItem({
             </dt>
             <dd className="flex min-w-0 items-center gap-1 font-mono [overflow-wrap:anywhere]">
               {requestId}
-              <CopyButton label={t`Copy request ID`} value={requestId} />
+              <CopyButton label={t`Copy`} value={requestId} />
             </dd>
           </div>
           <div className="flex flex-wrap gap-x-2">

@@ -88,7 +88,7 @@ export function TakePaymentCard({ viewer, network: chosen, onChoose }: Props) {
         <CopyButton label={t`Copy`} text value={text} />
         {!serviceUrl && (
           <span className="text-xs text-muted">
-            <Trans>Reference: /docs/reference of the service</Trans>
+            <Trans>API reference</Trans> <code>/docs/reference</code>
           </span>
         )}
       </div>

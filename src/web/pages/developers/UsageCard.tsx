@@ -50,7 +50,7 @@ export function UsageCard() {
           value={period}
         />
         <Select
-          aria-label={t`Key`}
+          aria-label={t`API key`}
           className="min-w-44 max-w-full"
           onChange={(event) => go({ key: event.target.value || undefined })}
           value={search.key ?? ''}
@@ -128,7 +128,7 @@ function Usage({ data, keyId, endpoint, period }: UsageProps) {
           values: [answered, refused, failed].map(BigInt),
         }))}
         renderValue={formatCount}
-        label={period === 'day' ? t`Requests per day` : t`Requests per hour`}
+        label={t`Requests`}
         sentenceOf={({ name, values }) => {
           const [answered, refused, failed] = values.map(formatCount)
           return t`${name}: ${answered} answered, ${refused} refused, ${failed} failed`
@@ -143,7 +143,7 @@ function Usage({ data, keyId, endpoint, period }: UsageProps) {
       />
       {endpoints.length > 0 && (
         <div className="-mx-5 mt-4">
-          <Table caption={t`Requests by endpoint`}>
+          <Table caption={t`Endpoint`}>
             <thead className="border-t border-line">
               <tr>
                 <Th>

@@ -44,7 +44,7 @@ export function WebhookLog({ webhook, state }: { webhook: Webhook; state?: Webho
     <div className="mt-3">
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
         <Select
-          aria-label={t`Show deliveries`}
+          aria-label={t`Deliveries`}
           className="min-w-44"
           onChange={({ target: { value } }) =>
             setShown(WEBHOOK_STATES.find((each) => each === value))
@@ -106,11 +106,7 @@ function Deliveries({ id, linked, state }: DeliveriesProps) {
       />
       {deliveries.size === 0 ? (
         <p className="text-sm text-muted">
-          {state === undefined ? (
-            <Trans>Nothing sent yet.</Trans>
-          ) : (
-            <Trans>No deliveries found.</Trans>
-          )}
+          {state === undefined ? <Trans>Nothing yet</Trans> : <Trans>Nothing found</Trans>}
         </p>
       ) : (
         <ul

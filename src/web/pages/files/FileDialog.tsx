@@ -79,7 +79,7 @@ export function FileDialog({ file, sealed, onClose }: Props) {
           page,
         }
         cacheFile((await callProxy('fileCreate', { body })).file)
-        toast(t`File is on sale.`, { tone: 'good' })
+        toast(t`File on sale`, { tone: 'good' })
       }
       onClose()
     })
@@ -104,7 +104,7 @@ export function FileDialog({ file, sealed, onClose }: Props) {
             type="submit"
             variant="primary"
           >
-            {file ? <Trans>Save</Trans> : <Trans>Sell file</Trans>}
+            {file ? <Trans>Save</Trans> : <Trans>Sell a file</Trans>}
           </Button>
         </>
       }
@@ -156,7 +156,7 @@ function Checked({ facts: { size, mimeType, ranges } }: { facts: SourceFacts }) 
   const facts = [
     size === null ? t`Size unknown` : formatSize(size),
     mimeType,
-    ranges ? t`downloads can be resumed` : t`downloads cannot be resumed`,
+    ...(ranges ? [] : [t`downloads cannot be resumed`]),
   ]
   return (
     <p className="flex items-center gap-1.5 text-sm" role="status">
@@ -214,7 +214,7 @@ function Prices({
             <IconButton
               className="mt-6"
               icon={<Icon name="cross" />}
-              label={t`Remove ${currency}`}
+              label={t`Remove ${{ name: currency }}`}
               onClick={() => onChange(prices.filter((_, at) => at !== index))}
             />
           )}

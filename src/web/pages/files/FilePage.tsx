@@ -41,7 +41,7 @@ export function FilePage() {
       ) : unknown ? (
         <Card>
           <ErrorState
-            body={<Trans>Ask the merchant for the address.</Trans>}
+            body={<Trans>Ask for a new link.</Trans>}
             title={<Trans>File not found</Trans>}
           />
         </Card>
@@ -115,7 +115,7 @@ function Download({ code }: { code: string }) {
         <Trans>Download</Trans>
       </Button>
       <p className="text-sm text-muted">
-        <Trans>To download it again, sign in with the same wallet.</Trans>
+        <Trans>Download again with this wallet.</Trans>
       </p>
       {refusal && (
         <Banner role="alert" title={refusal.title} tone="bad">
@@ -134,7 +134,7 @@ function PaymentOptions({ file: { prices, withdrawn } }: { file: OpenedFile }) {
     <>
       {withdrawn ? (
         <Banner tone="warn">
-          <Trans>This file is no longer sold.</Trans>
+          <Trans>No longer sold.</Trans>
         </Banner>
       ) : (
         <ul aria-label={t`Prices`} className="grid gap-2">
@@ -160,9 +160,9 @@ function PaymentOptions({ file: { prices, withdrawn } }: { file: OpenedFile }) {
       <div className="mt-6 border-t border-line pt-4">
         <p className="text-sm text-muted">
           {signedIn ? (
-            <Trans>This wallet has not bought the file.</Trans>
+            <Trans>Not bought with this wallet</Trans>
           ) : (
-            <Trans>Bought before? Sign in with the wallet that paid.</Trans>
+            <Trans>Bought before? Use the wallet that paid.</Trans>
           )}
         </p>
         {!signedIn && (

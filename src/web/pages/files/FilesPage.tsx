@@ -56,7 +56,7 @@ export function FilesPage() {
       {session.kind === 'known' && role === null && (
         <Card>
           <EmptyState action={<SignIn />} icon="download" title={<Trans>Operators only</Trans>}>
-            <Trans>Sign in with an operator wallet.</Trans>
+            <Trans>Use an operator wallet.</Trans>
           </EmptyState>
         </Card>
       )}
@@ -101,7 +101,7 @@ function Files({ onSource }: { onSource: (file: FileBody) => void }) {
       />
       {data.files.length === 0 ? (
         <Card>
-          <EmptyState icon="download" title={<Trans>No files yet</Trans>} />
+          <EmptyState icon="download" title={<Trans>Nothing yet</Trans>} />
         </Card>
       ) : (
         <ul

@@ -77,8 +77,8 @@ export function SourceFields({ form, onChange, errors, replaces, sealed }: Props
           onChange={(kind) => set({ kind })}
           options={[
             { value: 'text', label: t`Text` },
-            { value: 'https', label: t`HTTPS address` },
-            { value: 's3', label: t`S3` },
+            { value: 'https', label: 'HTTPS' },
+            { value: 's3', label: 'S3' },
           ]}
           value={form.kind}
         />
@@ -97,7 +97,7 @@ export function SourceFields({ form, onChange, errors, replaces, sealed }: Props
         <Field
           error={errors['source.text']}
           hint={<Trans>At most 256 KiB.</Trans>}
-          label={<Trans>Text to sell</Trans>}
+          label={<Trans>Text</Trans>}
         >
           <TextArea onChange={(event) => set({ text: event.target.value })} value={form.text} />
         </Field>
@@ -207,7 +207,7 @@ function Secret({
       error={
         sealed ? undefined : <Trans>This proxy keeps no credentials. Set SOURCE_KEY_FILE.</Trans>
       }
-      hint={<Trans>Stored encrypted. Nobody can read it again.</Trans>}
+      hint={<Trans>Stored encrypted, never shown again.</Trans>}
       label={label}
     >
       <Input

@@ -72,7 +72,6 @@ export function InvoiceDialog({
 
   return (
     <Dialog
-      description={t`A draft has no number and can change.`}
       footer={
         <>
           <Button onClick={onClose}>
@@ -151,7 +150,7 @@ function CustomerFields({ form: { register, setValue, formState } }: FormProps) 
           </Select>
         </Field>
       )}
-      <Field label={t`Customer name`} optional>
+      <Field label={t`Customer`} optional>
         <Input maxLength={200} {...register('name')} />
       </Field>
       <Field error={formState.errors.email?.message} label={t`Email`} optional>
@@ -160,7 +159,7 @@ function CustomerFields({ form: { register, setValue, formState } }: FormProps) 
           maxLength={254}
           {...register('email', {
             validate: (text, { name }) =>
-              text.trim() === '' || name.trim() !== '' || t`Enter a name too.`,
+              text.trim() === '' || name.trim() !== '' || t`Enter a name.`,
           })}
         />
       </Field>
@@ -194,7 +193,7 @@ function Lines({ form, currency }: FormProps & { currency: string }) {
                 <Input
                   maxLength={200}
                   {...register(`lines.${index}.name`, {
-                    validate: (text) => text.trim() !== '' || t`Enter what is sold.`,
+                    validate: (text) => text.trim() !== '' || t`Enter a name.`,
                   })}
                 />
               </Field>
@@ -226,7 +225,7 @@ function Lines({ form, currency }: FormProps & { currency: string }) {
                 <IconButton
                   className="self-end"
                   icon={<Icon name="cross" />}
-                  label={t`Remove line`}
+                  label={t`Remove`}
                   onClick={() => remove(index)}
                 />
               )}
@@ -277,8 +276,7 @@ function Lines({ form, currency }: FormProps & { currency: string }) {
 
 function checkDecimal(decimals: number): (text: string) => string | true {
   return (text) =>
-    readAmount(text, { decimals }).ok ||
-    t`Enter a number above 0 with at most ${decimals} decimals.`
+    readAmount(text, { decimals }).ok || t`Enter more than 0, up to ${decimals} decimals.`
 }
 
 function formOf(draft: InvoiceBody | undefined, currency: string): InvoiceForm {

@@ -40,9 +40,7 @@ export function InvoicePage() {
       >
         <Icon name="arrowLeft" /> <Trans>Invoices</Trans>
       </Link>
-      <SignedIn invitation={<Trans>Sign in to see this page</Trans>} skeleton={<PageSkeleton />}>
-        {() => <InvoiceDocument />}
-      </SignedIn>
+      <SignedIn skeleton={<PageSkeleton />}>{() => <InvoiceDocument />}</SignedIn>
     </div>
   )
 }
@@ -118,7 +116,7 @@ function PrintedInvoice({ invoice }: { invoice: InvoiceBody }) {
       )}
       {removedOn !== null && (
         <p className="text-sm text-muted">
-          <Trans>Customer details were removed on {removedOn}.</Trans>
+          <Trans>Personal data deleted: {removedOn}</Trans>
         </p>
       )}
       <InvoiceLines {...invoice} />
@@ -129,7 +127,7 @@ function PrintedInvoice({ invoice }: { invoice: InvoiceBody }) {
         <div className="flex items-center gap-4 border-t border-line pt-4 text-sm">
           <QrCode
             className="w-28 shrink-0 border border-line"
-            label={t`Code to pay`}
+            label={t`Code for ${{ name: page }}`}
             value={page}
           />
           <p className="min-w-0 [overflow-wrap:anywhere]">
@@ -201,7 +199,7 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
         await callProxy('invoiceForget', { body: { id: customer?.id ?? '' } })
         cacheInvoice((await callProxy('invoiceRead', { body })).invoice)
       },
-      t`Customer data deleted`,
+      t`Personal data deleted`,
     )
 
   return (
@@ -238,7 +236,7 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
       <ForRole least="owner">
         {customer && state !== 'draft' && (
           <Button onClick={() => setOpen('forget')} size="sm" variant="quiet">
-            <Trans>Delete customer data</Trans>
+            <Trans>Delete personal data</Trans>
           </Button>
         )}
       </ForRole>
@@ -249,7 +247,7 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
           busy={busy}
           onClose={close}
           onConfirm={() => void issue()}
-          text={t`It gets a number and a payment link, and cannot change afterwards.`}
+          text={t`It gets a number and payment link, and cannot change.`}
         />
       )}
       {open === 'void' && (
@@ -258,12 +256,12 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
           busy={busy}
           onClose={close}
           onConfirm={() => void voidInvoice()}
-          text={t`Its link takes no payment. You can undo this while it is unpaid.`}
+          text={t`Its link takes no payment. You can undo this.`}
         />
       )}
       {open === 'forget' && (
         <Confirm
-          action={t`Delete customer data`}
+          action={t`Delete personal data`}
           busy={busy}
           onClose={close}
           onConfirm={() => void forget()}

@@ -54,12 +54,12 @@ export function InvoicesPage() {
         }
         title={t`Invoices`}
       />
-      <SignedIn invitation={<Trans>Sign in to see this page</Trans>} skeleton={<PageSkeleton />}>
+      <SignedIn skeleton={<PageSkeleton />}>
         {() =>
           role === null ? (
             <Card>
-              <EmptyState icon="table" title={<Trans>People of this account only</Trans>}>
-                <Trans>Sign in with an operator wallet.</Trans>
+              <EmptyState icon="table" title={<Trans>No access</Trans>}>
+                <Trans>Use an operator wallet.</Trans>
               </EmptyState>
             </Card>
           ) : (
@@ -251,7 +251,7 @@ function NumberingDialog({
     >
       <Field
         error={failure}
-        hint={t`Letters, digits and / _ . - without a digit at the end. Numbers continue.`}
+        hint={t`Letters, digits, / _ . - and no digit at the end.`}
         label={t`Prefix`}
       >
         <Input maxLength={20} onChange={({ target }) => setPrefix(target.value)} value={prefix} />

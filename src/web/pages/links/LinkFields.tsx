@@ -63,7 +63,7 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
       <div className="grid gap-5 sm:grid-cols-2">
         <Field
           error={errors.amount?.message}
-          hint={t`Leave empty to let the customer choose.`}
+          hint={t`Empty: the customer chooses.`}
           label={t`Amount`}
           optional
         >
@@ -92,7 +92,7 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
                 changeNetwork(payable.find((each) => each.network === event.target.value)),
             })}
           >
-            <option value={EVERY_NETWORK}>{t`Every network`}</option>
+            <option value={EVERY_NETWORK}>{t`Any network`}</option>
             {payable.map((each) => (
               <option key={each.network} value={each.network}>
                 {each.name}
@@ -156,7 +156,7 @@ function UsesField({ form: { control, setValue } }: FormProps) {
 
 function EmailField({ form: { register } }: FormProps) {
   const { t } = useLingui()
-  return <Checkbox label={t`Ask for an email address`} {...register('askEmail')} />
+  return <Checkbox label={t`Ask for an email`} {...register('askEmail')} />
 }
 
 /** A whole number; more than one piece needs a price. */
@@ -178,7 +178,6 @@ function TextFields({ form, described }: FormProps & { described?: boolean }) {
         <Field
           className="sm:col-span-2"
           error={errors.description?.message}
-          hint={t`What the customer pays for`}
           label={t`Description`}
           optional
         >
@@ -195,8 +194,8 @@ function TextFields({ form, described }: FormProps & { described?: boolean }) {
       </Field>
       <Field error={errors.lasts?.message} label={t`Expires`}>
         <Select {...register('lasts')}>
-          <option value="hour">{t`One hour`}</option>
-          <option value="day">{t`One day`}</option>
+          <option value="hour">{t`1 hour`}</option>
+          <option value="day">{t`1 day`}</option>
           <option value="week">{t`One week`}</option>
           <option value="month">{t`30 days`}</option>
           <option value="always">{t`Never`}</option>

@@ -158,7 +158,7 @@ function LinkWords({ link }: { link: AnyLink }) {
             <span className="font-mono text-[13px]">{shortAddress(only.recipient)}</span>
           </>
         ) : (
-          t`Every network`
+          t`Any network`
         )}
       </p>
       <p className="mt-0.5 text-sm text-muted">
@@ -211,7 +211,7 @@ function LinkActions({ link, onShare }: { link: AnyLink; onShare: (link: AnyLink
             }
             size="sm"
           >
-            <Trans>Activate again</Trans>
+            <Trans>Activate</Trans>
           </Button>
         ) : (
           <Button

@@ -76,7 +76,7 @@ export function LinksPage() {
       {session.kind === 'known' && role === null && (
         <Card>
           <EmptyState action={<SignIn />} icon="link" title={t`Operators only`}>
-            {t`Sign in with an operator wallet.`}
+            {t`Use an operator wallet.`}
           </EmptyState>
         </Card>
       )}
@@ -134,7 +134,7 @@ function AccountLinks({
             </ForRole>
           }
           icon="link"
-          title={t`No payment links`}
+          title={t`Nothing yet`}
         />
       </Card>
     )
@@ -161,7 +161,7 @@ function NewLinkDialog({
   const network = payable.find((each) => each.network === networkId) ?? first
   if (!network) {
     return (
-      <Dialog onClose={onClose} open title={t`New payment link`}>
+      <Dialog onClose={onClose} open title={t`New link`}>
         <Banner tone="bad">{t`No payout wallet. Ask the operator.`}</Banner>
       </Dialog>
     )
@@ -200,11 +200,11 @@ function ProductLinkDialog({
   const product = data?.find(({ id }) => id === productId)
   if (!product)
     return (
-      <Dialog onClose={rest.onClose} open title={t`New payment link`}>
+      <Dialog onClose={rest.onClose} open title={t`New link`}>
         {error ? (
           <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
         ) : (
-          data && <Banner tone="warn">{t`This product does not exist.`}</Banner>
+          data && <Banner tone="warn">{t`Product not found.`}</Banner>
         )}
       </Dialog>
     )
@@ -253,7 +253,6 @@ function LinkDialog({ form, request, onClose, onCreated, children }: LinkDialogP
 
   return (
     <Dialog
-      description={t`Customers cannot change what you set here.`}
       footer={
         <>
           <Button onClick={onClose}>
@@ -272,7 +271,7 @@ function LinkDialog({ form, request, onClose, onCreated, children }: LinkDialogP
       onClose={onClose}
       open
       size="lg"
-      title={t`New payment link`}
+      title={t`New link`}
     >
       <form
         className="space-y-5"

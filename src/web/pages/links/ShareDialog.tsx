@@ -36,7 +36,7 @@ export function ShareDialog({ link, onClose }: { link: AnyLink; onClose: () => v
   const local = page.protocol !== 'https:'
 
   return (
-    <Dialog onClose={onClose} open size="md" title={t`Share payment link`}>
+    <Dialog onClose={onClose} open size="md" title={t`Share`}>
       <div className="space-y-4 print:text-center">
         <p className="hidden items-center justify-center gap-2.5 font-semibold print:flex">
           <Mark />
@@ -89,9 +89,9 @@ export function ShareDialog({ link, onClose }: { link: AnyLink; onClose: () => v
           </Button>
         </div>
         {terms.returnUrl !== null && (
-          <Disclosure className="no-print" label={<Trans>Pay button for your site</Trans>}>
+          <Disclosure className="no-print" label={<Trans>Pay button</Trans>}>
             <pre
-              aria-label={t`Pay button for your site`}
+              aria-label={t`Pay button`}
               className="my-2 overflow-x-auto rounded-lg bg-sunken p-3 font-mono text-xs"
               role="region"
               tabIndex={0}

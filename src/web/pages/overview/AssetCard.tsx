@@ -115,26 +115,26 @@ function AssetFigures({ asset, days }: { asset: AssetSummary; days: number }) {
           {...sums('receivedAtomic')}
           asset={asset}
           name={<Trans>Received</Trans>}
-          note={<Count count={asset.receivedCount} />}
+          note={<Count total={asset.receivedCount} />}
         />
         <MoneyFigure
           {...sums('sentAtomic')}
           asset={asset}
           name={<Trans context="money">Sent</Trans>}
-          note={<Count count={asset.sentCount} />}
+          note={<Count total={asset.sentCount} />}
         />
         <MoneyFigure
           {...sums('refundedAtomic')}
           asset={asset}
           name={<Trans>Refunded</Trans>}
-          note={<Count count={asset.refundedCount} />}
+          note={<Count total={asset.refundedCount} />}
         />
         {(refundsReceivedCount > 0 || previous.refundsReceivedAtomic !== '0') && (
           <MoneyFigure
             {...sums('refundsReceivedAtomic')}
             asset={asset}
             name={<Trans>Refunds received</Trans>}
-            note={<Count count={refundsReceivedCount} />}
+            note={<Count total={refundsReceivedCount} />}
           />
         )}
         {(feesAtomic !== '0' || previous.feesAtomic !== '0' || isNative(networks, asset)) && (
@@ -145,7 +145,7 @@ function AssetFigures({ asset, days }: { asset: AssetSummary; days: number }) {
               <>
                 <Trans>Network fees</Trans>
                 <Tooltip label={t`About this figure`}>
-                  <Trans>Fees your wallets paid for your payments, any asset.</Trans>
+                  <Trans>For your payments in any asset.</Trans>
                 </Tooltip>
               </>
             }
@@ -305,14 +305,12 @@ function Days({ asset, name }: { asset: AssetSummary; name: string }) {
     {
       field: 'sentAtomic',
       name: <Trans context="money">Sent</Trans>,
-      legend: <Trans>Sent, below</Trans>,
       fill: 'sent',
       below: true,
     },
     {
       field: 'refundedAtomic',
       name: <Trans>Refunded</Trans>,
-      legend: <Trans>Refunded, below</Trans>,
       fill: 'warn',
       below: true,
     },
@@ -328,7 +326,7 @@ function Days({ asset, name }: { asset: AssetSummary; name: string }) {
           values: series.map(({ field }) => BigInt(day[field])),
         }))}
         renderValue={(atomic) => <Amount atomic={atomic} decimals={decimals} symbol={symbol} />}
-        label={t`${symbol} per day on ${networkName}`}
+        label={t`${symbol} on ${{ name: networkName }}`}
         pathOf={({ id }) =>
           pathTo('payments', {
             search: {
@@ -380,13 +378,13 @@ function Figure({ name, note, children }: FigureProps) {
 function NoFigure() {
   return (
     <span className="text-sm font-normal tracking-normal text-muted">
-      <Trans>No figures yet</Trans>
+      <Trans>Nothing yet</Trans>
     </span>
   )
 }
 
-function Count({ count }: { count: number }) {
-  return <Plural one="# payment" other="# payments" value={count} />
+function Count({ total }: { total: number }) {
+  return <Plural one="# payment" other="# payments" value={total} />
 }
 
 /** All of them is told only when it is all of them. */

@@ -71,12 +71,7 @@ function RecentPayments({ viewer }: { viewer: Viewer }) {
       ) : error ? (
         <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
       ) : (
-        <div
-          aria-busy="true"
-          aria-label={t`Loading payments`}
-          className="space-y-2 px-5 pb-5"
-          role="status"
-        >
+        <div aria-busy="true" aria-label={t`Loading`} className="space-y-2 px-5 pb-5" role="status">
           {Array.from({ length: SHOWN }, (_, index) => (
             <Skeleton className="h-14" key={index} />
           ))}
@@ -202,7 +197,7 @@ function Summary({
           <StatusMix statuses={summary.statuses} />
         </Card>
         <Ranking
-          empty={<Trans>No payers yet.</Trans>}
+          empty={<Trans>Nothing yet</Trans>}
           entries={summary.topPayers.map(({ address, count }) => ({
             kind: 'address',
             name: address,
@@ -212,7 +207,7 @@ function Summary({
           title={<Trans>Top payers</Trans>}
         />
         <Ranking
-          empty={<Trans>No resources paid.</Trans>}
+          empty={<Trans>Nothing yet</Trans>}
           entries={summary.topResources.map(({ resource, count }) => ({
             kind: 'resource',
             name: resource,
@@ -231,7 +226,7 @@ function SummarySkeleton() {
   return (
     <div
       aria-busy="true"
-      aria-label={t`Loading figures`}
+      aria-label={t`Loading`}
       className="grid gap-4 xl:grid-cols-3"
       role="status"
     >

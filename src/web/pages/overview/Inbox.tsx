@@ -107,9 +107,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
               />
             }
             tone="warn"
-          >
-            <Trans>Ask the payer to sign, or assign the payment to an order.</Trans>
-          </InboxItem>
+          />
         )}
         {untold > 0 && (
           <InboxItem
@@ -142,15 +140,13 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             icon="hourglass"
             title={
               <Plural
-                one="# payment is open for more than 10 minutes"
-                other="# payments are open for more than 10 minutes"
+                one="# payment is pending for more than 10 minutes"
+                other="# payments are pending for more than 10 minutes"
                 value={open}
               />
             }
             tone="warn"
-          >
-            <Trans>Sent, but not confirmed.</Trans>
-          </InboxItem>
+          />
         )}
         {low.map((each) => (
           <Suspense fallback={null} key={`${each.network.network} ${each.wallet}`}>
@@ -222,9 +218,7 @@ function FailureItems({ deliveries, downloads }: Failures) {
             />
           }
           tone="warn"
-        >
-          <Trans>Deliver them again.</Trans>
-        </InboxItem>
+        />
       )}
       {downloads > 0 && (
         <InboxItem
@@ -266,16 +260,12 @@ function Unsettled({ entry: { state } }: { entry: JournalEntry }) {
       action={<GoOn to={pathToRun(state.order)} />}
       icon="question"
       title={
-        state.step === 'unknown' ? (
-          <Trans>Payment possibly sent</Trans>
-        ) : (
-          <Trans>Payment not settled</Trans>
-        )
+        state.step === 'unknown' ? <Trans>Possibly sent</Trans> : <Trans>Payment not settled</Trans>
       }
       tone="warn"
     >
       <Trans>
-        {amount} to {recipient}. Do not pay again yet.
+        {amount} to {recipient}. Do not pay again.
       </Trans>
     </InboxItem>
   )
@@ -300,10 +290,16 @@ function Settlement({ entry: { id, state } }: { entry: JournalEntry }) {
     >
       {order.operation?.kind === 'acknowledge' ? (
         <Trans>On-chain receipt</Trans>
-      ) : !('sent' in state) ? (
-        <Trans>{amount} signed for you. Settle it before it expires.</Trans>
       ) : (
-        <Trans>{amount} signed for you.</Trans>
+        <>
+          <Trans>{amount} signed for you.</Trans>
+          {!('sent' in state) && (
+            <>
+              {' '}
+              <Trans>Settle it before it expires.</Trans>
+            </>
+          )}
+        </>
       )}
     </InboxItem>
   )
@@ -368,7 +364,7 @@ function MispaidItem({ mispaid }: { mispaid: Mispaid }) {
 
   function putAside() {
     const undo = forgetMispaid(mispaid)
-    toast(t`Removed from your list.`, { undo })
+    toast(t`Dealt with`, { undo })
   }
 
   return (

@@ -40,19 +40,17 @@ export function NothingYet({ viewer }: { viewer: Viewer }) {
 const steps: readonly {
   to: string
   title: MessageDescriptor
-  body: MessageDescriptor
+  body?: MessageDescriptor
   button: MessageDescriptor
 }[] = [
   {
     to: pathTo('links', {}),
     title: msg`Create a payment link`,
-    body: msg`Send it, or print its QR code.`,
     button: msg`Payment links`,
   },
   {
     to: pathTo('developers', {}),
     title: msg`Take payments on your server`,
-    body: msg`Create an API key and copy the example server.`,
     button: msg`Developers`,
   },
   {
@@ -78,7 +76,7 @@ function FirstSteps() {
             </span>
             <div className="min-w-0 flex-1 basis-56 text-sm">
               <p className="font-medium">{t(title)}</p>
-              <p className="text-muted">{t(body)}</p>
+              {body && <p className="text-muted">{t(body)}</p>}
             </div>
             <Link
               className={buttonClass({

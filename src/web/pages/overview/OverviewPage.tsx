@@ -43,7 +43,7 @@ function Welcome() {
       <div className="mt-10 grid gap-4 sm:grid-cols-2">
         <Way icon="pay" title={<Trans>Make a payment</Trans>}>
           <Link className={buttonClass({ variant: 'primary' })} to={pathTo('checkout', {})}>
-            <Trans>Pay someone</Trans>
+            <Trans>Pay</Trans>
           </Link>
         </Way>
         <Way icon="payments" title={<Trans>See your payments</Trans>}>

@@ -41,10 +41,7 @@ export function NoteCard({ paymentId }: { paymentId: string }) {
 
   const note = data?.get(paymentId)
   return (
-    <Card
-      subtitle={<Trans>Visible to your team and in exports.</Trans>}
-      title={<Trans>Your notes</Trans>}
-    >
+    <Card subtitle={<Trans>Visible to your team.</Trans>} title={<Trans>Your notes</Trans>}>
       {data ? (
         <fieldset className="grid gap-4" disabled={role === 'viewer'}>
           <LabelList labels={note?.labels ?? []} onChange={change} />
@@ -90,7 +87,7 @@ function LabelList({ labels, onChange }: { labels: readonly string[]; onChange: 
           {labels.map((label) => (
             <li key={label}>
               <button
-                aria-label={t`Remove label ${label}`}
+                aria-label={t`Remove ${{ name: label }}`}
                 className="touch-target inline-flex h-7 items-center gap-1 rounded-full border border-line bg-sunken ps-2.5 pe-1.5 text-xs hover:bg-hover"
                 onClick={() => void onChange({ removeLabels: [label] })}
                 type="button"
@@ -105,7 +102,7 @@ function LabelList({ labels, onChange }: { labels: readonly string[]; onChange: 
       <form className="flex items-end gap-2" onSubmit={(event) => void add(event)}>
         <Field
           className="flex-1"
-          error={wrong ? <Trans>A label has no commas.</Trans> : undefined}
+          error={wrong ? <Trans>Remove the comma.</Trans> : undefined}
           label={<Trans>Label</Trans>}
         >
           <Input
@@ -150,7 +147,7 @@ function NoteForm({ note, onChange }: { note: string; onChange: Change }) {
             <Trans>Discard</Trans>
           </Button>
           <Button busy={busy} size="sm" type="submit">
-            <Trans>Save note</Trans>
+            <Trans>Save</Trans>
           </Button>
         </div>
       )}

@@ -52,7 +52,7 @@ export function OnChainCard({
           <Verdict
             verification={{
               kind: 'unavailable',
-              body: t`Unreadable answer from your RPC endpoint.`,
+              body: t`Unexpected answer.`,
             }}
           />
         ) : (
@@ -94,7 +94,7 @@ function Verdict({ verification }: { verification: OnChainVerification }) {
     case 'unavailable':
       return (
         <Banner title={<Trans>Not available</Trans>} tone="warn">
-          {verification.body} <Trans>Not compared.</Trans>
+          {verification.body}
         </Banner>
       )
   }
@@ -103,7 +103,7 @@ function Verdict({ verification }: { verification: OnChainVerification }) {
 function Rows({ rows }: { rows: readonly VerificationRow[] }) {
   const { t } = useLingui()
   return (
-    <Table caption={t`Service record and chain`} className="table-fixed max-sm:text-xs">
+    <Table caption={t`On-chain check`} className="table-fixed max-sm:text-xs">
       <colgroup>
         <col className="w-28 sm:w-36" />
         <col />

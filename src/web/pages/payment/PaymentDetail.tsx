@@ -21,7 +21,6 @@ import { CopyButton } from '../../ui/CopyButton.tsx'
 import { StatusPill } from '../../ui/StatusPill.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { Timeline, type TimelineEntry } from '../../ui/Timeline.tsx'
-import { Tooltip } from '../../ui/Tooltip.tsx'
 import { announce } from '../../ui/announce.tsx'
 import { formatAmountText } from '../../ui/format-amount.ts'
 import { shownStatus, statusWords } from '../../ui/status-words.ts'
@@ -143,14 +142,14 @@ function EvidenceBanner({
     return <LazyEvidenceCard asset={payment} evidence={evidence} heading="h2" />
   return (
     <Banner
-      action={<CopyButton label={t`Copy link for the payer`} text value={location.href} />}
+      action={<CopyButton label={t`Copy link`} text value={location.href} />}
       className="mt-4"
       icon="question"
       role="note"
       title={<Trans>Payment received, payer unknown</Trans>}
       tone="warn"
     >
-      <Trans>Do not deliver yet. Ask the payer to confirm here.</Trans>
+      <Trans>Do not deliver. Send the payer this link.</Trans>
     </Banner>
   )
 }
@@ -188,17 +187,14 @@ function Confirmations({
   const words =
     confirmations > requiredConfirmations
       ? t`${counted} (${needed} needed)`
-      : t`${counted} of ${needed}`
+      : t`${{ shown: counted }} of ${{ total: needed }}`
   return (
     <div className="mb-6">
       <div className="flex items-baseline justify-between text-sm">
         <span className="text-muted">
           <span id="confirmations">
             <Trans>Confirmations</Trans>
-          </span>{' '}
-          <Tooltip label={t`About confirmations`}>
-            <Trans>{needed} confirmations required.</Trans>
-          </Tooltip>
+          </span>
         </span>
         <span className="figures font-medium">{words}</span>
       </div>
@@ -223,7 +219,7 @@ function Confirmations({
 }
 
 const titles: Readonly<Record<PaymentStatus, MessageDescriptor>> = {
-  created: msg`Built, ready to sign`,
+  created: msg`Ready to sign`,
   pending: msg`Sent to the network`,
   confirmed: msg`Confirmed`,
   finalized: msg`Finalized`,
@@ -234,9 +230,9 @@ const titles: Readonly<Record<PaymentStatus, MessageDescriptor>> = {
 
 const sources: Readonly<Record<EventSource, MessageDescriptor>> = {
   service: msg`Created`,
-  client: msg`From the payer’s browser`,
-  watcher: msg`From the chain (service)`,
-  facilitator: msg`From the facilitator`,
+  client: msg`Payer’s browser`,
+  watcher: msg`Chain`,
+  facilitator: msg`Facilitator`,
 }
 
 /** What a payment on its way still has ahead, when all goes well. */
@@ -281,14 +277,14 @@ function History({
     icon: statusWords[status].icon,
     ahead: true,
   }))
-  return <Timeline entries={[...seen, ...coming]} label={t`Timeline, oldest first`} />
+  return <Timeline entries={[...seen, ...coming]} label={t`What happened`} />
 }
 
 function Height({ height, solana }: { height: number; solana: boolean }) {
-  const shown = formatNumber(height)
+  const text = formatNumber(height)
   return (
     <span className="figures">
-      , {solana ? <Trans>slot {shown}</Trans> : <Trans>block {shown}</Trans>}
+      , {solana ? <Trans>slot {{ slot: text }}</Trans> : <Trans>block {{ height: text }}</Trans>}
     </span>
   )
 }

@@ -69,7 +69,7 @@ export function PaymentFacts({
         )}
         <Fact name={<Trans>Network</Trans>}>
           {network?.name ?? payment.network}
-          {network?.testnet && <span className="text-muted"> ({t`test network`})</span>}
+          {network?.testnet && <span className="text-muted"> ({t`Test network`})</span>}
         </Fact>
         {payment.fee && native && (
           <Fact name={<Trans>Network fee</Trans>}>
@@ -91,7 +91,7 @@ export function PaymentFacts({
           <Time at={payment.timestamp} look="full" />
         </Fact>
         {payment.status === 'created' && payment.expiresAt !== null && (
-          <Fact name={<Trans>Sign until</Trans>}>
+          <Fact name={<Trans>Sign by</Trans>}>
             <Time at={payment.expiresAt} look="full" />
           </Fact>
         )}
@@ -138,7 +138,7 @@ function CustomerFact({ wallet }: { wallet: string | null }) {
         className="underline decoration-edge underline-offset-4 hover:decoration-current"
         to={pathTo('customer', { params: { walletAddress: wallet } })}
       >
-        <Trans>Other payments</Trans>
+        <Trans>All payments</Trans>
       </Link>
     </Fact>
   )

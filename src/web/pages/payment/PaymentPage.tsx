@@ -79,7 +79,7 @@ export function PaymentPage() {
 function PaymentSkeleton() {
   const { t } = useLingui()
   return (
-    <div aria-busy="true" aria-label={t`Loading payment`} role="status">
+    <div aria-busy="true" aria-label={t`Loading`} role="status">
       <Skeleton className="h-12 w-64" />
       <Skeleton className="mt-3 h-5 w-80" />
       <div className="mt-8 grid gap-4 lg:grid-cols-[minmax(0,1fr)_340px]">
@@ -99,7 +99,7 @@ function UnknownPayment({ id }: { id: string }) {
       <EmptyState
         action={
           <Link className={buttonClass({})} to={pathTo('payments', {})}>
-            <Trans>Show all payments</Trans>
+            <Trans>All payments</Trans>
           </Link>
         }
         icon="search"

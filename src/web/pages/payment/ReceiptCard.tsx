@@ -45,7 +45,7 @@ export function ReceiptCard({
   }
 
   return (
-    <Card className="no-print" title={<Trans>Receipt and proof</Trans>}>
+    <Card className="no-print" title={<Trans>Receipt</Trans>}>
       <div className="flex flex-col items-start gap-2">
         {receipt && (
           <>
@@ -83,7 +83,7 @@ export function ReceiptCard({
         >
           <Trans>Verify again</Trans>
         </Button>
-        <CopyButton label={t`Copy as cURL`} text value={curlOf(payment.paymentId)} />
+        <CopyButton label={t`Copy as curl`} text value={curlOf(payment.paymentId)} />
       </div>
     </Card>
   )

@@ -72,7 +72,7 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
   const leftAtomic = refundableOf(payment)
   const money = { decimals: payment.decimals, symbol: payment.symbol }
   return (
-    <Card subtitle={<Trans>A separate payment to the payer.</Trans>} title={<Trans>Refund</Trans>}>
+    <Card title={<Trans>Refund</Trans>}>
       {refundRequests && refundRequests.requests.length > 0 && (
         <ul className="mb-4 space-y-4 border-b border-line pb-4">
           {refundRequests.requests.map((request) => (
@@ -128,7 +128,7 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
         <p className="text-sm text-muted">
           {joinMessage({
             title: describeError(error).title,
-            body: t`Refunded amount unknown. Refunds are unavailable here.`,
+            body: t`Refunds are unavailable here.`,
           })}
         </p>
       ) : (
@@ -299,14 +299,14 @@ function Request({ request }: { request: RefundRequest }) {
         {state === 'declined' && <Trans>Request for {amount} declined</Trans>}
       </p>
       <p className="text-muted">
-        <Trans>Signed by the payer.</Trans> <Time at={request.timestamp} />
+        <Trans>Signed by the payer</Trans> <Time at={request.timestamp} />
       </p>
       <p className="mt-1">
         <CustomerReason reason={request.reason} />
       </p>
       {state === 'declined' && declined?.note && (
         <p className="mt-1 [overflow-wrap:anywhere]">
-          <Trans>Your note to the customer:</Trans>{' '}
+          <Trans>You wrote:</Trans>{' '}
           <q>
             <UntrustedText text={declined.note} />
           </q>

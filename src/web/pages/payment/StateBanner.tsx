@@ -73,10 +73,10 @@ export function StateBanner({ payment, network }: StateBannerProps) {
         action={<GoOn run={own} />}
         className="mt-4"
         role="note"
-        title={<Trans>You started this payment in this browser</Trans>}
+        title={<Trans>Started in this browser</Trans>}
         tone="warn"
       >
-        <Trans>Do not pay again. Return to see its progress.</Trans>
+        <Trans>Do not pay again.</Trans>
       </Banner>
     )
   }
@@ -90,7 +90,7 @@ export function StateBanner({ payment, network }: StateBannerProps) {
             size="sm"
             variant="quiet"
           >
-            <Trans>Look again</Trans>
+            <Trans>Check again</Trans>
           </Button>
           <Explorer network={network} payment={payment} />
         </span>
@@ -101,7 +101,7 @@ export function StateBanner({ payment, network }: StateBannerProps) {
       title={<Trans>Taking longer than usual</Trans>}
       tone="warn"
     >
-      <Trans>Sent, not confirmed. Do not pay again or deliver.</Trans>
+      <Trans>Do not pay again or deliver.</Trans>
     </Banner>
   )
 }

@@ -139,8 +139,7 @@ async function compare(
     return { kind: same ? 'matches' : 'differs', rows }
   } catch (error) {
     if (error instanceof RpcError) return { kind: 'unavailable', body: error.message }
-    if (error instanceof v.ValiError)
-      return { kind: 'unavailable', body: t`Unreadable answer from your RPC endpoint.` }
+    if (error instanceof v.ValiError) return { kind: 'unavailable', body: t`Unexpected answer.` }
     throw error
   }
 }
@@ -177,7 +176,7 @@ function absent({ status, blockHeight }: PaymentStatusBody, position: number): O
       }
     return {
       kind: 'contradicted',
-      body: t`Your RPC endpoint lacks the transaction.`,
+      body: t`Not found on your RPC endpoint.`,
     }
   }
   if (isOpen(status))
@@ -194,7 +193,7 @@ function absent({ status, blockHeight }: PaymentStatusBody, position: number): O
 }
 
 function outcome(succeeded: boolean): string {
-  return succeeded ? t`went through` : t`failed`
+  return succeeded ? t`executed` : t`failed`
 }
 
 function row(name: string, record: string, chain: string): VerificationRow {

@@ -60,7 +60,7 @@ export function isStuck(
 /** What chains say when they refuse a transaction, and what that means for a person. First match counts. */
 const patterns: readonly [RegExp, MessageDescriptor][] = [
   [/InsufficientFundsForRent/, msg`An account would fall below its minimum.`],
-  [/InsufficientFundsForFee/, msg`The sender could not pay the network fee.`],
+  [/InsufficientFundsForFee/, msg`No balance for the network fee.`],
   [
     /InsufficientFunds|insufficient (funds|lamports)|"Custom":\s*1\b|custom program error: 0x1\b/i,
     msg`The sender’s balance was too low.`,

@@ -50,10 +50,10 @@ export type ExportDialogProps = {
 type FileShape = Pick<ExportOptions, 'format' | 'separator' | 'mark'>
 
 const descriptions: Readonly<Record<ExportFormat, MessageDescriptor>> = {
-  csv: msg`Full precision, UTC. Includes labels and notes.`,
-  json: msg`Full precision, UTC. Includes labels and notes.`,
+  csv: msg`Exact amounts. Includes labels and notes.`,
+  json: msg`Exact amounts. Includes labels and notes.`,
   journal: msg`One line per account and payment.`,
-  hledger: msg`Double entry for hledger.`,
+  hledger: msg`Double entry.`,
 }
 
 type Run = { rows: number; of: number; abort: AbortController }
@@ -149,7 +149,7 @@ export function ExportDialog({
       footer={
         <>
           <Button onClick={cancel} variant="quiet">
-            {run ? <Trans>Stop export</Trans> : <Trans>Cancel</Trans>}
+            {run ? <Trans>Stop</Trans> : <Trans>Cancel</Trans>}
           </Button>
           <Button
             busy={run !== undefined}
@@ -159,7 +159,7 @@ export function ExportDialog({
             variant="primary"
           >
             {chosen === 'filter' && !isCounted ? (
-              <Trans>Export all payments found</Trans>
+              <Trans>Export</Trans>
             ) : (
               <Plural one="Export # payment" other="Export # payments" value={count} />
             )}
@@ -187,9 +187,9 @@ export function ExportDialog({
           <p className="text-sm text-muted">
             {t(descriptions[shape.format])}{' '}
             {isEntries ? (
-              <Trans>Only payments on the chain, dated by block time (UTC).</Trans>
+              <Trans>Only on-chain payments, by block time (UTC).</Trans>
             ) : (
-              <Trans>Dated by creation time.</Trans>
+              <Trans>By creation time (UTC).</Trans>
             )}
           </p>
           {problem !== undefined && <Problem problem={problem} />}
@@ -253,7 +253,7 @@ function Shape({ shape, onChange }: { shape: FileShape; onChange: (shape: FileSh
           </Field>
           <Checkbox
             checked={shape.mark}
-            label={<Trans>Mark the file as UTF-8</Trans>}
+            label={<Trans>Add UTF-8 mark</Trans>}
             onChange={(event) => onChange({ ...shape, mark: event.target.checked })}
           />
         </>
@@ -274,16 +274,16 @@ function Problem({ problem }: { problem: unknown }) {
 function Progress({ run: { rows, of } }: { run: Run }) {
   const { t } = useLingui()
   const pause = usePauseSeconds()
-  const [done, all] = [formatNumber(rows), formatNumber(of)]
+  const [shown, total] = [formatNumber(rows), formatNumber(of)]
   return (
     <div aria-live="polite">
       <p className="text-sm">
         <Trans>
-          {done} of {all} payments written
+          {shown} of {total}
         </Trans>
       </p>
       <progress
-        aria-label={t`Export progress`}
+        aria-label={t`Export payments`}
         className="mt-2 h-2 w-full accent-accent"
         max={of}
         value={rows}

@@ -132,19 +132,19 @@ function Chips({
 }) {
   const { t } = useLingui()
   return (
-    <ul aria-label={t`Active filters`} className="mt-3 flex flex-wrap items-center gap-2">
+    <ul aria-label={t`Filters`} className="mt-3 flex flex-wrap items-center gap-2">
       {chips.map(({ id, text, cleared }) => (
         <li key={id}>
           <button
             className="touch-target inline-flex h-8 max-w-76 items-center gap-1.5 rounded-full border border-line bg-surface ps-3 pe-2 text-sm text-ink hover:bg-hover"
             onClick={() => onChange(cleared)}
-            title={t`Remove filter`}
+            title={t`Remove`}
             type="button"
           >
             <span className="truncate">{text}</span>
             <Icon className="shrink-0 text-muted" name="cross" size={14} />
             <span className="sr-only">
-              <Trans>remove</Trans>
+              <Trans>Remove</Trans>
             </span>
           </button>
         </li>
@@ -255,7 +255,7 @@ function NoteFilter({ label, reconciled, onChange }: NoteFilterProps) {
   const { t } = useLingui()
   return (
     <Popover
-      label={t`Labels and reconciliation`}
+      label={t`Labels`}
       trigger={
         <>
           {label ??
@@ -307,7 +307,7 @@ function Choices({ label, reconciled, onChange }: NoteFilterProps) {
           value={reconciled ?? ''}
         >
           <option value="">
-            <Trans>Reconciled or not</Trans>
+            <Trans>All</Trans>
           </option>
           <option value="yes">
             <Trans>Reconciled</Trans>

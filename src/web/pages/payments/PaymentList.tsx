@@ -103,7 +103,7 @@ function ListView({
     pages.load,
     useCallback(
       () =>
-        toast(t`Select up to ${most} payments, or export all.`, {
+        toast(t`Select up to ${most} payments.`, {
           tone: 'warn',
         }),
       [t, most],
@@ -203,7 +203,7 @@ function LookingNote({ looking }: { looking: PageReading }) {
     <p className="mb-2 flex items-center gap-2 text-sm text-muted" role="status">
       <Spinner />
       {looking.of === 0 ? (
-        <Trans>Searching your payments</Trans>
+        <Trans>Searching…</Trans>
       ) : (
         <Trans>
           Searched {looked} of {of} payments
@@ -337,9 +337,9 @@ function NothingFound({ searched }: { searched: boolean }) {
         </Button>
       }
       icon="search"
-      title={<Trans>No payments match</Trans>}
+      title={<Trans>Nothing found</Trans>}
     >
-      {searched && <Trans>Try a reference, an address, amount:&gt;1 or status:failed.</Trans>}
+      {searched && <Trans>Try amount:&gt;1 or status:failed.</Trans>}
     </EmptyState>
   )
 }
@@ -353,7 +353,7 @@ function FirstRun() {
         </Link>
       }
       icon="payments"
-      title={<Trans>No payments yet</Trans>}
+      title={<Trans>Nothing yet</Trans>}
     />
   )
 }
@@ -363,7 +363,7 @@ export function ListSkeleton() {
   return (
     <div
       aria-busy="true"
-      aria-label={t`Loading payments`}
+      aria-label={t`Loading`}
       className="overflow-hidden rounded-xl border border-line bg-surface"
       role="status"
     >

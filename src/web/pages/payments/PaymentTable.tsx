@@ -54,7 +54,7 @@ export function PaymentTable({ rows, count, total, notes, names, selection, list
         {...asTable.table}
         style={{ minWidth: leastPixels(shown) }}
       >
-        <caption className="sr-only">{t`Payments, newest first`}</caption>
+        <caption className="sr-only">{t`Payments`}</caption>
         <thead className="block" {...asTable.rows}>
           <tr
             aria-rowindex={1}

@@ -23,7 +23,7 @@ export function PaymentsPage() {
   return (
     <>
       <PageHeader title={<Trans>Payments</Trans>} />
-      <SignedIn invitation={<Trans>Sign in to see this page</Trans>} skeleton={<ListSkeleton />}>
+      <SignedIn skeleton={<ListSkeleton />}>
         {(viewer) => (
           <>
             <Views filter={filter} />
@@ -65,9 +65,7 @@ function NamedCustomers({ filter, q }: { filter: PaymentFilter; q: string }) {
             >
               <Icon className="shrink-0 text-muted" name="person" />
               <span className="min-w-0 truncate">
-                <Trans>
-                  Payments from <CustomerName name={name} wallet={walletAddress} />
-                </Trans>
+                <CustomerName name={name} wallet={walletAddress} />
               </span>
               {name !== '' && (
                 <span className="shrink-0 text-xs text-muted">
@@ -83,7 +81,7 @@ function NamedCustomers({ filter, q }: { filter: PaymentFilter; q: string }) {
               className="text-sm underline decoration-edge underline-offset-4"
               to={pathTo('customers', { search: { q } })}
             >
-              <Trans>All customers found</Trans>
+              <Trans>Show more</Trans>
             </Link>
           </li>
         )}

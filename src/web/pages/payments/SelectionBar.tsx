@@ -42,7 +42,7 @@ export function SelectionBar({ selection, viewer, onExport }: SelectionBarProps)
       toast(
         reconciled
           ? t`${plural(count, { one: '# payment marked as reconciled', other: '# payments marked as reconciled' })}`
-          : t`${plural(count, { one: 'The mark was taken off # payment', other: 'The mark was taken off # payments' })}`,
+          : t`${plural(count, { one: '# payment unmarked', other: '# payments unmarked' })}`,
         { tone: 'good' },
       )
     } catch (error) {
@@ -120,7 +120,7 @@ function LabelDialog({ count, open, onClose, onLabel }: LabelDialogProps) {
   const [what, setWhat] = useState<'add' | 'remove'>('add')
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<unknown>()
-  const wrong = /[,\p{Cc}]/u.test(label) ? <Trans>A label has no commas.</Trans> : undefined
+  const wrong = /[,\p{Cc}]/u.test(label) ? <Trans>Remove the comma.</Trans> : undefined
 
   async function submit(event: FormEvent) {
     event.preventDefault()
@@ -140,7 +140,7 @@ function LabelDialog({ count, open, onClose, onLabel }: LabelDialogProps) {
 
   return (
     <Dialog
-      description={<Trans>Visible to your team and in exports.</Trans>}
+      description={<Trans>Visible to your team.</Trans>}
       onClose={onClose}
       open={open}
       size="sm"
@@ -152,7 +152,7 @@ function LabelDialog({ count, open, onClose, onLabel }: LabelDialogProps) {
           onChange={setWhat}
           options={[
             { value: 'add', label: t`Add` },
-            { value: 'remove', label: t`Take off` },
+            { value: 'remove', label: t`Remove` },
           ]}
           value={what}
         />
@@ -181,7 +181,7 @@ function LabelDialog({ count, open, onClose, onLabel }: LabelDialogProps) {
             <Trans>Cancel</Trans>
           </Button>
           <Button busy={busy} disabled={label.trim() === ''} type="submit" variant="primary">
-            {what === 'add' ? <Trans>Add label</Trans> : <Trans>Remove label</Trans>}
+            {what === 'add' ? <Trans>Add</Trans> : <Trans>Remove</Trans>}
           </Button>
         </div>
       </form>

@@ -89,8 +89,7 @@ export function Views({ filter }: { filter: PaymentFilter }) {
   const here = views.find((view) => isSameFilter(view.filter, filter))
 
   function remove(view: SavedView) {
-    const { name } = view
-    toast(t`View “${name}” deleted`, { undo: removeView(view.id) })
+    toast(t`View deleted`, { undo: removeView(view.id) })
   }
 
   if (views.length === 0 && !isFiltered(filter)) return null
@@ -186,10 +185,10 @@ function NameDialog({
     saveView(trimmed, filter)
     setName('')
     onClose()
-    toast(t`View “${trimmed}” saved`, { tone: 'good' })
+    toast(t`Saved`, { tone: 'good' })
   }
   return (
-    <Dialog onClose={onClose} open={open} size="sm" title={<Trans>Save filters as view</Trans>}>
+    <Dialog onClose={onClose} open={open} size="sm" title={<Trans>Save view</Trans>}>
       <form onSubmit={submit}>
         <Field
           hint={taken.includes(trimmed) ? <Trans>Replaces the existing view.</Trans> : undefined}

@@ -37,7 +37,7 @@ export function JoinPage() {
       ) : (
         <Card>
           <ErrorState
-            body={<Trans>Copy the whole link, or ask for a new one.</Trans>}
+            body={<Trans>Copy the whole link.</Trans>}
             title={<Trans>Invitation link incomplete</Trans>}
           />
         </Card>
@@ -122,10 +122,7 @@ function Accept({ code }: { code: string }) {
   return (
     <Card>
       <form className="grid gap-4" onSubmit={(event) => void accept(event)}>
-        <Field
-          hint={<Trans>This wallet signs in from now on.</Trans>}
-          label={<Trans>Wallet</Trans>}
-        >
+        <Field label={<Trans>Wallet</Trans>}>
           <Select onChange={(event) => setChosen(event.target.value)} value={walletAddress}>
             {wallets.map((wallet) => (
               <option key={wallet} value={wallet}>

@@ -1,7 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState, type FormEvent, type ReactNode } from 'react'
 import type { ApprovedOperation } from '#contract/approval.ts'
-import { shortAddress } from '#contract/known-address.ts'
 import type { PersonRow } from '#contract/people-endpoints.ts'
 import { ROLES, type Role } from '#contract/role.ts'
 import { callProxy } from '../../api/client.ts'
@@ -26,7 +25,7 @@ export function InviteDialog({ onClose, onMade }: InviteProps) {
   const [role, setRole] = useState<Role>('viewer')
   return (
     <RoleDialog
-      action={<Trans>Create invitation</Trans>}
+      action={<Trans>Invite</Trans>}
       onChange={setRole}
       onClose={onClose}
       operation={{ kind: 'invite', role }}
@@ -139,7 +138,11 @@ export function InvitationLinkDialog({ code, onClose }: { code: string; onClose:
   const link = new URL(`${hrefOf(pathTo('join', {}))}#${code}`, window.location.origin).href
   return (
     <Dialog
-      description={<Trans>Shown only once. Valid for 7 days.</Trans>}
+      description={
+        <>
+          <Trans>Shown only once.</Trans> <Trans>Valid for 7 days.</Trans>
+        </>
+      }
       dismissable={false}
       footer={
         <Button onClick={onClose} variant="primary">
@@ -161,7 +164,7 @@ export function InvitationLinkDialog({ code, onClose }: { code: string; onClose:
           <CopyButton label={t`Copy`} text value={link} />
         </div>
         <Banner tone="warn">
-          <Trans>The first wallet to use it gets the role. Send it privately.</Trans>
+          <Trans>Send it privately: the first wallet gets the role.</Trans>
         </Banner>
       </div>
     </Dialog>
@@ -178,8 +181,7 @@ export function RemovePersonDialog({ person: { wallet, configured }, onClose }: 
     setProblem(undefined)
     try {
       cachePeople(await callProxy('peopleRemove', { body: { walletAddress: wallet } }))
-      const address = shortAddress(wallet)
-      toast(t`${address} removed`)
+      toast(t`Person removed`)
       onClose()
     } catch (error) {
       setProblem(error)
@@ -204,7 +206,7 @@ export function RemovePersonDialog({ person: { wallet, configured }, onClose }: 
       onClose={onClose}
       open
       size="sm"
-      title={<Trans>Remove person</Trans>}
+      title={<Trans>Remove</Trans>}
     >
       <div className="grid gap-3">
         <Address full value={wallet} />
@@ -212,7 +214,7 @@ export function RemovePersonDialog({ person: { wallet, configured }, onClose }: 
           {configured ? (
             <Trans>This wallet stays an owner while OPERATOR_WALLETS names it.</Trans>
           ) : (
-            <Trans>Access ends immediately. Their open invitations end too.</Trans>
+            <Trans>Access and open invitations end immediately.</Trans>
           )}
         </Banner>
         {problem !== undefined && <Refusal problem={problem} />}

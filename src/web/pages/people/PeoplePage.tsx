@@ -38,10 +38,7 @@ export function PeoplePage() {
   return (
     <>
       <PageHeader title={<Trans>People</Trans>} />
-      <SignedIn
-        invitation={<Trans>Sign in to see this page</Trans>}
-        skeleton={<Skeleton className="h-76 rounded-xl" />}
-      >
+      <SignedIn skeleton={<Skeleton className="h-76 rounded-xl" />}>
         {() =>
           owner ? (
             <div className="grid gap-4">
@@ -51,7 +48,7 @@ export function PeoplePage() {
           ) : (
             <Card>
               <EmptyState icon="people" title={<Trans>Owners only</Trans>}>
-                <Trans>Sign in with an owner’s wallet.</Trans>
+                <Trans>Use an owner’s wallet.</Trans>
               </EmptyState>
             </Card>
           )

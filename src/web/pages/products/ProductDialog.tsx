@@ -104,7 +104,7 @@ export function ProductDialog({
             body: { ...fields, ...(picture && { image: picture }) },
           })
       cacheProduct(stored)
-      toast(t`Product saved`)
+      toast(t`Saved`)
       onClose()
     } catch (error) {
       const amountError = error instanceof ApiError ? error.details['price.amount'] : undefined
@@ -121,14 +121,14 @@ export function ProductDialog({
             <Trans>Cancel</Trans>
           </Button>
           <Button busy={formState.isSubmitting} form={id} type="submit" variant="primary">
-            <Trans>Save product</Trans>
+            <Trans>Save</Trans>
           </Button>
         </>
       }
       onClose={onClose}
       open
       title={product ? t`Edit product` : t`New product`}
-      {...(product && { description: t`Existing links keep name, picture and price.` })}
+      {...(product && { description: t`Existing links do not change.` })}
     >
       <form
         className="space-y-5"
@@ -175,7 +175,7 @@ export function ProductDialog({
 }
 
 function checkPrice(text: string): string | true {
-  return readAmount(text, { decimals: RATE_DECIMALS }).ok || t`Enter a price above 0.`
+  return readAmount(text, { decimals: RATE_DECIMALS }).ok || t`Enter more than 0.`
 }
 
 function PictureField({
@@ -200,12 +200,7 @@ function PictureField({
 
   return (
     <div>
-      <Field
-        error={failed && t`Not a readable picture.`}
-        hint={t`Square pictures look best.`}
-        label={t`Picture`}
-        optional
-      >
+      <Field error={failed && t`Not a readable picture.`} label={t`Picture`} optional>
         <Input
           accept="image/png,image/jpeg,image/webp"
           onChange={({ target }) => void choose(target.files?.[0])}
@@ -224,7 +219,7 @@ function PictureField({
             image !== null && <ItemImage className="size-16" id={image} />
           )}
           <Button onClick={() => onChange(null)} size="sm" variant="quiet">
-            <Trans>Remove picture</Trans>
+            <Trans>Remove</Trans>
           </Button>
         </div>
       )}

@@ -46,12 +46,12 @@ export function ProductsPage() {
         title={t`Products`}
       />
       <SalesTabs />
-      <SignedIn invitation={<Trans>Sign in to see this page</Trans>} skeleton={<PageSkeleton />}>
+      <SignedIn skeleton={<PageSkeleton />}>
         {() =>
           role === null ? (
             <Card>
-              <EmptyState icon="table" title={<Trans>People of this account only</Trans>}>
-                <Trans>Sign in with an operator wallet.</Trans>
+              <EmptyState icon="table" title={<Trans>No access</Trans>}>
+                <Trans>Use an operator wallet.</Trans>
               </EmptyState>
             </Card>
           ) : (
@@ -118,7 +118,7 @@ function ProductItem({ product, onEdit }: { product: ProductBody; onEdit: () => 
     setBusy(true)
     try {
       cacheProduct((await callProxy('productArchive', { body: { id, archived } })).product)
-      toast(archived ? t`Product archived` : t`Product active again`)
+      toast(archived ? t`Archived` : t`Activated`)
     } catch (error) {
       const { title, body } = describeError(error)
       toast(title, { tone: 'warn', body })

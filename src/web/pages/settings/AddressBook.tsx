@@ -42,7 +42,7 @@ export function AddressBook() {
 
   function remove(entry: Entry) {
     const { name } = entry
-    toast(t`${name} was removed.`, { undo: removeEntry(entry.address) })
+    toast(t`${name} removed`, { undo: removeEntry(entry.address) })
   }
 
   return (
@@ -65,7 +65,7 @@ export function AddressBook() {
             </Button>
           }
           icon="wallet"
-          title={<Trans>No saved addresses</Trans>}
+          title={<Trans>Nothing yet</Trans>}
         >
           <Trans>Check addresses with their owners.</Trans>
         </EmptyState>
@@ -137,7 +137,7 @@ function AddressFile() {
       file.size <= MAX_BYTES
         ? importAddresses(await file.text(), getAddressBook())
         : { ok: false as const }
-    if (!result.ok) return setProblem(t`Not an address book. Nothing was changed.`)
+    if (!result.ok) return setProblem(t`Not an address book.`)
     const { entries: next, added, changed, refused } = result.result
     const lines = refused.map(({ line }) => line).join(', ')
     setProblem(
@@ -156,7 +156,7 @@ function AddressFile() {
     <div className="mt-5">
       <div className="flex flex-wrap gap-2">
         <Button onClick={() => input.current?.click()} size="sm">
-          <Trans>Import a file</Trans>
+          <Trans>Import</Trans>
         </Button>
         {entries.length > 0 && (
           <Button onClick={() => download(exportAddresses(entries))} size="sm">
@@ -166,7 +166,7 @@ function AddressFile() {
       </div>
       <input
         accept="application/json,.json"
-        aria-label={t`Address book file`}
+        aria-label={t`Import`}
         className="sr-only"
         onChange={(event) => {
           const [file] = event.target.files ?? []
@@ -235,7 +235,7 @@ function EntryDialog({ entry, onClose }: { entry: Entry | undefined; onClose: ()
       }
       onClose={onClose}
       open
-      title={entry ? <Trans>Edit entry</Trans> : <Trans>Add an address</Trans>}
+      title={entry ? <Trans>Edit</Trans> : <Trans>Add an address</Trans>}
     >
       <form
         className="space-y-4"
@@ -259,7 +259,10 @@ function EntryDialog({ entry, onClose }: { entry: Entry | undefined; onClose: ()
           />
         </Field>
         {twin && (
-          <Banner title={<Trans>This resembles the address of {twin.name}</Trans>} tone="warn">
+          <Banner
+            title={<Trans>This resembles {{ known: twin.name }}. Compare every character.</Trans>}
+            tone="warn"
+          >
             <Address full value={twin.address} />
           </Banner>
         )}
@@ -307,7 +310,7 @@ function addressProblem(
 ): string | undefined {
   if (known) {
     const { name } = known
-    return t`Already saved as ${name}.`
+    return t`Saved as ${name}`
   }
   if (problem === 'bad_checksum') return t`Wrong checksum. Copy it again.`
   return problem === 'not_an_address' || problem === 'not_an_entry'

@@ -112,13 +112,13 @@ function CodeForm({ address }: { address: string }) {
       <Field
         error={
           problem === undefined ? undefined : wrong ? (
-            <Trans>Wrong or expired code. Save again for a new one.</Trans>
+            <Trans>Wrong or expired code. Save for a new one.</Trans>
           ) : (
             describeError(problem).title
           )
         }
         hint={<Trans>Sent to {address}.</Trans>}
-        label={<Trans>Code from the email</Trans>}
+        label={<Trans>Code</Trans>}
       >
         <Input
           autoComplete="one-time-code"
@@ -157,7 +157,7 @@ function MailForm({ settings }: { settings: MailSettings['settings'] }) {
   return (
     <form className="grid gap-4" noValidate onSubmit={(event) => void save(event)}>
       {settings?.failedAt && (
-        <Banner title={<Trans>The last email was not accepted</Trans>} tone="warn">
+        <Banner title={<Trans>The last email was rejected</Trans>} tone="warn">
           <Time at={settings.failedAt} look="full" />
         </Banner>
       )}
@@ -218,7 +218,7 @@ function MailForm({ settings }: { settings: MailSettings['settings'] }) {
             type="button"
             variant="quiet"
           >
-            <Trans>Delete address</Trans>
+            <Trans>Delete</Trans>
           </Button>
         )}
       </div>

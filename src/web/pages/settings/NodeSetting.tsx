@@ -114,19 +114,17 @@ function NodeReport({ check }: { check: NodeCheck }) {
   return (
     <Banner
       className="mt-3"
-      title={
-        late ? <Trans>Right network, but behind</Trans> : <Trans>Right network, reachable</Trans>
-      }
+      title={late ? <Trans>Right network, behind</Trans> : <Trans>Right network, reachable</Trans>}
       tone={late ? 'warn' : 'good'}
     >
       <Facts className="figures mt-2 divide-current/15">
         <Fact name={<Trans>Chain</Trans>}>{check.identity}</Fact>
         <Fact name={<Trans>Block height</Trans>}>{formatNumber(check.height)}</Fact>
         <Fact name={<Trans>Newest block age</Trans>}>
-          {check.lagMs === undefined ? <Trans>not told</Trans> : formatDuration(check.lagMs)}
+          {check.lagMs === undefined ? <Trans>unknown</Trans> : formatDuration(check.lagMs)}
         </Fact>
         <Fact name={<Trans>Response time</Trans>}>
-          <Trans>{latency} ms</Trans>
+          <Trans>{{ durationMs: latency }} ms</Trans>
         </Fact>
       </Facts>
     </Banner>

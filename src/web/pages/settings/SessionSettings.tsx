@@ -43,7 +43,9 @@ export function SessionSettings() {
   return (
     <Card title={<Trans>Sessions</Trans>}>
       {state.kind === 'loading' && <Skeleton className="h-16" />}
-      {state.kind === 'failed' && <NotKnown reason={describeError(state.error).title} />}
+      {state.kind === 'failed' && (
+        <p className="text-sm text-muted">{describeError(state.error).title}</p>
+      )}
       {state.kind === 'known' && !session && (
         <>
           <p className="mb-4 text-sm text-muted">
@@ -65,13 +67,13 @@ export function SessionSettings() {
             <Fact name={<Trans>Sees</Trans>}>
               {session.role !== null ? (
                 <Badge tone="info">
-                  <Trans>All merchant payments</Trans>
+                  <Trans>All merchant wallets</Trans>
                 </Badge>
               ) : (
-                <Trans>Payments of these wallets</Trans>
+                <Trans>Your wallets</Trans>
               )}
             </Fact>
-            <Fact name={<Trans>Signed in until</Trans>}>
+            <Fact name={<Trans>Expires</Trans>}>
               <Time at={session.expiresAt} look="full" />
             </Fact>
           </Facts>
@@ -89,14 +91,6 @@ export function SessionSettings() {
         </>
       )}
     </Card>
-  )
-}
-
-function NotKnown({ reason }: { reason: string }) {
-  return (
-    <p className="text-sm text-muted">
-      <Trans>{reason}. Sign-in status unknown.</Trans>
-    </p>
   )
 }
 
@@ -139,7 +133,7 @@ function OtherSessions() {
       {error && <p className="mt-1 text-sm text-muted">{describeError(error).title}</p>}
       {others?.length === 0 && (
         <p className="mt-1 text-sm text-muted">
-          <Trans>No other sessions.</Trans>
+          <Trans>None</Trans>
         </p>
       )}
       {others && others.length > 0 && (

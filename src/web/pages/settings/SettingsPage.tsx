@@ -9,6 +9,7 @@ import { useLiveState } from '../../api/events.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { capKey, setCap, useCaps } from '../../local-data/caps.ts'
 import { isLanguage, LANGUAGES, pickLanguage } from '../../local-data/languages.ts'
+import { joinMessage } from '../../errors/row.ts'
 import { setPreferences, usePreferences, getPreferences } from '../../local-data/preferences.ts'
 import { readDecimal } from '../../locales/decimal.ts'
 import { formatNumber, languageLocale, numberLocale } from '../../locales/formats.ts'
@@ -123,7 +124,7 @@ function LanguageSetting() {
     try {
       await chooseLanguage(isLanguage(value) ? value : 'auto')
     } catch {
-      toast(t`Language not loaded. Check your connection.`, {
+      toast(joinMessage({ title: t`Language not loaded`, body: t`Check your connection.` }), {
         tone: 'warn',
       })
     } finally {
@@ -161,7 +162,7 @@ function Diagnostics() {
     [t`Page`, `${location.origin}${new URL(document.baseURI).pathname}`],
     [t`Proxy`, new URL(proxyAddress('/')).origin],
     [t`Networks`, config.networks.map(({ name, network }) => `${name} (${network})`).join(', ')],
-    [t`Own nodes`, own.length > 0 ? own.join(', ') : t`none`],
+    [t`RPC endpoints`, own.length > 0 ? own.join(', ') : t`none`],
     [t`Live updates`, live.kind],
     [t`Clock`, clockWords(clockSkewMs())],
     [t`Language`, `${i18n.locale}, ${languageLocale()}, ${numberLocale()}`],
@@ -214,16 +215,13 @@ function SpendingCaps() {
     })),
   )
   return (
-    <Card
-      subtitle={<Trans>Pending payments are included.</Trans>}
-      title={<Trans>Spending limits</Trans>}
-    >
+    <Card title={<Trans>Spending limits</Trans>}>
       <div className="divide-y divide-line">
         {assets.map(({ network, asset, key }) => (
           <fieldset className="py-4 first:pt-0 last:pb-0" key={key}>
             <legend className="sr-only">
               <Trans>
-                Limits for {asset.symbol} on {network.name}
+                {{ symbol: asset.symbol }} on {{ name: network.name }}
               </Trans>
             </legend>
             <div className="mb-3 flex min-h-8 items-center justify-between gap-3">
@@ -234,8 +232,7 @@ function SpendingCaps() {
                 <Button
                   onClick={() => {
                     const undo = setCap(key, {})
-                    const { symbol } = asset
-                    toast(t`No limit for ${symbol}.`, { undo })
+                    toast(t`No limit`, { undo })
                   }}
                   size="sm"
                   variant="quiet"

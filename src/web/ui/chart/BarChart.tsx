@@ -19,8 +19,6 @@ const fills = {
 /** One part of every bar, and one column of the table. */
 export type Series = {
   name: ReactNode
-  /** In the legend, where it says more than the name. */
-  legend?: ReactNode
   fill: keyof typeof fills
   /** Below the line; the others are above it. On each side they are stacked, the first one next to the line. */
   below?: boolean
@@ -89,7 +87,7 @@ export function BarChart(props: BarChartProps) {
       <div className="mb-2 flex min-h-8 items-center justify-between gap-3 text-xs text-muted">
         <span className="figures flex min-w-0 flex-wrap gap-x-3">
           {shown && <span className="font-medium text-ink">{shown.name}</span>}
-          {series.map(({ name, legend = name, fill }, index) =>
+          {series.map(({ name, fill }, index) =>
             shown ? (
               <span className="*:!text-xs" key={fill}>
                 {name} {renderValue(shown.values[index] ?? 0n)}
@@ -100,7 +98,7 @@ export function BarChart(props: BarChartProps) {
                   aria-hidden
                   className={cx('forced-fill size-2 rounded-[2px]', fills[fill][1])}
                 />{' '}
-                {legend}
+                {name}
               </span>
             ),
           )}
@@ -122,11 +120,7 @@ export function BarChart(props: BarChartProps) {
         <div className="flex gap-2">
           <Ticks axis={axis} tick={tick} />
           <div
-            aria-label={
-              pathOf
-                ? t`${label}. Use the arrow keys; Enter shows the payments.`
-                : t`${label}. Use the arrow keys.`
-            }
+            aria-label={pathOf ? t`${label}. Enter shows the payments.` : label}
             aria-orientation="horizontal"
             aria-valuemax={last}
             aria-valuemin={0}

@@ -60,7 +60,7 @@ function Requests() {
       <StaleBanner error={error} onRetry={() => void refetch()} readAt={query.dataUpdatedAt} />
       {shown === 0 ? (
         <Card>
-          <EmptyState icon="check" title={<Trans>No open requests</Trans>} />
+          <EmptyState icon="check" title={<Trans>All done</Trans>} />
         </Card>
       ) : (
         <ul className="grid gap-4">

@@ -66,7 +66,7 @@ function Payments() {
       <StaleBanner error={error} onRetry={() => void refetch()} readAt={query.dataUpdatedAt} />
       {shown === 0 ? (
         <Card>
-          <EmptyState icon="check" title={<Trans>All delivered</Trans>} />
+          <EmptyState icon="check" title={<Trans>All done</Trans>} />
         </Card>
       ) : (
         <ul className="grid gap-4">
@@ -126,7 +126,7 @@ function PaymentItem({
         { idempotencyKey: crypto.randomUUID() },
       )
       onChanged()
-      toast(t`Marked as delivered.`, { undo: () => void reopen() })
+      toast(t`Marked as delivered`, { undo: () => void reopen() })
     } catch (error) {
       setProblem(joinMessage(describeError(error)))
       setBusy(false)
@@ -177,7 +177,7 @@ function PaymentItem({
             className={buttonClass({ size: 'sm' })}
             to={pathTo('payment', { params: { paymentId } })}
           >
-            <Trans>Payment and refund</Trans>
+            <Trans>Show the payment</Trans>
           </Link>
         </div>
         {problem && (

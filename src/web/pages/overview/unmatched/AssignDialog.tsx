@@ -46,7 +46,7 @@ export function AssignDialog({
         { params: { transferId: transfer.transferId }, body },
         { idempotencyKey: crypto.randomUUID() },
       )
-      announce(t`Assigned.`)
+      announce(t`Payment assigned`)
       onAssigned()
       onClose()
     } catch (error) {
@@ -69,10 +69,10 @@ export function AssignDialog({
       }
       onClose={onClose}
       open
-      title={<Trans>Assign to an order?</Trans>}
+      title={<Trans>Assign</Trans>}
     >
       <Banner role="note" tone="warn">
-        <Trans>The order stays unpaid. You can undo this.</Trans>
+        <Trans>The order stays unpaid.</Trans>
       </Banner>
       <Facts className="mt-4">
         <Fact name={t`Amount`}>
@@ -96,11 +96,7 @@ export function AssignDialog({
         </Fact>
       </Facts>
       <div className="mt-4">
-        <Field
-          hint={<Trans>Reason, visible to your team</Trans>}
-          label={<Trans>Note</Trans>}
-          optional
-        >
+        <Field hint={<Trans>Visible to your team.</Trans>} label={<Trans>Note</Trans>} optional>
           <TextArea
             maxLength={1000}
             onChange={(event) => setNote(event.target.value)}

@@ -43,7 +43,7 @@ export function Unmatched() {
         <Icon name="arrowLeft" /> <Trans>Overview</Trans>
       </Link>
       <PageHeader
-        subtitle={<Trans>Received, but not linked to an order.</Trans>}
+        subtitle={<Trans>Received without an order.</Trans>}
         title={<Trans>Unmatched payments</Trans>}
       />
       <Transfers />
@@ -72,7 +72,7 @@ function Transfers() {
       <StaleBanner error={error} onRetry={() => void refetch()} readAt={query.dataUpdatedAt} />
       {shown === 0 ? (
         <Card>
-          <EmptyState icon="check" title={<Trans>All matched</Trans>} />
+          <EmptyState icon="check" title={<Trans>All done</Trans>} />
         </Card>
       ) : (
         <ul className="grid gap-4">
@@ -160,11 +160,11 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
               <Trans>Matching orders</Trans>
             </h3>
             <p className="mt-1 text-sm text-muted">
-              <Trans>Ask the payer to sign, or assign the payment to an order.</Trans>
+              <Trans>Send the payer the link to sign, or assign the payment.</Trans>
             </p>
             {candidates.length === 0 ? (
               <p className="mt-1 text-sm text-muted">
-                <Trans>None is left unpaid.</Trans>
+                <Trans>Nothing found</Trans>
               </p>
             ) : (
               <ul className="mt-2 grid gap-3">
@@ -205,11 +205,7 @@ function CandidateRow({ candidate, onAssign }: { candidate: Candidate; onAssign:
         </p>
       </div>
       <div className="flex flex-wrap gap-2">
-        <CopyButton
-          label={t`Copy link for the payer`}
-          text
-          value={new URL(hrefOf(path), location.href).href}
-        />
+        <CopyButton label={t`Copy link`} text value={new URL(hrefOf(path), location.href).href} />
         <ForRole least="operator">
           <Button onClick={onAssign} size="sm">
             <Trans>Assign</Trans>
@@ -274,7 +270,7 @@ function Assigned({ assigned, transferId, onChanged }: AssignedProps) {
         tone="info"
       >
         <Trans>
-          Assigned to {order} by {who}, <Time at={at} />. The order stays unpaid.
+          Assigned to {order} by {who}, <Time at={at} />.
         </Trans>
         {note !== null && <span className="mt-1 block">{note}</span>}
       </Banner>
