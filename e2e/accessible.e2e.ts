@@ -110,7 +110,7 @@ test('somebody who signs in before their first payment is told where to begin', 
   buyer,
 }) => {
   const page = await signIn(await buyer())
-  await expect(page.getByText(text('Nothing yet'))).toBeVisible()
+  await expect(page.getByText(text('No payments yet'))).toBeVisible()
   await expectAccessible(page, 'payments: before the first one')
   await page.goto('/')
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()

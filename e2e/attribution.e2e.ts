@@ -294,7 +294,7 @@ test('the payee sees that nobody’s word is behind a payment, and the payer sig
   await expectAccessible(shop.page, 'unmatched: to be matched')
   await assign.click()
   const dialog = shop.page.getByRole('dialog', { name: text('Assign') })
-  await expect(dialog.getByText(text('The order stays unpaid.'))).toBeVisible()
+  await expect(dialog.getByText(text('The order stays unpaid. You can undo this.'))).toBeVisible()
   await expect(dialog.getByText('ORD-66', { exact: true })).toBeVisible()
   await expectAccessible(shop.page, 'unmatched: to be assigned')
   await dialog.getByRole('button', { name: text('Assign'), exact: true }).click()

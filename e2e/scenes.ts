@@ -141,7 +141,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await signIn(page)
     await page.goto('/payments?q=nothing-like-this')
     await page
-      .getByText(oneOf(['Nothing yet', 'Nothing found']))
+      .getByText(oneOf(['No payments yet', 'Nothing found']))
       .first()
       .waitFor()
   },
@@ -284,7 +284,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
   files: async (page) => {
     await signIn(page)
     await page.goto('/files')
-    await page.getByText(text('Nothing yet')).waitFor()
+    await page.getByText(text('No files yet')).waitFor()
   },
   'files-new': async (page, net) => {
     await scenes['files']?.(page, net)

@@ -93,7 +93,7 @@ export const codes: Readonly<Record<ApiErrorCode, CodeRow>> = {
   PAYLOAD_TOO_LARGE: {
     who: 'you',
     title: msg`Text too long`,
-    body: msg`Shorten the description.`,
+    body: msg`Shorten the description or metadata.`,
     action: 'none',
     retry: 'after_change',
   },

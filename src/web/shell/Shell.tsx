@@ -187,7 +187,7 @@ function LiveIndicator({ compact }: { compact?: boolean }) {
   useEffect(() => {
     if (compact) return
     if (state.kind === 'stale') announce(t`Live updates have stopped.`)
-    if (state.kind === 'live' && before.current === 'stale') announce(t`Live`)
+    if (state.kind === 'live' && before.current === 'stale') announce(t`Live updates are back.`)
     if (state.kind === 'live' || state.kind === 'stale') before.current = state.kind
   }, [state.kind, compact])
 

@@ -90,5 +90,5 @@ function describeSignInError(error: unknown, { walletName }: ConnectedAccount): 
   if (error instanceof ApiError) return joinMessage(describeError(error))
   // The wallet side has words for its own refusals; its code is not part of the shell, so its name is what tells it.
   if (error instanceof Error && error.name === 'WalletProblem') return error.message
-  return t`${walletName} did not sign.`
+  return t`${walletName} did not sign. Nothing was sent.`
 }

@@ -41,7 +41,7 @@ export function CopyButton({ value, label, text }: CopyButtonProps) {
       announce(t`Copied`)
     } catch {
       setState('refused')
-      announce(t`Not allowed`)
+      announce(t`Copying is blocked.`)
     }
   }
 

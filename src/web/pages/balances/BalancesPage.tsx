@@ -79,7 +79,10 @@ export function BalancesPage() {
   const role = useRole()
   return (
     <div className="mx-auto max-w-[1080px]">
-      <PageHeader title={t`Balances`} />
+      <PageHeader
+        subtitle={t`Available is the balance less pending payments, before network fees.`}
+        title={t`Balances`}
+      />
       <SignedIn skeleton={<PageSkeleton />}>
         {() =>
           hasRole(role, 'viewer') ? (
@@ -113,7 +116,7 @@ function Wallets() {
   if (data.wallets.length === 0)
     return (
       <Card>
-        <EmptyState icon="wallet" title={t`Nothing yet`}>
+        <EmptyState icon="wallet" title={t`No wallets yet`}>
           <Trans>Add wallets over the API.</Trans>
         </EmptyState>
       </Card>

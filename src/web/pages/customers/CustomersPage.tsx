@@ -131,7 +131,7 @@ function Sorted({ sort }: { sort: CustomerSort }) {
   return (
     <List
       customers={customers}
-      empty={<EmptyState icon="person" title={<Trans>Nothing yet</Trans>} />}
+      empty={<EmptyState icon="person" title={<Trans>No customers yet</Trans>} />}
       query={query}
     >
       {query.hasNextPage && (

@@ -83,7 +83,7 @@ export function KeysCard({ network }: { network: Network | undefined }) {
       {keys ? (
         <>
           {working.length === 0 ? (
-            <EmptyState icon="shield" title={<Trans>Nothing yet</Trans>} />
+            <EmptyState icon="shield" title={<Trans>No key yet</Trans>} />
           ) : (
             <KeyTable keys={working} {...table} />
           )}
@@ -240,7 +240,7 @@ function RotateKeyDialog({
     <Dialog onClose={onClose} open size="sm" title={<Trans>Rotate “{name}”</Trans>}>
       {approving.approval && <ApproveStep approval={approving.approval} approving={approving} />}
       <form className="grid gap-4" hidden={approving.approval !== undefined} onSubmit={submit}>
-        <Field label={<Trans>Old one valid for</Trans>}>
+        <Field label={<Trans>Old key valid for</Trans>}>
           <GraceSelect onChange={setGrace} value={grace} />
         </Field>
         {grace === 0 && (

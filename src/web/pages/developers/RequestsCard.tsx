@@ -64,7 +64,7 @@ export function RequestsCard() {
   const nameOf = (id: string) => keys.find((key) => key.id === id)?.name
   return (
     <Card
-      subtitle={<Trans>Kept for {REQUEST_LOG_DAYS} days.</Trans>}
+      subtitle={<Trans>Kept for {REQUEST_LOG_DAYS} days. Secrets are hidden.</Trans>}
       title={<Trans>Requests</Trans>}
     >
       <div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-2">

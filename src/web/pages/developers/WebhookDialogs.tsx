@@ -60,7 +60,7 @@ export function CreateWebhookDialog({ onClose, onMade }: Made) {
         <fieldset>
           <legend className="mb-2 text-sm font-medium">{t`Events`}</legend>
           <p className="mb-2 text-sm text-muted">
-            <Trans>Choose none for all.</Trans>
+            <Trans>All, if you choose none.</Trans>
           </p>
           <div className="grid gap-2 sm:grid-cols-2">
             {WEBHOOK_TYPES.map((type) => (
@@ -144,7 +144,10 @@ export function RotateSecretDialog({
   return (
     <Dialog onClose={onClose} open size="sm" title={<Trans>New secret</Trans>}>
       <form className="grid gap-4" onSubmit={rotate}>
-        <Field label={<Trans>Old one valid for</Trans>}>
+        <Field
+          hint={<Trans>Until then both secrets sign.</Trans>}
+          label={<Trans>Old secret valid for</Trans>}
+        >
           <GraceSelect onChange={setGrace} value={grace} />
         </Field>
         {problem !== undefined && <KeyProblem problem={problem} />}

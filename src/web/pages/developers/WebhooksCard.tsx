@@ -59,7 +59,7 @@ export function WebhooksCard() {
       />
       {webhooks ? (
         webhooks.length === 0 ? (
-          <EmptyState icon="pay" title={<Trans>Nothing yet</Trans>} />
+          <EmptyState icon="pay" title={<Trans>No webhook yet</Trans>} />
         ) : (
           <ul className="divide-y divide-line">
             {webhooks.map((webhook) => (

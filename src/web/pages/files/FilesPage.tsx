@@ -101,7 +101,7 @@ function Files({ onSource }: { onSource: (file: FileBody) => void }) {
       />
       {data.files.length === 0 ? (
         <Card>
-          <EmptyState icon="download" title={<Trans>Nothing yet</Trans>} />
+          <EmptyState icon="download" title={<Trans>No files yet</Trans>} />
         </Card>
       ) : (
         <ul

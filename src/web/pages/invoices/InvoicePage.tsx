@@ -247,7 +247,7 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
           busy={busy}
           onClose={close}
           onConfirm={() => void issue()}
-          text={t`It gets a number and payment link, and cannot change.`}
+          text={t`It gets a number and a payment link, and cannot change afterwards.`}
         />
       )}
       {open === 'void' && (
@@ -256,7 +256,7 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
           busy={busy}
           onClose={close}
           onConfirm={() => void voidInvoice()}
-          text={t`Its link takes no payment. You can undo this.`}
+          text={t`Its link takes no payment. You can undo this while it is unpaid.`}
         />
       )}
       {open === 'forget' && (

@@ -63,7 +63,7 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
       <div className="grid gap-5 sm:grid-cols-2">
         <Field
           error={errors.amount?.message}
-          hint={t`Empty: the customer chooses.`}
+          hint={t`Leave empty to let the customer choose.`}
           label={t`Amount`}
           optional
         >

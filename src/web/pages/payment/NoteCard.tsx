@@ -41,7 +41,10 @@ export function NoteCard({ paymentId }: { paymentId: string }) {
 
   const note = data?.get(paymentId)
   return (
-    <Card subtitle={<Trans>Visible to your team.</Trans>} title={<Trans>Your notes</Trans>}>
+    <Card
+      subtitle={<Trans>Visible to your team and in exports.</Trans>}
+      title={<Trans>Your notes</Trans>}
+    >
       {data ? (
         <fieldset className="grid gap-4" disabled={role === 'viewer'}>
           <LabelList labels={note?.labels ?? []} onChange={change} />

@@ -128,7 +128,7 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
         <p className="text-sm text-muted">
           {joinMessage({
             title: describeError(error).title,
-            body: t`Refunds are unavailable here.`,
+            body: t`Refunded amount unknown. Refunds are unavailable here.`,
           })}
         </p>
       ) : (

@@ -353,7 +353,7 @@ function FirstRun() {
         </Link>
       }
       icon="payments"
-      title={<Trans>Nothing yet</Trans>}
+      title={<Trans>No payments yet</Trans>}
     />
   )
 }

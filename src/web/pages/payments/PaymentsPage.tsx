@@ -65,7 +65,9 @@ function NamedCustomers({ filter, q }: { filter: PaymentFilter; q: string }) {
             >
               <Icon className="shrink-0 text-muted" name="person" />
               <span className="min-w-0 truncate">
-                <CustomerName name={name} wallet={walletAddress} />
+                <Trans>
+                  Payments from <CustomerName name={name} wallet={walletAddress} />
+                </Trans>
               </span>
               {name !== '' && (
                 <span className="shrink-0 text-xs text-muted">

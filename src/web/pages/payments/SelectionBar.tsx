@@ -140,7 +140,7 @@ function LabelDialog({ count, open, onClose, onLabel }: LabelDialogProps) {
 
   return (
     <Dialog
-      description={<Trans>Visible to your team.</Trans>}
+      description={<Trans>Visible to your team and in exports.</Trans>}
       onClose={onClose}
       open={open}
       size="sm"

@@ -37,7 +37,7 @@ export function JoinPage() {
       ) : (
         <Card>
           <ErrorState
-            body={<Trans>Copy the whole link.</Trans>}
+            body={<Trans>Copy the whole link, or ask for a new one.</Trans>}
             title={<Trans>Invitation link incomplete</Trans>}
           />
         </Card>
@@ -69,7 +69,7 @@ function Invitation({ code }: { code: string }) {
     <div className="grid gap-4">
       <Card>
         <Facts>
-          <Fact long name={<Trans>From</Trans>}>
+          <Fact long name={<Trans>Invited by</Trans>}>
             <Address full value={data.createdBy} />
           </Fact>
           <Fact long name={<Trans>Role</Trans>}>
@@ -122,7 +122,10 @@ function Accept({ code }: { code: string }) {
   return (
     <Card>
       <form className="grid gap-4" onSubmit={(event) => void accept(event)}>
-        <Field label={<Trans>Wallet</Trans>}>
+        <Field
+          hint={<Trans>This wallet signs in from now on.</Trans>}
+          label={<Trans>Wallet</Trans>}
+        >
           <Select onChange={(event) => setChosen(event.target.value)} value={walletAddress}>
             {wallets.map((wallet) => (
               <option key={wallet} value={wallet}>

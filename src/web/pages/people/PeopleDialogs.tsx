@@ -206,7 +206,7 @@ export function RemovePersonDialog({ person: { wallet, configured }, onClose }: 
       onClose={onClose}
       open
       size="sm"
-      title={<Trans>Remove</Trans>}
+      title={<Trans>Remove person</Trans>}
     >
       <div className="grid gap-3">
         <Address full value={wallet} />

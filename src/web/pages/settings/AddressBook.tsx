@@ -137,7 +137,7 @@ function AddressFile() {
       file.size <= MAX_BYTES
         ? importAddresses(await file.text(), getAddressBook())
         : { ok: false as const }
-    if (!result.ok) return setProblem(t`Not an address book.`)
+    if (!result.ok) return setProblem(t`Not an address book. Nothing was changed.`)
     const { entries: next, added, changed, refused } = result.result
     const lines = refused.map(({ line }) => line).join(', ')
     setProblem(

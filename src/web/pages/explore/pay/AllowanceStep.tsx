@@ -137,7 +137,8 @@ function Summary({ run }: { run: PaymentRun }) {
         symbol={order.asset.symbol}
       />
       <p className="mt-2 text-sm text-muted">
-        <Trans>from your account on {networkName}.</Trans> <Trans>You pay the network fee.</Trans>
+        <Trans>from your account on {networkName}.</Trans>{' '}
+        <Trans>You pay only the network fee now.</Trans>
       </p>
       <p className="mt-2 text-sm text-muted">
         <Trans>

@@ -9,6 +9,7 @@ import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
 import { Fact, Facts } from '../../../ui/Facts.tsx'
 import type { Way } from '../request/usable.ts'
+import type { Purchase } from './purchase.ts'
 import type { PurchaseView } from './use-purchase.ts'
 
 /** Where the money is, told by this browser's own node. */
@@ -29,7 +30,7 @@ export function PaidCard({ view }: { view: PurchaseView }) {
           symbol={order.asset.symbol}
         />
       }
-      progress={progressOf(state, purchase.way)}
+      progress={progressOf(state, purchase)}
     >
       <Facts className="mt-4 border-t border-line pt-3">
         <Fact name={<Trans>To</Trans>} long>
@@ -61,7 +62,7 @@ const BY_SELLER: ReadonlySet<Way> = new Set([
 ])
 
 /** How the payment of a visit is doing, by what this browser's own node shows. */
-function progressOf(state: OutgoingState, way: Way): Progress {
+function progressOf(state: OutgoingState, { way, closedAt }: Purchase): Progress {
   const waiting = { tone: 'info', icon: 'hourglass', working: true } as const
   const bySeller = BY_SELLER.has(way)
   const { walletName } = state.order
@@ -72,7 +73,8 @@ function progressOf(state: OutgoingState, way: Way): Progress {
         ? {
             ...waiting,
             title: t`Signed, held by the seller`,
-            body: t`Waiting for the seller.`,
+            body: closedAt === undefined ? t`Waiting for the seller.` : '',
+            working: closedAt === undefined,
           }
         : {
             ...waiting,

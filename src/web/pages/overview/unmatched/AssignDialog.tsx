@@ -72,7 +72,7 @@ export function AssignDialog({
       title={<Trans>Assign</Trans>}
     >
       <Banner role="note" tone="warn">
-        <Trans>The order stays unpaid.</Trans>
+        <Trans>The order stays unpaid. You can undo this.</Trans>
       </Banner>
       <Facts className="mt-4">
         <Fact name={t`Amount`}>

@@ -270,7 +270,7 @@ function Assigned({ assigned, transferId, onChanged }: AssignedProps) {
         tone="info"
       >
         <Trans>
-          Assigned to {order} by {who}, <Time at={at} />.
+          Assigned to {order} by {who}, <Time at={at} />. The order stays unpaid.
         </Trans>
         {note !== null && <span className="mt-1 block">{note}</span>}
       </Banner>
