@@ -108,6 +108,27 @@ test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', ' =1', '＝1'])(
   },
 )
 
+test('text begins no formula where a spreadsheet splits cells at another separator', () => {
+  // A plain spreadsheet: cells end at the separator or a line end, quotes count at their start.
+  const split = (line: string, separator: string) =>
+    line
+      .split(new RegExp(`[\\r\\n${separator}]`))
+      .map((cell) => cell.trim().replace(/^"+/, ''))
+      .filter((cell) => /^\s*[=+\-@\uFF1D]/.test(cell))
+  const texts = [',', ';', '\t', '\n'].flatMap((mark) =>
+    ['=cmd', '\t=1', ' =cmd', '"=cmd"', '+1', '-1', '@SUM(1)', '＝1'].map(
+      (end) => `a${mark}${end}`,
+    ),
+  )
+  for (const text of texts)
+    for (const written of [',', ';'] as const)
+      for (const read of [',', ';', '\t'])
+        expect(split(csvCell(text, { separator: written }), read)).toEqual([])
+  const kept = 'Room 5; a-b, c=d, e@f.example'
+  expect(csvCell(kept, { separator: ';' })).toBe(`"${kept}"`)
+  expect(csvCell("a;=cmd|'/C calc'!A0;b", { separator: ',' })).toBe("a;'=cmd|'/C calc'!A0;b")
+})
+
 test('figures keep their sign, text keeps its edges, the other separator needs no quotes', () => {
   expect(csvCell('-1.5', { separator: ',', figure: true })).toBe('-1.5')
   expect(csvCell(' a ', { separator: ',' })).toBe('" a "')
