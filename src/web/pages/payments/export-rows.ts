@@ -8,25 +8,21 @@ import { readNotes } from '../../api/notes.ts'
 import type { ListQuery, NoteFilter } from '../../api/payment-filter.ts'
 import type { Viewer } from '../../api/queries.ts'
 import { readAllPayments } from '../../api/read-all.ts'
-import { csvLine } from '../../local-data/csv-cell.ts'
+import { csvFile, csvLine, type CsvShape } from '../../locales/csv-cell.ts'
 import { descriptionOf, referenceOf } from '../../payment-view/describe-row.ts'
 import {
   correctedAt,
   HLEDGER_HEAD,
   hledgerRows,
-  journalHead,
+  JOURNAL_COLUMNS,
   journalRows,
   recordedAt,
 } from './export-journal.ts'
 
 /** `journal`: CSV, one line a posting. */
 export type ExportFormat = 'csv' | 'json' | 'journal' | 'hledger'
-export type ExportOptions = {
+export type ExportOptions = CsvShape & {
   format: ExportFormat
-  /** `;` for spreadsheets that read a comma as the decimal point. */
-  separator: ',' | ';'
-  /** Spreadsheets take UTF-8 for what it is only with this mark in front. */
-  mark: boolean
   networkName: (network: string) => string
 }
 
@@ -99,13 +95,18 @@ function lateness({ metadata, blockTime }: PaymentRow): string {
   return quote && isLate(quote, blockTime ?? undefined) ? 'late' : ''
 }
 
-/** Columns that hold figures: a sign in front of one is a sign. */
+/** Columns that hold figures: a sign in front of one is a sign, and `;` makes their points commas. */
 const FIGURES: ReadonlySet<string> = new Set([
   'amount',
   'amount_atomic',
   'fiat_amount',
   'rate',
   'rate_age_seconds',
+  'fee',
+  'fee_atomic',
+  'refunded',
+  'refunded_atomic',
+  'refund_pending_atomic',
 ])
 
 const FILES = {
@@ -124,14 +125,8 @@ export function extensionOf(format: ExportFormat): { extension: string; type: st
 export function exportHead({ format, separator, mark }: ExportOptions): string {
   if (format === 'json') return '[\n'
   if (format === 'hledger') return HLEDGER_HEAD
-  const head =
-    format === 'journal'
-      ? journalHead(separator)
-      : csvLine(
-          fields.map(([name]) => ({ text: name, figure: false })),
-          separator,
-        )
-  return `${mark ? '\uFEFF' : ''}${head}`
+  const names = format === 'journal' ? JOURNAL_COLUMNS : fields.map(([name]) => name)
+  return csvFile([names.map((text) => ({ text, figure: false }))], { separator, mark })
 }
 
 /** Rows of one page; `first` when nothing was written before it. */

@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro'
 import { formatAmount } from '#contract/amount.ts'
 import { JsonError, parseJson } from '#contract/json.ts'
 import { proofReasons } from '../../errors/proof-reasons.ts'
-import { csvLine } from '../../local-data/csv-cell.ts'
+import { csvFile, readerShape } from '../../locales/csv-cell.ts'
 import { i18n } from '../../locales/i18n.ts'
 import { firstBad, verdictOf, type ProofVerdict } from '../../payment-view/check.ts'
 import { factsOf } from './proof/facts.ts'
@@ -115,9 +115,7 @@ export function writeCsv(outcomes: readonly BatchOutcome[]): string {
   const rows = outcomes.map((outcome) =>
     head.map((key) => ({ text: outcome[key], figure: key === 'amount' })),
   )
-  return [head.map((text) => ({ text, figure: false })), ...rows]
-    .map((cells) => csvLine(cells, ','))
-    .join('')
+  return csvFile([head.map((text) => ({ text, figure: false })), ...rows], readerShape())
 }
 
 /** What became of one proof of many. */
