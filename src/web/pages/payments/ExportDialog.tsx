@@ -107,7 +107,7 @@ export function ExportDialog({
     try {
       const pages = pagesOf(
         chosen === 'rows'
-          ? { kind: 'rows', rows: selected }
+          ? { kind: 'rows', viewer, rows: selected }
           : isEntries
             ? // `until` is when a payment was created; later ones change no page that is read.
               { kind: 'filter', viewer, query: entries, noted, until: undefined }

@@ -5,7 +5,7 @@ import type { PaymentNote } from '#contract/payment-endpoints.ts'
 import { isLate, quoteOf } from '#contract/quote.ts'
 import { filterPayments } from '../../api/filter-payments.ts'
 import { readNotes } from '../../api/notes.ts'
-import type { ListQuery, NoteFilter } from '../../api/payment-filter.ts'
+import { INCOMPLETE, type ListQuery, type NoteFilter } from '../../api/payment-filter.ts'
 import type { Viewer } from '../../api/queries.ts'
 import { readAllPayments } from '../../api/read-all.ts'
 import { csvFile, csvLine, type CsvShape } from '../../locales/csv-cell.ts'
@@ -168,7 +168,7 @@ export function exportTail({ format }: ExportOptions): string {
 }
 
 export type ExportSource =
-  | { kind: 'rows'; rows: readonly PaymentRow[] }
+  | { kind: 'rows'; viewer: Viewer; rows: readonly PaymentRow[] }
   | {
       kind: 'filter'
       viewer: Viewer
@@ -219,7 +219,7 @@ export async function* pagesOf(
   signal: AbortSignal,
 ): AsyncGenerator<readonly PaymentRow[]> {
   if (source.kind === 'rows') {
-    yield source.rows
+    yield* selectedPages(source, signal)
     return
   }
   const { viewer, query, noted, until } = source
@@ -228,4 +228,39 @@ export async function* pagesOf(
       yield rows
   else
     for await (const page of readAllPayments(viewer, query, { until, signal })) yield page.payments
+}
+
+/**
+ * Selected payments as they are now: a row was read when it was selected, and may have confirmed or been dropped since. Pages without a selected one are
+ * skipped. A draft is in a list of its own, until there is evidence of its payer.
+ */
+async function* selectedPages(
+  { viewer, rows }: Extract<ExportSource, { kind: 'rows' }>,
+  signal: AbortSignal,
+): AsyncGenerator<readonly PaymentRow[]> {
+  const left = new Map(rows.map(({ paymentId, timestamp }) => [paymentId, timestamp]))
+  for (const query of [{}, { status: INCOMPLETE } as const]) {
+    let next = newestOf(left)
+    const since = String(Math.min(...left.values()))
+    while (next !== undefined) {
+      const until = next + 1
+      next = undefined
+      const pages = readAllPayments(viewer, { ...query, since }, { until, signal })
+      for await (const { payments, nextCursor } of pages) {
+        yield payments.filter(({ paymentId }) => left.delete(paymentId))
+        const end = payments.at(-1)?.timestamp
+        if (nextCursor === null || end === undefined) break
+        // Others of the same moment may be on the next page.
+        if ([...left.values()].includes(end)) continue
+        next = newestOf(left, end)
+        break
+      }
+    }
+  }
+}
+
+/** The newest time, of those before `end`. */
+function newestOf(times: ReadonlyMap<string, number>, end = Infinity): number | undefined {
+  const before = [...times.values()].filter((time) => time < end)
+  return before.length === 0 ? undefined : Math.max(...before)
 }
