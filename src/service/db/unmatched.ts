@@ -116,7 +116,7 @@ export function readUnsettled(db: Database, network: string): Promise<UnmatchedR
 export async function setUnmatchedBlock(
   db: Database,
   id: string,
-  facts: Pick<UnmatchedRecord, 'finalizedAt' | 'blockHeight' | 'blockHash'>,
+  facts: Pick<UnmatchedRecord, 'finalizedAt' | 'blockHeight' | 'blockHash' | 'blockTime'>,
 ): Promise<void> {
   await db.update(unmatchedTransfer).set(facts).where(eq(unmatchedTransfer.id, id))
 }

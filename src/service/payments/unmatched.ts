@@ -109,6 +109,7 @@ export async function checkUnmatched(
         finalizedAt: seen.finalized ? context.now() : null,
         blockHeight: seen.height,
         blockHash: seen.blockHash,
+        blockTime: seen.blockTime,
       })
     return
   }
