@@ -257,7 +257,7 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
           busy={busy}
           onClose={close}
           onConfirm={() => void issue()}
-          text={`${t`Date: ${day}.`} ${t`It gets a number and a payment link, and cannot change afterwards.`}`}
+          text={`${t`Date: ${day}.`} ${t`It gets a number and a payment link and cannot change.`}`}
         />
       )}
       {open === 'void' && (

@@ -111,7 +111,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             }
             tone="warn"
           >
-            <Trans>Ask the payer to sign, or assign the payment to an order.</Trans>
+            <Trans>Ask the payer to sign, or assign or refund it.</Trans>
           </InboxItem>
         )}
         {untold > 0 && (

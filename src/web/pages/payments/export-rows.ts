@@ -232,7 +232,7 @@ export async function* pagesOf(
 
 /**
  * Selected payments as they are now: a row was read when it was selected, and may have confirmed or been dropped since. Pages without a selected one are
- * skipped. A draft is in a list of its own, until there is evidence of its payer.
+ * skipped. A draft is in another list, until there is evidence of its payer.
  */
 async function* selectedPages(
   { viewer, rows }: Extract<ExportSource, { kind: 'rows' }>,

@@ -173,7 +173,7 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
               <Trans>Matching orders</Trans>
             </h3>
             <p className="mt-1 text-sm text-muted">
-              <Trans>Ask the payer to sign, or assign the payment to an order.</Trans>
+              <Trans>Ask the payer to sign, or assign or refund it.</Trans>
             </p>
             <ForRole least="operator">
               <Link
