@@ -52,7 +52,9 @@ test('an operator sees what a managed wallet holds, is warned when it is low, to
   await expect(ethereum.getByRole('status').first()).toBeVisible()
   await expectAccessible(page, 'balances: out of reach')
   await page.unroute(`${net.evm.rpcUrl}/`)
+  const openPayments = page.waitForRequest(/\/api\/payments\?.*status=created/)
   await ethereum.getByRole('button', { name: text('Check again') }).click()
+  await openPayments
   await expect(wallet.getByText(text('Low balance'))).toBeVisible()
 
   await wallet.getByRole('button', { name: text('Set alert') }).click()

@@ -80,6 +80,18 @@ test('a seller makes a product and an invoice of it, a buyer pays, and it is pai
   )
   expect(exported.text).toContain(`${number},paid,`)
   expect(exported.text).toContain(',Ana Q.,,ETH,0.03,0.003,0.033,pay_')
+  // A spreadsheet with decimal commas splits at semicolons, and reads a point as thousands.
+  await page.evaluate(() =>
+    localStorage.setItem('paydesk.preferences', JSON.stringify({ numbers: 'de-DE' })),
+  )
+  await page.reload()
+  await expect(listed).toBeVisible()
+  const german = await downloaded(page, () =>
+    page.getByRole('button', { name: text('Export') }).click(),
+  )
+  expect(german.text).toContain(';Ana Q.;;ETH;0,03;0,003;0,033;pay_')
+  await page.evaluate(() => localStorage.removeItem('paydesk.preferences'))
+  await page.reload()
   await listed.getByRole('link').click()
   await page.emulateMedia({ media: 'print' })
   await expect(heading).toHaveText(text('Invoice {number}', { number }))

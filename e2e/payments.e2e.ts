@@ -1,6 +1,15 @@
 import type { Page } from '@playwright/test'
 import { parseUnits } from 'viem'
-import { expectPaid, expectReviewed, pay, signButton } from './checkout.ts'
+import { pauseMining } from './chain.ts'
+import {
+  connectOnForm,
+  expectPaid,
+  expectReviewed,
+  openCheckout,
+  pay,
+  review,
+  signButton,
+} from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
@@ -190,6 +199,46 @@ test('rows are picked by keyboard, labelled, marked, and exported exactly', asyn
   expect(filtered.text.trim().split('\r\n')).toHaveLength(4)
   await page.goto('/payments?label=%3Drent&reconciled=no')
   await expect(page.getByText(text('Nothing found'))).toBeVisible()
+})
+
+test('a selected payment is exported as it is at that time, not as it was selected', async ({
+  net,
+  chains,
+  buyer,
+  seller,
+}) => {
+  test.slow()
+  const payer = await buyer({ ether: '1' })
+  const page = await signInByApi(await seller(), net, '/payments')
+  await openCheckout(payer.page, onEthereum(net, '0.0437'))
+  await connectOnForm(payer.page, 'MetaMask')
+  await review(payer.page, 'MetaMask')
+  await using chain = await pauseMining(chains)
+  await signButton(payer.page, 'MetaMask').click()
+  await page.goto('/payments?q=amount:0.0437')
+  const row = paymentRows(page).first()
+  await expect(row).toContainText(text('Payment pending'), { timeout: 30_000 })
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  const bar = page.getByRole('region', { name: text('Selected payments') })
+  await expect(bar).toBeVisible()
+
+  const exported = async () => {
+    await bar.getByRole('button', { name: text('Export') }).click()
+    await page.getByText('hledger', { exact: true }).click()
+    const file = await downloaded(page, () =>
+      page.getByRole('dialog').getByRole('button', { name: 'Export 1 payment' }).click(),
+    )
+    return file.text
+  }
+  expect(await exported()).not.toContain('income:sales')
+  await chain.mine()
+  await chain.mine()
+  await expect(row).toContainText(text('Confirmed'), { timeout: 30_000 })
+  expect(await exported()).toMatch(/income:sales {2}-0\.0437/)
+  await chain.takeBack(2)
+  await expect(row).toContainText(/rolled back/i, { timeout: 30_000 })
+  expect(await exported()).not.toContain('income:sales')
 })
 
 test('an export of the filter holds all of it, as JSON', async ({ net, seller }) => {

@@ -312,7 +312,13 @@ const rows = {
     }),
   },
   invoiceDelete: ofInvoice,
-  invoiceIssue: ofInvoice,
+  invoiceIssue: {
+    body: v.strictObject({
+      id: invoiceId,
+      /** From its body: one that changed since, or gets another date, is refused. */
+      draft: v.optional(v.strictObject({ version: boundedText(64), issuesOn: boundedText(10) })),
+    }),
+  },
   invoiceVoid: ofInvoice,
   invoiceUnvoid: ofInvoice,
   invoicePrefix: {

@@ -297,7 +297,7 @@ const rows = {
   ...refundRequestRows,
   /** Additions: what the ledger could not attribute, and what a person decided about it. An assignment moves no order and yields to evidence of a payer. */
   unmatchedList: {
-    summary: 'Transfers to the account that fit an order and are tied to none, newest first',
+    summary: 'Transfers to the account that fit an order and are tied to none, undecided first',
     scope: 'payment:read',
     audience: 'browser',
     query: v.strictObject(paging),

@@ -15,12 +15,22 @@ export const InvoiceCustomer = v.object({
 })
 export type InvoiceCustomer = v.InferOutput<typeof InvoiceCustomer>
 
+/** A draft as it was shown: an operator sends it back to issue exactly that. */
+export const ShownDraft = v.object({
+  /** Changes with everything that the draft says. */
+  version: v.string(),
+  /** The date that it gets when it is issued now, by the days of the proxy's `TIME_ZONE`. */
+  issuesOn: v.string(),
+})
+
 export const InvoiceBody = v.object({
   id: v.string(),
   state: v.picklist(INVOICE_STATES),
   /** Null: a draft. */
   number: v.nullable(v.string()),
   issuedOn: v.nullable(v.string()),
+  /** Null once it is issued, and for viewers. */
+  draft: v.nullable(ShownDraft),
   dueOn: v.string(),
   customer: v.nullable(InvoiceCustomer),
   currency: InvoiceCurrency,

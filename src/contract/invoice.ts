@@ -115,3 +115,24 @@ function scale(text: string, decimals: number): bigint {
 function divideHalfUp(dividend: bigint, divisor: bigint): bigint {
   return (dividend * 2n + divisor) / (divisor * 2n)
 }
+
+/** The IANA name of a time zone that this program knows. */
+export const TimeZone = v.pipe(
+  v.string(),
+  v.check(
+    (text) => {
+      try {
+        return /^[A-Za-z]/.test(text) && dayIn(text, new Date()) !== ''
+      } catch {
+        return false
+      }
+    },
+    (issue) => `${JSON.stringify(issue.input)} is no known time zone.`,
+  ),
+)
+
+/** The day of a moment there, such as 2026-04-01. @throws RangeError for a time zone that is not known */
+export function dayIn(timeZone: string, at: Date): string {
+  const options = { timeZone, dateStyle: 'short', calendar: 'iso8601' } as const
+  return new Intl.DateTimeFormat('en', options).format(at)
+}

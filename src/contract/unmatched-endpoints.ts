@@ -38,6 +38,8 @@ export const UnmatchedTransfer = v.object({
       note: v.nullable(v.string()),
     }),
   ),
+  /** The confirmed payment that returned at least as much to its sender, with the transaction as its `metadata.referenceId`. */
+  refundedBy: v.nullable(publicText),
 })
 export type UnmatchedTransfer = v.InferOutput<typeof UnmatchedTransfer>
 
@@ -51,6 +53,8 @@ export const unmatchedEndpoints = {
     response: v.object({
       success: v.literal(true),
       total: v.number(),
+      /** Those that are neither assigned nor refunded. They come first, each part the newest first. */
+      undecided: v.number(),
       transfers: v.array(UnmatchedTransfer),
     }),
   },

@@ -40,7 +40,7 @@ export const VALID_REQUESTS: Record<string, string> = {
   'invoiceSave body':
     '{"dueOn":"2026-12-31","currency":"EUR","lines":[{"name":"Tea","quantity":"2","unitPrice":"12.50","taxPercent":"21"}]}',
   'invoiceDelete body': INVOICE,
-  'invoiceIssue body': INVOICE,
+  'invoiceIssue body': INVOICE.replace('}', ',"draft":{"version":"a1","issuesOn":"2026-12-01"}}'),
   'invoiceVoid body': INVOICE,
   'invoiceUnvoid body': INVOICE,
   'invoicePrefix body': '{"prefix":"2026-"}',

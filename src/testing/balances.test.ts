@@ -217,12 +217,16 @@ test('available is the balance less what is on its way out, until its block is t
     pending: ETH / 2n,
     available: 100n * ETH - ETH / 2n,
   })
+  // In a block that needs more confirmations it is in the balance, and counts no second time.
+  await evm.mine(1)
+  await eventually(figure, (now) => now?.pending === 0n && now.balance !== 100n * ETH)
+  expect((await open()).payments).toMatchObject([{ status: 'pending' }])
   await eventually(
     async () => {
       await evm.mine()
-      return figure()
+      return (await open()).payments
     },
-    (now) => now?.pending === 0n && now.balance !== 100n * ETH,
+    (payments) => payments.length === 0,
   )
   const onChain = await evm.client.getBalance({ address: managed as `0x${string}` })
   expect(await figure()).toEqual({ balance: onChain, pending: 0n, available: onChain })

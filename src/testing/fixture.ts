@@ -129,6 +129,7 @@ export class Fixture {
       walletConnect: null,
       hosted: [],
       rates: [],
+      timeZone: 'UTC',
       trustedProxyHops: 0,
       logLevel: 'debug',
       ...this.#options.bff,

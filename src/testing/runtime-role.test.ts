@@ -94,7 +94,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'service.socket': 'SID lease_until',
   'service.token_pool': 'SUID',
   'service.unmatched_transfer':
-    'SID assigned_at assigned_by assigned_note assigned_payment_id block_hash block_height finalized_at matched_payment_id',
+    'SID assigned_at assigned_by assigned_note assigned_payment_id block_hash block_height block_time finalized_at matched_payment_id',
   'service.usage': 'SID requests',
   'service.wallet': 'SI',
   'service.wallet_challenge': 'SID',

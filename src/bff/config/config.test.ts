@@ -44,6 +44,15 @@ test('what must be set is enough; addresses come in their normal form', () => {
   })
 })
 
+test('a time zone is UTC where none is set, and one that nobody knows is named', () => {
+  expect(toConfig(good).timeZone).toBe('UTC')
+  expect(toConfig({ ...good, TIME_ZONE: 'Pacific/Auckland' }).timeZone).toBe('Pacific/Auckland')
+  for (const TIME_ZONE of ['Auckland', '+13:00', 'Pacific/Aukland'])
+    expect(problemsOf({ ...good, TIME_ZONE })).toEqual([
+      `TIME_ZONE: expected the IANA name of the time zone whose days date invoices: "${TIME_ZONE}" is no known time zone. Example: TIME_ZONE=Pacific/Auckland`,
+    ])
+})
+
 test('the relay and the examples of the explorer are the operator’s choice', () => {
   const examples = [
     { name: 'An article', url: 'https://shop.example.com/article', description: '' },

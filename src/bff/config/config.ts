@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { parseAddress } from '#contract/address.ts'
+import { TimeZone } from '#contract/invoice.ts'
 import { NetworkConfig } from '#contract/network-config.ts'
 import type { Network } from '#contract/network.ts'
 import { Example, RELAY_AUDIENCES, type RelayAudience } from '#contract/dashboard-endpoints.ts'
@@ -61,6 +62,8 @@ export type BffConfig = {
   mail?: MailConfig
   /** Where the rates of prices in fiat are read. Empty: links have no such prices. */
   rates: RateRule[]
+  /** IANA. Its days date invoices, and end the day on which one is due. */
+  timeZone: string
   /** Proxies in front of this program whose `X-Forwarded-For` entry is trusted; 0 trusts none. */
   trustedProxyHops: number
   /** Open connections at once, in total and per address. Unset: the server's own caps apply. */
@@ -143,6 +146,8 @@ function list<S extends v.GenericSchema<string, string>>(item: S) {
   return v.pipe(v.string(), texts, v.array(item))
 }
 
+const port = v.pipe(v.string(), v.regex(/^[0-9]{1,5}$/), v.transform(Number), v.maxValue(65_535))
+
 const connectionCount = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,5}$/), v.transform(Number))
 
 /** One row per variable: what it must be, an example, and how it is parsed. */
@@ -153,10 +158,7 @@ const variables = {
     example: '127.0.0.1',
   },
   PORT: {
-    schema: v.optional(
-      v.pipe(v.string(), v.regex(/^[0-9]{1,5}$/), v.transform(Number), v.maxValue(65_535)),
-      '4021',
-    ),
+    schema: v.optional(port, '4021'),
     expected: 'a port, 0 for a free one',
     example: '4021',
   },
@@ -166,9 +168,7 @@ const variables = {
     example: '127.0.0.1',
   },
   INTERNAL_PORT: {
-    schema: v.optional(
-      v.pipe(v.string(), v.regex(/^[0-9]{1,5}$/), v.transform(Number), v.maxValue(65_535)),
-    ),
+    schema: v.optional(port),
     expected: 'a port for metrics and readiness, 0 for a free one',
     example: '9465',
   },
@@ -327,6 +327,11 @@ const variables = {
     example:
       '[{"asset":"ETH","currency":"USD","sources":[{"kind":"chainlink","network":"eip155:8453","address":"0x71041dddad3595F9CEd3DcCFBe3D1F4b0a16Bb70","maxAgeSeconds":3600}]}]',
   },
+  TIME_ZONE: {
+    schema: v.optional(TimeZone, 'UTC'),
+    expected: 'the IANA name of the time zone whose days date invoices',
+    example: 'Pacific/Auckland',
+  },
   TRUSTED_PROXY_HOPS: {
     schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9]$/), v.transform(Number)), '0'),
     expected: 'how many of your own proxies are in front, 0 to 9',
@@ -457,6 +462,7 @@ function fromVariables(values: Variables, hosted: HostedRule[]): BffConfig {
     }),
     ...(mail && { mail }),
     rates: values.RATES,
+    timeZone: values.TIME_ZONE,
     trustedProxyHops: values.TRUSTED_PROXY_HOPS,
     maxConnections: values.MAX_CONNECTIONS,
     maxConnectionsPerAddress: values.MAX_CONNECTIONS_PER_ADDRESS,

@@ -255,6 +255,13 @@ export async function setPrefix(db: Database, prefix: string): Promise<void> {
     .onConflictDoUpdate({ target: invoiceNumbering.id, set: { prefix } })
 }
 
+/** `isShown`: whether the draft is still what the operator was shown; asked while it is locked. */
+type IssueCheck = {
+  id: string
+  issuedOn: string
+  isShown?: ((found: FoundInvoice) => boolean) | undefined
+}
+
 /**
  * Gives a draft its number and its link, all or nothing. Who issues waits for the row of the
  * numbering: no number is given twice, and one whose invoice is not stored is given again.
@@ -262,7 +269,7 @@ export async function setPrefix(db: Database, prefix: string): Promise<void> {
  */
 export async function issueInvoice(
   db: Database,
-  { id, issuedOn }: { id: string; issuedOn: string },
+  { id, issuedOn, isShown }: IssueCheck,
   linkOf: (row: InvoiceRow, number: string) => LinkRow,
 ): Promise<boolean> {
   return db.transaction(async (tx) => {
@@ -272,6 +279,10 @@ export async function issueInvoice(
       .where(and(eq(invoice.id, id), eq(invoice.state, 'draft')))
       .for('update')
     if (!draft) return false
+    if (isShown) {
+      const [found] = await selectFound(tx, issuedOn).where(eq(invoice.id, id))
+      if (!found || !isShown(found)) return false
+    }
     const [given] = await tx
       .insert(invoiceNumbering)
       .values({ id: 1, prefix: FIRST_PREFIX, last: 1 })

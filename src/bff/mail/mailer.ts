@@ -193,8 +193,8 @@ export class Mailer {
     const news: MailNews[] = []
     if (kinds.has('unmatched')) {
       const { transfers } = await upstream.requestOwn(endpoints.unmatchedList, { query, requestId })
-      for (const { transferId, assigned, timestamp, ...transfer } of transfers)
-        if (assigned === null)
+      for (const { transferId, assigned, refundedBy, timestamp, ...transfer } of transfers)
+        if (assigned === null && refundedBy === null)
           news.push({
             key: `unmatched:${transferId}`,
             kind: 'unmatched',

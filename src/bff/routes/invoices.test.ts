@@ -1,5 +1,5 @@
 import { eq, inArray } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { insertContact } from '#bff/db/contacts.ts'
 import { invoice, linkPayment, paymentLink } from '#bff/db/schema.ts'
 import type { CustomerExport } from '#contract/customer-endpoints.ts'
@@ -102,6 +102,49 @@ const copyInvoice = (id: string, paymentIds: readonly string[]) => `
     from bff.invoice, copied where id = '${id}'`
 
 describe('an invoice', () => {
+  test('has the day of the merchant’s time zone, and is overdue when that day is over', async () => {
+    const { config } = fixture.bff.context
+    onTestFinished(() => {
+      config.timeZone = 'UTC'
+    })
+    // One of the two has another day than UTC.
+    const [hours, zone] =
+      new Date().getUTCHours() >= 11 ? [14, 'Pacific/Kiritimati'] : [-12, 'Etc/GMT+12']
+    const there = dayIn(hours / 24)
+    expect(there).not.toBe(dayIn(0))
+    const early = there < dayIn(0) ? there : dayIn(0)
+    const due = await issue({ dueOn: early })
+    expect((await read(due.id)).state).toBe(hours < 0 ? 'overdue' : 'open')
+    config.timeZone = zone
+    const draft = await save()
+    expect(draft.draft?.issuesOn).toBe(there)
+    expect(await send('/issue', { id: draft.id, draft: draft.draft })).toMatchObject({
+      issuedOn: there,
+      draft: null,
+    })
+    expect((await read(due.id)).state).toBe(hours < 0 ? 'open' : 'overdue')
+    expect((await list({ state: 'overdue' })).invoices.some(({ id }) => id === due.id)).toBe(
+      hours > 0,
+    )
+  })
+
+  test('is issued as the operator was shown it: a draft or a date that changed since is refused', async () => {
+    const shown = await save({ customer: ANA })
+    const tryIssue = async (draft: unknown) =>
+      reasonOf(await shop.post('/api/invoices/issue', { id: shown.id, draft }))
+    const now = await save({ id: shown.id, customer: { ...ANA, address: '2 Quay' } })
+    expect(await tryIssue(shown.draft)).toBe('invoice_state')
+    const dearer = [{ ...DRAFT.lines[0], unitPrice: '9' }]
+    const changed = await save({ id: shown.id, customer: ANA, lines: dearer })
+    expect(await tryIssue(now.draft)).toBe('invoice_state')
+    expect(await tryIssue({ ...changed.draft, issuesOn: dayIn(-1) })).toBe('invoice_state')
+    expect((await read(shown.id)).state).toBe('draft')
+    expect(await send('/issue', { id: shown.id, draft: changed.draft })).toMatchObject({
+      state: 'open',
+      total: changed.total,
+    })
+  })
+
   test('is a draft without a number until it is issued, and never changes from then on', async () => {
     const draft = await save({ customer: ANA, note: 'Thank you.' })
     expect(draft).toMatchObject({ state: 'draft', number: null, link: null, total: '0.025' })
@@ -598,7 +641,8 @@ describe('the customers of invoices', () => {
       expect(await read(before.id)).toEqual({ ...before, ...gone })
     }
     const without = { customer: null, note: null }
-    expect(await read(draft.id)).toEqual({ ...draft, ...without })
+    const changed = { ...draft.draft, version: expect.any(String) }
+    expect(await read(draft.id)).toEqual({ ...draft, ...without, draft: changed })
     for (const before of [namesake, other]) expect(await read(before.id)).toEqual(before)
     expect((await send('/read', { id: elsewhere }, theirs)).customer).toMatchObject(ZOE)
     const left = await shop.get('/api/invoices/customers')

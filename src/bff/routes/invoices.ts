@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import { createId } from '#contract/payment.ts'
-import { fiatDecimals, invoiceTotals } from '#contract/invoice.ts'
+import { dayIn, fiatDecimals, invoiceTotals } from '#contract/invoice.ts'
 import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
@@ -79,7 +80,10 @@ export const invoiceIssue: OwnRule<'invoiceIssue'> = async (call) => {
   const { context, visitor, body } = call
   const operator = requireRole(visitor, 'operator').member.wallet
   const issuedOn = todayOf(context)
-  const issued = await issueInvoice(context.db, { id: body.id, issuedOn }, (row, number) => {
+  const { id, draft } = body
+  if (draft && draft.issuesOn !== issuedOn) throw refuse('invoice_state')
+  const isShown = draft && ((found: FoundInvoice) => versionOf(found) === draft.version)
+  const issued = await issueInvoice(context.db, { id, issuedOn, isShown }, (row, number) => {
     const { currency, total, lines, dueOn } = row
     return shortLinkRow(
       context,
@@ -146,9 +150,17 @@ function readsPersonalData({ session }: Visitor): boolean {
   return session !== undefined && may(session, 'operator')
 }
 
-/** Days begin and end in UTC. */
-function todayOf({ now }: Pick<ProxyContext, 'now'>): string {
-  return now().toISOString().slice(0, 10)
+/** Days begin and end in the merchant's time zone: an invoice of the morning has the day of its books. */
+function todayOf({ now, config }: Pick<ProxyContext, 'now' | 'config'>): string {
+  return dayIn(config.timeZone, now())
+}
+
+/** Of everything that a draft says, its customer too. */
+function versionOf({ row, customer }: FoundInvoice): string {
+  const { dueOn, currency, lines, total, note } = row
+  const { name, email, address } = customer ?? {}
+  const text = JSON.stringify([dueOn, currency, lines, total, note, name, email, address])
+  return createHash('sha256').update(text).digest('hex')
 }
 
 /** @throws ProblemError `INVALID_PARAMETERS` that names every field that is wrong */
@@ -197,6 +209,7 @@ async function bodiesOf(call: Asking, found: readonly FoundInvoice[]): Promise<I
     call.context.db,
     found.flatMap(({ row }) => row.linkId ?? []),
   )
+  const issuesOn = todayOf(call.context)
   const invoices = found.map((each) => {
     const payments = taken.get(each.row.linkId ?? '') ?? []
     const paid = payments.filter(({ status }) => PAID.includes(status))
@@ -209,7 +222,8 @@ async function bodiesOf(call: Asking, found: readonly FoundInvoice[]): Promise<I
   // Null where nobody could say.
   const refundOf = (asks: boolean, paymentId: string) =>
     asks ? (statuses.get(paymentId)?.refund.state ?? null) : 'none'
-  return invoices.map(({ row, state, customer, code, payments, paid, asks }) => {
+  return invoices.map((each) => {
+    const { row, state, customer, code, payments, paid, asks } = each
     const unrefunded = paid.filter(({ paymentId }) => refundOf(asks, paymentId) !== 'full')
     // What arrives on a void invoice pays nothing: all of it is owed back.
     const paying = state === 'void' ? undefined : (unrefunded[0] ?? paid[0] ?? payments[0])
@@ -219,6 +233,7 @@ async function bodiesOf(call: Asking, found: readonly FoundInvoice[]): Promise<I
       state,
       number: row.number,
       issuedOn: row.issuedOn,
+      draft: state === 'draft' && personal ? { version: versionOf(each), issuesOn } : null,
       dueOn: row.dueOn,
       customer: customer && {
         id: customer.id,

@@ -104,6 +104,7 @@ const RIGHTS: RuntimeRights = {
     update: [
       'block_height',
       'block_hash',
+      'block_time',
       'finalized_at',
       'matched_payment_id',
       'assigned_payment_id',

@@ -173,20 +173,27 @@ export const NOT_IN_BLOCK = {
   feePayer: null,
 } as const satisfies MoveFacts
 
-/** The block of a payment that is not confirmed yet, so that its confirmations can be counted; null when it is in none any more. */
-export async function noteHeight(
+/**
+ * The block of a payment that is not confirmed yet, so that its confirmations can be counted, and its money as part of the balance; null when it is in none
+ * any more.
+ */
+export async function noteBlock(
   db: Database,
   id: string,
-  blockHeight: number | null,
+  block: { height: number; blockTime: Date | null } | null,
 ): Promise<void> {
+  const [height, time] = [block?.height ?? null, block?.blockTime ?? null]
   await db
     .update(payment)
-    .set(blockHeight === null ? NOT_IN_BLOCK : { blockHeight })
+    .set(block === null ? NOT_IN_BLOCK : { blockHeight: height, blockTime: time })
     .where(
       and(
         eq(payment.id, id),
         eq(payment.status, 'pending'),
-        sql`${payment.blockHeight} is distinct from ${blockHeight}`,
+        or(
+          sql`${payment.blockHeight} is distinct from ${height}`,
+          sql`${payment.blockTime} is distinct from ${time?.toISOString() ?? null}::timestamptz`,
+        ),
       ),
     )
 }

@@ -1,8 +1,9 @@
-import { and, count, desc, eq, inArray, isNull, lt, ne, sql } from 'drizzle-orm'
+import { and, count, desc, eq, getTableColumns, inArray, isNull, lt, ne, sql } from 'drizzle-orm'
 import { createId } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import type { PaymentRecord } from './payments.ts'
 import { KEYLESS_SCOPE } from './claims.ts'
+import { searchExpressions } from './schema/columns.ts'
 import { payment, unmatchedTransfer } from './schema/payment.ts'
 import { claim } from './schema/proof.ts'
 
@@ -115,7 +116,7 @@ export function readUnsettled(db: Database, network: string): Promise<UnmatchedR
 export async function setUnmatchedBlock(
   db: Database,
   id: string,
-  facts: Pick<UnmatchedRecord, 'finalizedAt' | 'blockHeight' | 'blockHash'>,
+  facts: Pick<UnmatchedRecord, 'finalizedAt' | 'blockHeight' | 'blockHash' | 'blockTime'>,
 ): Promise<void> {
   await db.update(unmatchedTransfer).set(facts).where(eq(unmatchedTransfer.id, id))
 }
@@ -130,23 +131,43 @@ export async function deleteUnmatched(db: Database, id: string): Promise<void> {
 const open = (accountId: string) =>
   and(eq(unmatchedTransfer.accountId, accountId), isNull(unmatchedTransfer.matchedPaymentId))
 
-/** An account's unmatched transfers, the newest first, and how many there are. */
+/** The payment of the account that returned a transfer to its sender: by its reference, the transaction. Column names in full, as drizzle shortens them here. */
+const refundedBy = sql<string | null>`(
+  select back.id from service.payment as back where back.account_id = unmatched_transfer.account_id
+    and ${sql.raw(searchExpressions.referenceStart)} = '"' || unmatched_transfer.signature || '"'
+    and back.network = unmatched_transfer.network and back.asset = unmatched_transfer.asset
+    and back.direction = 'sent' and back.recipient = unmatched_transfer.sender
+    and back.amount >= unmatched_transfer.amount and back.status in ('confirmed', 'finalized') limit 1)`
+const listed = { ...getTableColumns(unmatchedTransfer), refundedBy }
+export type ListedTransfer = UnmatchedRecord & { refundedBy: string | null }
+
+/**
+ * An account's unmatched transfers and how many there are. Those that are neither assigned nor paid back come first, each part the newest first: no number
+ * of later transfers hides one.
+ */
 export async function listUnmatched(
   db: Database,
   accountId: string,
   page: { limit: number; offset: number },
-): Promise<{ rows: UnmatchedRecord[]; total: number }> {
+): Promise<{ rows: ListedTransfer[]; total: number; undecided: number }> {
+  const decided = sql`(${unmatchedTransfer.assignedPaymentId} is not null or ${refundedBy} is not null)`
   const [rows, [counted]] = await Promise.all([
     db
-      .select()
+      .select(listed)
       .from(unmatchedTransfer)
       .where(open(accountId))
-      .orderBy(desc(unmatchedTransfer.createdAt), desc(unmatchedTransfer.id))
+      .orderBy(decided, desc(unmatchedTransfer.createdAt), desc(unmatchedTransfer.id))
       .limit(page.limit)
       .offset(page.offset),
-    db.select({ total: count() }).from(unmatchedTransfer).where(open(accountId)),
+    db
+      .select({
+        total: count(),
+        undecided: sql<number>`count(*) filter (where not ${decided})::int`,
+      })
+      .from(unmatchedTransfer)
+      .where(open(accountId)),
   ])
-  return { rows, total: counted?.total ?? 0 }
+  return { rows, ...(counted ?? { total: 0, undecided: 0 }) }
 }
 
 /** One of an account's unmatched transfers. */
@@ -154,9 +175,9 @@ export async function findUnmatched(
   db: Database,
   accountId: string,
   id: string,
-): Promise<UnmatchedRecord | undefined> {
+): Promise<ListedTransfer | undefined> {
   const [row] = await db
-    .select()
+    .select(listed)
     .from(unmatchedTransfer)
     .where(and(open(accountId), eq(unmatchedTransfer.id, id)))
   return row
@@ -185,7 +206,7 @@ export async function setAssignment(
   tx: Database,
   id: string,
   { from, to }: { from: string | null; to: Assignment | null },
-): Promise<UnmatchedRecord | undefined> {
+): Promise<ListedTransfer | undefined> {
   const [row] = await tx
     .update(unmatchedTransfer)
     .set({
@@ -203,7 +224,7 @@ export async function setAssignment(
           : eq(unmatchedTransfer.assignedPaymentId, from),
       ),
     )
-    .returning()
+    .returning(listed)
   return row
 }
 

@@ -59,6 +59,7 @@ export function ledgerExamples({
       },
     ],
     assigned: null,
+    refundedBy: null,
   }
   const assignment = { paymentId, by: 'Ana', note: 'The customer sent us the transaction.' }
   const undelivered = {
@@ -108,7 +109,7 @@ export function ledgerExamples({
     ...refundRequestExamples(status),
     unmatchedList: {
       request: { query: { limit: '50' } },
-      reply: { success: true, total: 1, transfers: [transfer] },
+      reply: { success: true, total: 1, undecided: 1, transfers: [transfer] },
     },
     unmatchedAssign: {
       request: { params: { transferId }, body: assignment },

@@ -9,7 +9,7 @@ import {
   findBySignature,
   lockPayment,
   movePayment,
-  noteHeight,
+  noteBlock,
   type MoveFacts,
   type PaymentRecord,
   NOT_IN_BLOCK,
@@ -46,7 +46,7 @@ export type Applied = 'moved' | 'same' | 'foreign' | 'taken' | 'unproven'
 export async function applyObservation(context: Context, seen: SeenPayment): Promise<Applied> {
   const { observation, signature } = seen
   if (observation.state === 'not_found') {
-    await noteHeight(context.db, seen.paymentId, null)
+    await noteBlock(context.db, seen.paymentId, null)
     return 'same'
   }
   if (observation.state === 'pending' && observation.transfer === undefined) return 'same'
@@ -78,10 +78,10 @@ export async function applyObservation(context: Context, seen: SeenPayment): Pro
       const isPaid = path.includes('confirmed')
       if (isPaid && !(await useUpMoved(tx, row, seen))) return 'taken'
       if (path.length === 0)
-        await noteHeight(
+        await noteBlock(
           tx,
           row.id,
-          observation.state === 'landed' && observation.succeeded ? observation.height : null,
+          observation.state === 'landed' && observation.succeeded ? observation : null,
         )
       const at = context.now()
       for (const [index, to] of path.entries()) {

@@ -6,7 +6,12 @@ import type { Actor, Context } from '../context/context.ts'
 import { claimAssigned, releaseAssigned } from '../db/claims.ts'
 import { lockPayment, type PaymentRecord } from '../db/payments.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
-import { findUnmatched, setAssignment, type UnmatchedRecord } from '../db/unmatched.ts'
+import {
+  findUnmatched,
+  setAssignment,
+  type ListedTransfer,
+  type UnmatchedRecord,
+} from '../db/unmatched.ts'
 import { claimantOfOrder, refusePayee, matchesPayment } from './attribution.ts'
 import { refuseParameters } from '../context/network.ts'
 import { unmatchedKey, describeUnmatched, transferOf } from './unmatched.ts'
@@ -96,7 +101,7 @@ export async function unassignUnmatched(
 async function requireUnmatched(
   db: Database,
   { actor, transferId }: Call,
-): Promise<UnmatchedRecord> {
+): Promise<ListedTransfer> {
   const row = await findUnmatched(db, actor.accountId, transferId)
   if (!row)
     throw new ProblemError('NOT_FOUND', {

@@ -86,7 +86,8 @@ describe('on Postgres', () => {
 
   /** Two equal orders of an unverified payer, and a transfer with other fees that fits both. */
   async function unmatched() {
-    const [payer, { address: payee }] = await Promise.all([evm.wallet(ETH), evm.wallet(0n)])
+    const [payer, wallet] = await Promise.all([evm.wallet(ETH), evm.wallet(ETH)])
+    const payee = wallet.address
     await ownWallet(opened, payee)
     const orders = [
       await order({ payer, payee }, 'one'),
@@ -100,6 +101,7 @@ describe('on Postgres', () => {
     return {
       payer,
       payee,
+      wallet,
       signature,
       transfer,
       first: orders[0].paymentId,
@@ -167,6 +169,7 @@ describe('on Postgres', () => {
     expect(await list(await openAccount(opened.context))).toEqual({
       success: true,
       total: 0,
+      undecided: 0,
       transfers: [],
     })
     const page = await readUnmatched(opened.context, opened.actor, { limit: 1, offset: 0 })
@@ -213,6 +216,39 @@ describe('on Postgres', () => {
     expect(await assign(transferId, { paymentId: second })).toMatchObject({
       transfer: { assigned: { paymentId: second, by: null, note: null } },
     })
+  })
+
+  test('what waits for a decision comes before what is assigned or paid back, however much newer that is', async () => {
+    const oldest = await unmatched()
+    const later = [await unmatched(), await unmatched()] as const
+    const [before, whole] = [await list(), { limit: 1, offset: 0 }]
+    await assign(later[0].transfer.transferId, { paymentId: later[0].first })
+    const { wallet, payer, signature } = later[1]
+    const back = async (referenceId: string) => {
+      const { paymentId } = await buildTransaction(opened.context, opened.actor, {
+        walletAddress: wallet.address,
+        recipientAddress: payer.address,
+        amount: '0.01',
+        metadata: { referenceId },
+        senderVerified: true,
+      })
+      await evm.mine()
+      await sign(wallet, paymentId, await sendPlain(wallet, payer.address))
+      await follow()
+      return paymentId
+    }
+    const refund = await back(signature)
+    expect(await body(refund)).toMatchObject({ status: 'confirmed' })
+    expect(await listed(signature)).toMatchObject([{ refundedBy: refund }])
+    const { transfers, undecided, total } = await list()
+    expect({ undecided, total }).toEqual({ undecided: before.undecided - 2, total: before.total })
+    const places = [oldest, ...later].map((each) =>
+      transfers.findIndex((transfer) => transfer.signature === each.signature),
+    )
+    expect(places[0]).toBeLessThan(undecided)
+    expect(places.slice(1).every((place) => place >= undecided)).toBe(true)
+    const [first] = (await readUnmatched(opened.context, opened.actor, whole)).transfers
+    expect(first?.signature).toBe(oldest.signature)
   })
 
   test('only an own unpaid order whose terms it fits can have it, and one transfer at most', async () => {

@@ -16,6 +16,7 @@ import {
   setUnmatchedBlock,
   type UnmatchedRecord,
   listUnmatched,
+  type ListedTransfer,
 } from '../db/unmatched.ts'
 import { findOwner } from '../db/wallet-owners.ts'
 import { findHosted, fittingOrders } from './attribution.ts'
@@ -108,6 +109,7 @@ export async function checkUnmatched(
         finalizedAt: seen.finalized ? context.now() : null,
         blockHeight: seen.height,
         blockHash: seen.blockHash,
+        blockTime: seen.blockTime,
       })
     return
   }
@@ -128,16 +130,16 @@ export async function checkUnmatched(
 /** How many rows have their candidates looked for at once. */
 const PARALLEL = 4
 
-/** Money of the account that nothing ties to an order, the newest first, each with the orders that it fits. */
+/** Money of the account that nothing ties to an order, in the order of `listUnmatched`, each with the orders that it fits. */
 export async function readUnmatched(
   context: Context,
   actor: Actor,
   page: EndpointInput<'unmatchedList'>['query'],
 ): Promise<EndpointReply<'unmatchedList'>> {
-  const { rows, total } = await listUnmatched(context.db, actor.accountId, page)
+  const { rows, ...counts } = await listUnmatched(context.db, actor.accountId, page)
   return {
     success: true,
-    total,
+    ...counts,
     transfers: await inParallel(rows, PARALLEL, (row) => describeUnmatched(context, row)),
   }
 }
@@ -147,7 +149,7 @@ type UnmatchedReply = v.InferInput<typeof UnmatchedTransfer>
 /** One transfer with its candidates. */
 export async function describeUnmatched(
   { db }: Context,
-  row: UnmatchedRecord,
+  row: ListedTransfer,
 ): Promise<UnmatchedReply> {
   const candidates = await fittingOrders(db, row, {
     transfer: transferOf(row),
@@ -181,6 +183,7 @@ export async function describeUnmatched(
             at: (row.assignedAt ?? row.createdAt).getTime(),
             note: row.assignedNote,
           },
+    refundedBy: row.refundedBy,
   }
 }
 

@@ -220,13 +220,16 @@ describe('what a third party executed, and a reorganization dropped', () => {
     expect(await seen()).toBe('pending')
     await follow()
     expect(await listed(all)).toMatchObject([{ signature: hash }])
+    await fixture.evm.client.increaseTime({ seconds: 5 })
     await fixture.evm.mine()
     await follow()
     const { blockNumber } = await fixture.evm.client.getTransactionReceipt({ hash })
-    expect(await listed(all)).toMatchObject([{ signature: hash, blockHeight: Number(blockNumber) }])
+    const { timestamp } = await fixture.evm.client.getBlock({ blockNumber })
+    const landed = { blockHeight: Number(blockNumber), timestamp: Number(timestamp) * 1000 }
+    expect(await listed(all)).toMatchObject([{ signature: hash, ...landed }])
     await fixture.evm.mine(10)
     await follow()
-    expect(await listed(all)).toMatchObject([{ signature: hash, blockHeight: Number(blockNumber) }])
+    expect(await listed(all)).toMatchObject([{ signature: hash, ...landed }])
     expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
   })
 

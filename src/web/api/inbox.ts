@@ -1,11 +1,17 @@
-import { queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { call, callProxy } from './client.ts'
 import { webhooksQuery } from './queries.ts'
 
-/** Money that arrived and that no order has evidence for, newest first; an operator's alone. */
-export const unmatchedQuery = queryOptions({
+/** Money that arrived and that no order has evidence for, undecided first; an operator's alone. */
+export const unmatchedQuery = infiniteQueryOptions({
   queryKey: ['unmatchedList'],
-  queryFn: ({ signal }) => call('unmatchedList', { query: { limit: '100' } }, { signal }),
+  queryFn: ({ signal, pageParam }) =>
+    call('unmatchedList', { query: { limit: '100', offset: String(pageParam) } }, { signal }),
+  initialPageParam: 0,
+  getNextPageParam: ({ total }, pages) => {
+    const read = pages.reduce((sum, { transfers }) => sum + transfers.length, 0)
+    return read < total ? read : undefined
+  },
   staleTime: 10_000,
   refetchInterval: 30_000,
 })

@@ -147,6 +147,18 @@ test('a row gets its new status in place; a list without it stays the very same'
   expect(updateRow(list, payment({ paymentId: 'pay_9' }))).toBe(list)
 })
 
+test('a row has the time of the confirmation that counts, none while it is dropped, as the service lists it', () => {
+  const event = (status: PaymentStatus, at: number) =>
+    ({ status, at, blockHeight: null, source: 'watcher' }) as const
+  const known = page({ ...row('pay_1', 1000), status: 'confirmed', confirmedAt: 2 })
+  const dropped = [...payment({ status: 'confirmed' }).events, event('rolled_back', 9)]
+  const at = (status: PaymentStatus, events: PaymentStatusBody['events']) =>
+    updateRow(known, payment({ status, events }))?.payments[0]?.confirmedAt
+  expect(at('rolled_back', dropped)).toBe(null)
+  const again = [...dropped, event('confirmed', 20), event('finalized', 30)]
+  expect(at('finalized', again)).toBe(20)
+})
+
 test('a refunded payment says so in its row', () => {
   const refund = { state: 'partial', refundedAtomic: '1', pendingAtomic: '0' } as const
   const updated = updateRow(page(row('pay_1', 1000)), payment({ status: 'finalized', refund }))

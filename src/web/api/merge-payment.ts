@@ -36,7 +36,7 @@ export function updateRow(
             status: payment.status,
             signature: payment.signature,
             refund: payment.refund,
-            confirmedAt: confirmedAt(payment) ?? row.confirmedAt,
+            confirmedAt: confirmedAt(payment),
             blockTime: payment.blockTime,
           }
         : row,
@@ -44,9 +44,11 @@ export function updateRow(
   }
 }
 
-/** When the service first noted that a payment was confirmed. */
-export function confirmedAt({ events }: Pick<PaymentStatusBody, 'events'>): number | undefined {
-  return events.find(({ status }) => status === 'confirmed' || status === 'finalized')?.at
+/** When the service noted the confirmation that counts: none of before a reorganization. */
+function confirmedAt({ events }: Pick<PaymentStatusBody, 'events'>): number | null {
+  const dropped = events.findLastIndex(({ status }) => status === 'rolled_back')
+  const since = events.slice(dropped + 1)
+  return since.find(({ status }) => status === 'confirmed' || status === 'finalized')?.at ?? null
 }
 
 export type PaymentListView = { viewer: Viewer; filter: PaymentFilter; zone: Zone; now: number }

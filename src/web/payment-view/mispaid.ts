@@ -68,8 +68,14 @@ export function forgetMispaid(done: Pick<Mispaid, 'network' | 'transaction'>): (
  * refund.
  */
 export function refundPath(
-  { payer, network, asset, cameAtomic, transaction }: Mispaid,
-  { decimals, description }: { decimals: number; description: string },
+  {
+    payer,
+    network,
+    asset,
+    cameAtomic,
+    transaction,
+  }: Omit<Mispaid, 'wallet' | 'expectedAtomic' | 'at'>,
+  { decimals, description }: { decimals: number; description?: string },
 ) {
   const amount = formatAmount(BigInt(cameAtomic), decimals)
   return pathTo('checkout', {

@@ -104,7 +104,7 @@ function Wallets() {
   const search = useSearch('balances')
   const { data, error, refetch, isFetching, dataUpdatedAt } = useQuery(balanceWalletsQuery)
   const { data: limits = [] } = useQuery(hostedWalletsQuery)
-  const { pending, settled, complete } = usePending()
+  const { pending, settled, complete, readPending } = usePending()
   if (!data)
     return error ? (
       <Card>
@@ -151,6 +151,7 @@ function Wallets() {
               limits={limits.filter((limit) => limit.network === network.network)}
               network={network}
               pending={pending}
+              readPending={readPending}
               settled={settled}
               wallets={wallets}
             />
@@ -172,16 +173,23 @@ function isOn({ family, network }: BalanceWallet, of: Network): boolean {
 }
 
 /** What open payments take out of the wallets; undefined where that cannot be read. */
-function usePending(): { pending: Pending | undefined; settled: boolean; complete: boolean } {
+function usePending(): {
+  pending: Pending | undefined
+  settled: boolean
+  complete: boolean
+  readPending: () => Promise<unknown>
+} {
   const open = { status: OPEN_STATUSES }
   const sent = useQuery(newestQuery(ACCOUNT, { ...open, type: 'sent' }, MOST_OPEN))
   const moved = useQuery(newestQuery(ACCOUNT, { ...open, type: 'internal' }, MOST_OPEN))
   const settled = !sent.isPending && !moved.isPending
-  if (!sent.data || !moved.data) return { pending: undefined, settled, complete: true }
+  const readPending = () => Promise.all([sent.refetch(), moved.refetch()])
+  if (!sent.data || !moved.data) return { pending: undefined, settled, complete: true, readPending }
   const pages = [sent.data, moved.data]
   return {
     pending: pendingOutflows(pages.flatMap(({ payments }) => payments)),
     settled,
     complete: pages.every(({ total, payments }) => total <= payments.length),
+    readPending,
   }
 }

@@ -3,6 +3,7 @@ import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { BalanceAlert, BalanceWallet, HostedWallet } from '#contract/hosted-endpoints.ts'
 import { findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
+import { queryClient } from '../../api/query-client.ts'
 import { HostedCaps } from '../../payment-flow/form/HostedCaps.tsx'
 import { Link } from '../../router/Link.tsx'
 import { pathTo } from '../../router/paths.ts'
@@ -48,6 +49,7 @@ type NetworkCardProps = {
   pending: Pending | undefined
   /** Whether that is all that will be known of it. */
   settled: boolean
+  readPending: () => Promise<unknown>
 }
 
 /** The wallets on one network. What its endpoints do not say is an error of this network alone. */
@@ -58,14 +60,23 @@ export function NetworkCard({
   limits,
   pending,
   settled,
+  readPending,
 }: NetworkCardProps) {
   const addresses = wallets.map(({ wallet }) => wallet)
-  const { data, error, isFetching, isPending, refetch, dataUpdatedAt } = useQuery({
+  const { data, error, isFetching, isPending, dataUpdatedAt } = useQuery({
     ...balancesQuery(network, addresses, pending),
     enabled: settled,
     placeholderData: keepPreviousData,
   })
   const [alertFor, setAlertFor] = useState<BalanceWallet>()
+  const [reading, setReading] = useState(false)
+  async function readAgain() {
+    setReading(true)
+    // First: money that was sent since would be available still.
+    await readPending()
+    await queryClient.invalidateQueries({ queryKey: ['networkBalances', network.network] })
+    setReading(false)
+  }
   const figure = (wallet: string, asset: Asset) =>
     figureOf(data?.balances, data?.pending, {
       network: network.network,
@@ -77,9 +88,9 @@ export function NetworkCard({
     <Card
       action={
         <Button
-          busy={isFetching}
+          busy={isFetching || reading}
           icon={<Icon name="refresh" />}
-          onClick={() => void refetch()}
+          onClick={() => void readAgain()}
           size="sm"
           variant="quiet"
         >

@@ -14,8 +14,8 @@ export const OPEN_STATUSES = 'created,pending,rolled_back'
 
 /**
  * What open payments take out of their senders. One that the service signs counts from the moment it
- * exists; one that nobody has signed yet does not. One that is in a block is in the balance already,
- * however many confirmations it still needs.
+ * exists; one that nobody has signed yet does not. One that is in a block, whose time its row has, is
+ * in the balance already, however many confirmations it still needs.
  */
 export function pendingOutflows(rows: readonly Row[]): Pending {
   const sums = new Map<string, bigint>()

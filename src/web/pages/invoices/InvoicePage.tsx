@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
 import { callProxy } from '../../api/client.ts'
+import { queryClient } from '../../api/query-client.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { describeError } from '../../errors/codes.ts'
 import { formatRefusal, refusalOf } from '../../errors/refusals.ts'
@@ -171,6 +172,7 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
       const reason = refusalOf(error)
       toast(joinMessage(reason ? formatRefusal(reason) : describeError(error)), { tone: 'warn' })
       refreshInvoices()
+      void queryClient.invalidateQueries(invoiceQuery(id))
     } finally {
       setBusy(false)
       close()
@@ -179,7 +181,13 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
   const body = { id }
   const cached = async (answer: Promise<{ invoice: InvoiceBody }>) =>
     cacheInvoice((await answer).invoice)
-  const issue = () => change(() => cached(callProxy('invoiceIssue', { body })), t`Invoice issued`)
+  const { draft } = invoice
+  const day = draft && formatCalendarDay(draft.issuesOn)
+  const issue = () =>
+    change(
+      () => cached(callProxy('invoiceIssue', { body: { id, ...(draft && { draft }) } })),
+      t`Invoice issued`,
+    )
   const voidInvoice = () =>
     change(() => cached(callProxy('invoiceVoid', { body })), t`Invoice voided`)
   const unvoid = () =>
@@ -241,13 +249,13 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
         )}
       </ForRole>
       {open === 'edit' && <InvoiceDialog draft={invoice} onClose={close} onSaved={close} />}
-      {open === 'issue' && (
+      {open === 'issue' && draft && (
         <Confirm
           action={t`Issue invoice`}
           busy={busy}
           onClose={close}
           onConfirm={() => void issue()}
-          text={t`It gets a number and a payment link, and cannot change afterwards.`}
+          text={`${t`Date: ${day}.`} ${t`It gets a number and a payment link and cannot change.`}`}
         />
       )}
       {open === 'void' && (

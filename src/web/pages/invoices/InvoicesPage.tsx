@@ -193,7 +193,8 @@ function ExportButton({ filter }: { filter: InvoiceFilter }) {
   async function download() {
     setBusy(true)
     try {
-      saveFile(new Blob([await exportInvoices(filter)], { type: 'text/csv' }), 'invoices.csv')
+      const file = new Blob([await exportInvoices(filter)], { type: 'text/csv;charset=utf-8' })
+      saveFile(file, 'invoices.csv')
     } catch (error) {
       toast(joinMessage(describeError(error)), { tone: 'bad' })
     } finally {

@@ -4,7 +4,7 @@ import type { InvoiceState } from '#contract/invoice-state.ts'
 import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
 import { callProxy } from '../../api/client.ts'
 import { queryClient } from '../../api/query-client.ts'
-import { csvLine } from '../../local-data/csv-cell.ts'
+import { csvFile, readerShape } from '../../locales/csv-cell.ts'
 
 export type InvoiceFilter = { state?: InvoiceState | undefined; q?: string | undefined }
 
@@ -72,28 +72,25 @@ const COLUMNS = [
 export async function exportInvoices(filter: InvoiceFilter): Promise<string> {
   const text = (value: string | null) => ({ text: value ?? '', figure: false })
   const figure = (value: string) => ({ text: value, figure: true })
-  let file = csvLine(COLUMNS.map(text), ',')
+  const rows = [COLUMNS.map(text)]
   let before: string | null = null
   do {
     const page: Awaited<ReturnType<typeof readPage>> = await readPage(filter, before)
     for (const each of page.invoices) {
       const { net, tax } = invoiceTotals(each.lines, each.currency)
-      file += csvLine(
-        [
-          ...[each.number, each.state, each.issuedOn, each.dueOn].map(text),
-          ...[each.customer?.name ?? null, each.customer?.email ?? null].map(text),
-          text(each.currency.code),
-          ...[net, tax, each.total].map(figure),
-          text(each.payment?.paymentId ?? null),
-          // Nobody could say: an empty cell would read as none.
-          text(each.payment && (each.payment.refund ?? 'unknown')),
-        ],
-        ',',
-      )
+      rows.push([
+        ...[each.number, each.state, each.issuedOn, each.dueOn].map(text),
+        ...[each.customer?.name ?? null, each.customer?.email ?? null].map(text),
+        text(each.currency.code),
+        ...[net, tax, each.total].map(figure),
+        text(each.payment?.paymentId ?? null),
+        // Nobody could say: an empty cell would read as none.
+        text(each.payment && (each.payment.refund ?? 'unknown')),
+      ])
     }
     before = page.next
   } while (before !== null)
-  return file
+  return csvFile(rows, readerShape())
 }
 
 function readPage(filter: InvoiceFilter, before: string | null) {

@@ -1,5 +1,5 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect } from 'react'
 import { findAsset } from '#contract/network.ts'
 import { balanceAlertsQuery } from '../../api/balances.ts'
@@ -54,7 +54,10 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
     ...newestQuery(viewer, { status: 'pending', until: String(lateSince) }, 1),
     refetchInterval: STEP_MS,
   })
-  const { data: unmatched } = useQuery({ ...unmatchedQuery, enabled: viewer.wallets === 'all' })
+  const { data: unmatched } = useInfiniteQuery({
+    ...unmatchedQuery,
+    enabled: viewer.wallets === 'all',
+  })
   const { data: undelivered } = useQuery({ ...undeliveredQuery, enabled: viewer.wallets === 'all' })
   const { data: refundRequests } = useQuery({
     ...refundRequestsQuery,
@@ -64,7 +67,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
   const low = useLowBalances(viewer)
   const requests = refundRequests?.total ?? 0
   const untold = undelivered?.total ?? 0
-  const unassigned = unmatched?.transfers.filter(({ assigned }) => assigned === null).length ?? 0
+  const unassigned = unmatched?.pages[0]?.undecided ?? 0
   const [back, open] = [rolledBack?.total ?? 0, late?.total ?? 0]
   const here = unfinished.length + mispaid.length + low.length
   const sent = failed.deliveries + failed.downloads

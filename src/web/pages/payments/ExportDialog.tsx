@@ -10,8 +10,8 @@ import { newestQuery, type Viewer } from '../../api/queries.ts'
 import { usePauseSeconds } from '../../api/rate-limit-pause.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { describeError } from '../../errors/codes.ts'
-import { separators } from '../../locales/decimal.ts'
-import { formatNumber, numberLocale } from '../../locales/formats.ts'
+import { readerShape } from '../../locales/csv-cell.ts'
+import { formatNumber } from '../../locales/formats.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
@@ -79,8 +79,7 @@ export function ExportDialog({
   const [scope, setScope] = useState<'filter' | 'rows'>('rows')
   const [shape, setShape] = useState<FileShape>(() => ({
     format: 'csv',
-    separator: separators(numberLocale()).point === ',' ? ';' : ',',
-    mark: true,
+    ...readerShape(),
   }))
   const [run, setRun] = useState<Run>()
   const [problem, setProblem] = useState<unknown>()
@@ -108,7 +107,7 @@ export function ExportDialog({
     try {
       const pages = pagesOf(
         chosen === 'rows'
-          ? { kind: 'rows', rows: selected }
+          ? { kind: 'rows', viewer, rows: selected }
           : isEntries
             ? // `until` is when a payment was created; later ones change no page that is read.
               { kind: 'filter', viewer, query: entries, noted, until: undefined }

@@ -3,7 +3,7 @@ import { NATIVE_ETH, NATIVE_SOL } from '#contract/network.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { isPaid } from '#contract/payment.ts'
 import { quoteOf } from '#contract/quote.ts'
-import { csvLine } from '../../local-data/csv-cell.ts'
+import { csvLine } from '../../locales/csv-cell.ts'
 import { descriptionOf, referenceOf } from '../../payment-view/describe-row.ts'
 
 /** A quantity of one asset of one network. Amounts of different commodities are never added up. */
@@ -149,12 +149,7 @@ const columns: readonly [name: string, read: (row: PaymentRow, posting: Posting)
 ]
 const FIGURES: ReadonlySet<string> = new Set(['amount', 'amount_atomic', 'fiat_amount'])
 
-export function journalHead(separator: ',' | ';'): string {
-  return csvLine(
-    columns.map(([name]) => ({ text: name, figure: false })),
-    separator,
-  )
-}
+export const JOURNAL_COLUMNS: readonly string[] = columns.map(([name]) => name)
 
 export function journalRows(rows: readonly PaymentRow[], separator: ',' | ';'): string {
   return rows

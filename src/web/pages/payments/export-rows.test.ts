@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { LosslessNumber, parseJson } from '#contract/json.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
-import { csvCell } from '../../local-data/csv-cell.ts'
+import { csvCell, readerShape } from '../../locales/csv-cell.ts'
+import { i18n } from '../../locales/i18n.ts'
 import { hledgerRows } from './export-journal.ts'
 import { exportHead, exportRows, exportTail, type ExportOptions } from './export-rows.ts'
 
@@ -108,11 +109,64 @@ test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', ' =1', '＝1'])(
   },
 )
 
+test('text begins no formula where a spreadsheet splits cells at another separator', () => {
+  // A plain spreadsheet: cells end at the separator or a line end, quotes count at their start.
+  const split = (line: string, separator: string) =>
+    line
+      .split(new RegExp(`[\\r\\n${separator}]`))
+      .map((cell) => cell.trim().replace(/^"+/, ''))
+      .filter((cell) => /^\s*[=+\-@\uFF1D]/.test(cell))
+  const texts = [',', ';', '\t', '\n'].flatMap((mark) =>
+    ['=cmd', '\t=1', ' =cmd', '"=cmd"', '+1', '-1', '@SUM(1)', '＝1'].map(
+      (end) => `a${mark}${end}`,
+    ),
+  )
+  for (const text of texts)
+    for (const written of [',', ';'] as const)
+      for (const read of [',', ';', '\t'])
+        expect(split(csvCell(text, { separator: written }), read)).toEqual([])
+  const kept = 'Room 5; a-b, c=d, e@f.example'
+  expect(csvCell(kept, { separator: ';' })).toBe(`"${kept}"`)
+  expect(csvCell("a;=cmd|'/C calc'!A0;b", { separator: ',' })).toBe("a;'=cmd|'/C calc'!A0;b")
+})
+
 test('figures keep their sign, text keeps its edges, the other separator needs no quotes', () => {
   expect(csvCell('-1.5', { separator: ',', figure: true })).toBe('-1.5')
   expect(csvCell(' a ', { separator: ',' })).toBe('" a "')
   expect(csvCell('a,b', { separator: ';' })).toBe('a,b')
   expect(csvCell('a;b', { separator: ';' })).toBe('"a;b"')
+})
+
+test.each(['csv', 'journal'] as const)(
+  'a %s file with semicolons has decimal commas in every figure, and no separator of thousands',
+  (format) => {
+    const fee = { amount: '0.5', amountAtomic: '5', decimals: 1, symbol: 'ETH', payer: '0x1' }
+    const refund = { ...row.refund, refundedAtomic: '1500' }
+    const times = { observedAt: 0, quotedAt: 0, expiresAt: 0 }
+    const quote = { currency: 'EUR', amount: '11.345', rate: '0.919', source: 'fixed 1.0' }
+    const paid: PaymentRow = {
+      ...row,
+      decimals: 3,
+      amountAtomic: '12345',
+      fee: { ...fee, own: true },
+      refund,
+      metadata: { quote: { ...quote, round: null, ...times } },
+    }
+    const options = { ...csv, format, separator: ';', mark: false } as const
+    const text = exportHead(options) + exportRows([paid], new Map(), { ...options, first: true })
+    const [head = [], cells = []] = text.split('\r\n').map((line) => line.split(';'))
+    const read = Object.fromEntries(head.map((name, index) => [name, cells[index]]))
+    expect(read).toMatchObject({ amount: '12,345', amount_atomic: '12345', fiat_amount: '11,345' })
+    if (format === 'csv') expect(read).toMatchObject({ rate: '0,919', fee: '0,5', refunded: '1,5' })
+    expect(Object.values(read).filter((cell) => /^-?[0-9]+\.[0-9]+$/.test(cell ?? ''))).toEqual([])
+  },
+)
+
+test('a file follows the decimal mark of its reader', () => {
+  expect(readerShape()).toEqual({ separator: ',', mark: true })
+  onTestFinished(() => i18n.activate('en'))
+  i18n.activate('es')
+  expect(readerShape()).toEqual({ separator: ';', mark: true })
 })
 
 test('JSON over several pages is one array, numbers with all their digits', () => {

@@ -5,28 +5,24 @@ import type { PaymentNote } from '#contract/payment-endpoints.ts'
 import { isLate, quoteOf } from '#contract/quote.ts'
 import { filterPayments } from '../../api/filter-payments.ts'
 import { readNotes } from '../../api/notes.ts'
-import type { ListQuery, NoteFilter } from '../../api/payment-filter.ts'
+import { INCOMPLETE, type ListQuery, type NoteFilter } from '../../api/payment-filter.ts'
 import type { Viewer } from '../../api/queries.ts'
 import { readAllPayments } from '../../api/read-all.ts'
-import { csvLine } from '../../local-data/csv-cell.ts'
+import { csvFile, csvLine, type CsvShape } from '../../locales/csv-cell.ts'
 import { descriptionOf, referenceOf } from '../../payment-view/describe-row.ts'
 import {
   correctedAt,
   HLEDGER_HEAD,
   hledgerRows,
-  journalHead,
+  JOURNAL_COLUMNS,
   journalRows,
   recordedAt,
 } from './export-journal.ts'
 
 /** `journal`: CSV, one line a posting. */
 export type ExportFormat = 'csv' | 'json' | 'journal' | 'hledger'
-export type ExportOptions = {
+export type ExportOptions = CsvShape & {
   format: ExportFormat
-  /** `;` for spreadsheets that read a comma as the decimal point. */
-  separator: ',' | ';'
-  /** Spreadsheets take UTF-8 for what it is only with this mark in front. */
-  mark: boolean
   networkName: (network: string) => string
 }
 
@@ -99,13 +95,18 @@ function lateness({ metadata, blockTime }: PaymentRow): string {
   return quote && isLate(quote, blockTime ?? undefined) ? 'late' : ''
 }
 
-/** Columns that hold figures: a sign in front of one is a sign. */
+/** Columns that hold figures: a sign in front of one is a sign, and `;` makes their points commas. */
 const FIGURES: ReadonlySet<string> = new Set([
   'amount',
   'amount_atomic',
   'fiat_amount',
   'rate',
   'rate_age_seconds',
+  'fee',
+  'fee_atomic',
+  'refunded',
+  'refunded_atomic',
+  'refund_pending_atomic',
 ])
 
 const FILES = {
@@ -124,14 +125,8 @@ export function extensionOf(format: ExportFormat): { extension: string; type: st
 export function exportHead({ format, separator, mark }: ExportOptions): string {
   if (format === 'json') return '[\n'
   if (format === 'hledger') return HLEDGER_HEAD
-  const head =
-    format === 'journal'
-      ? journalHead(separator)
-      : csvLine(
-          fields.map(([name]) => ({ text: name, figure: false })),
-          separator,
-        )
-  return `${mark ? '\uFEFF' : ''}${head}`
+  const names = format === 'journal' ? JOURNAL_COLUMNS : fields.map(([name]) => name)
+  return csvFile([names.map((text) => ({ text, figure: false }))], { separator, mark })
 }
 
 /** Rows of one page; `first` when nothing was written before it. */
@@ -173,7 +168,7 @@ export function exportTail({ format }: ExportOptions): string {
 }
 
 export type ExportSource =
-  | { kind: 'rows'; rows: readonly PaymentRow[] }
+  | { kind: 'rows'; viewer: Viewer; rows: readonly PaymentRow[] }
   | {
       kind: 'filter'
       viewer: Viewer
@@ -224,7 +219,7 @@ export async function* pagesOf(
   signal: AbortSignal,
 ): AsyncGenerator<readonly PaymentRow[]> {
   if (source.kind === 'rows') {
-    yield source.rows
+    yield* selectedPages(source, signal)
     return
   }
   const { viewer, query, noted, until } = source
@@ -233,4 +228,39 @@ export async function* pagesOf(
       yield rows
   else
     for await (const page of readAllPayments(viewer, query, { until, signal })) yield page.payments
+}
+
+/**
+ * Selected payments as they are now: a row was read when it was selected, and may have confirmed or been dropped since. Pages without a selected one are
+ * skipped. A draft is in another list, until there is evidence of its payer.
+ */
+async function* selectedPages(
+  { viewer, rows }: Extract<ExportSource, { kind: 'rows' }>,
+  signal: AbortSignal,
+): AsyncGenerator<readonly PaymentRow[]> {
+  const left = new Map(rows.map(({ paymentId, timestamp }) => [paymentId, timestamp]))
+  for (const query of [{}, { status: INCOMPLETE } as const]) {
+    let next = newestOf(left)
+    const since = String(Math.min(...left.values()))
+    while (next !== undefined) {
+      const until = next + 1
+      next = undefined
+      const pages = readAllPayments(viewer, { ...query, since }, { until, signal })
+      for await (const { payments, nextCursor } of pages) {
+        yield payments.filter(({ paymentId }) => left.delete(paymentId))
+        const end = payments.at(-1)?.timestamp
+        if (nextCursor === null || end === undefined) break
+        // Others of the same moment may be on the next page.
+        if ([...left.values()].includes(end)) continue
+        next = newestOf(left, end)
+        break
+      }
+    }
+  }
+}
+
+/** The newest time, of those before `end`. */
+function newestOf(times: ReadonlyMap<string, number>, end = Infinity): number | undefined {
+  const before = [...times.values()].filter((time) => time < end)
+  return before.length === 0 ? undefined : Math.max(...before)
 }

@@ -1,7 +1,9 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { NATIVE_ETH } from '#contract/network.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
-import { type ExportOptions, writeExport } from './export-rows.ts'
+import { configureClient } from '../../api/client.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { type ExportOptions, pagesOf, writeExport } from './export-rows.ts'
 
 const PAGES = 200
 const ROWS = 500
@@ -33,6 +35,55 @@ function row(index: number): PaymentRow {
     draft: false,
   }
 }
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+  queryClient.clear()
+})
+
+test('selected payments are written as they are now, and pages without one are not read', async () => {
+  configureClient('http://dashboard.example')
+  const LISTED = 3_000
+  // After the newest come 599 of one moment.
+  const time = (index: number) => (index > 0 && index < 600 ? 9_000 : 9_001 - index)
+  const asked: string[] = []
+  const draft: PaymentRow = { ...row(7_000), draft: true, status: 'created', timestamp: 8_000 }
+  const listed = Array.from({ length: LISTED }, (_, index) => ({
+    ...row(index),
+    timestamp: time(index),
+  }))
+  vi.stubGlobal('fetch', (url: string) => {
+    const query = new URL(url).searchParams
+    asked.push(query.get('status') ?? 'listed')
+    const [since, until] = [Number(query.get('since')), Number(query.get('until'))]
+    const from = Number(query.get('cursor') ?? 0)
+    const all = (query.get('status') ? [draft] : listed).filter(
+      ({ timestamp }) => timestamp >= since && timestamp < until,
+    )
+    const payments = all.slice(from, from + ROWS).map((each) => ({ ...each, amount: 1 }))
+    const nextCursor = from + ROWS < all.length ? String(from + ROWS) : null
+    const page = { success: true, total: all.length, limit: ROWS, offset: 0, restoredAt: null }
+    return Promise.resolve(new Response(JSON.stringify({ ...page, nextCursor, payments })))
+  })
+  const selected = (index: number): PaymentRow => ({
+    ...row(index),
+    status: 'pending',
+    timestamp: time(index),
+  })
+  const rows = [selected(2_900), selected(0), selected(599), selected(601)]
+  const found: PaymentRow[] = []
+  const source = { kind: 'rows', viewer: { wallets: 'all' }, rows: [...rows, draft] } as const
+  for await (const page of pagesOf(source, new AbortController().signal)) found.push(...page)
+  expect(found.map(({ paymentId, status }) => `${paymentId} ${status}`)).toEqual([
+    'pay_0 finalized',
+    'pay_599 finalized',
+    'pay_601 finalized',
+    'pay_2900 finalized',
+    'pay_7000 created',
+  ])
+  // Two pages of one moment, one at each place further down, and one of drafts.
+  expect(asked).toEqual(['listed', 'listed', 'listed', 'listed', 'incomplete'])
+})
 
 test('100,000 payments are exported with one page in memory', async () => {
   let read = 0

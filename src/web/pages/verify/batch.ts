@@ -2,6 +2,7 @@ import { t } from '@lingui/core/macro'
 import { formatAmount } from '#contract/amount.ts'
 import { JsonError, parseJson } from '#contract/json.ts'
 import { proofReasons } from '../../errors/proof-reasons.ts'
+import { csvFile, readerShape } from '../../locales/csv-cell.ts'
 import { i18n } from '../../locales/i18n.ts'
 import { firstBad, verdictOf, type ProofVerdict } from '../../payment-view/check.ts'
 import { factsOf } from './proof/facts.ts'
@@ -108,19 +109,13 @@ export type BatchOutcome = {
   transaction: string
 }
 
-/** RFC 4180, with a guard against cells that a spreadsheet would run. The proofs themselves stay out: the file may travel. */
+/** The proofs themselves stay out: the file may travel. */
 export function writeCsv(outcomes: readonly BatchOutcome[]): string {
   const head = ['name', 'verdict', 'reason', 'amount', 'payer', 'transaction'] as const
-  const lines = [
-    head.join(','),
-    ...outcomes.map((outcome) => head.map((key) => cellOf(outcome[key])).join(',')),
-  ]
-  return `${lines.join('\r\n')}\r\n`
-}
-
-function cellOf(text: string): string {
-  const guarded = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded
+  const rows = outcomes.map((outcome) =>
+    head.map((key) => ({ text: outcome[key], figure: key === 'amount' })),
+  )
+  return csvFile([head.map((text) => ({ text, figure: false })), ...rows], readerShape())
 }
 
 /** What became of one proof of many. */

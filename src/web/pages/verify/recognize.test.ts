@@ -361,7 +361,7 @@ describe('many proofs', () => {
       },
     ])
     expect(text).toBe(
-      'name,verdict,reason,amount,payer,transaction\r\n\'=1+1,invalid,"a ""b"", c",1,,\r\n',
+      '\uFEFFname,verdict,reason,amount,payer,transaction\r\n\'=1+1,invalid,"a ""b"", c",1,,\r\n',
     )
   })
 })

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Fragment, useState } from 'react'
 import { explorerLink } from '#contract/network.ts'
 import type { UnmatchedTransfer } from '#contract/unmatched-endpoints.ts'
@@ -9,6 +9,7 @@ import { useNetwork } from '../../../api/use-config.ts'
 import { describeError } from '../../../errors/codes.ts'
 import { joinMessage } from '../../../errors/row.ts'
 import { orderTexts } from '../../../payment-view/describe-row.ts'
+import { refundPath } from '../../../payment-view/mispaid.ts'
 import { Link } from '../../../router/Link.tsx'
 import { hrefOf } from '../../../router/location.ts'
 import { pathTo } from '../../../router/paths.ts'
@@ -53,7 +54,7 @@ export function Unmatched() {
 
 function Transfers() {
   const { t } = useLingui()
-  const query = useQuery(unmatchedQuery)
+  const query = useInfiniteQuery(unmatchedQuery)
   const [assignment, setAssignment] = useState<PendingAssignment>()
   const { data, error, refetch, isFetching } = query
   if (!data) {
@@ -65,18 +66,20 @@ function Transfers() {
       </div>
     )
   }
-  const { transfers, total } = data
-  const shown = transfers.length
+  // Between two pages one may have moved down.
+  const transfers = new Map(
+    data.pages.flatMap((page) => page.transfers.map((each) => [each.transferId, each])),
+  )
   return (
     <>
       <StaleBanner error={error} onRetry={() => void refetch()} readAt={query.dataUpdatedAt} />
-      {shown === 0 ? (
+      {transfers.size === 0 ? (
         <Card>
           <EmptyState icon="check" title={<Trans>All done</Trans>} />
         </Card>
       ) : (
         <ul className="grid gap-4">
-          {transfers.map((transfer: UnmatchedTransfer) => (
+          {[...transfers.values()].map((transfer) => (
             <TransferItem
               key={transfer.transferId}
               onAssign={(candidate) => setAssignment({ transfer, candidate })}
@@ -86,12 +89,15 @@ function Transfers() {
           ))}
         </ul>
       )}
-      {total > shown && (
-        <p className="mt-4 text-sm text-muted">
-          <Trans>
-            Newest {shown} of {total}
-          </Trans>
-        </p>
+      {query.hasNextPage && (
+        <Button
+          busy={query.isFetchingNextPage}
+          className="mt-4"
+          onClick={() => void query.fetchNextPage()}
+          size="sm"
+        >
+          <Trans>Show more</Trans>
+        </Button>
       )}
       {assignment && (
         <AssignDialog
@@ -114,7 +120,7 @@ type TransferItemProps = {
 export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProps) {
   const { t } = useLingui()
   const network = useNetwork(transfer.network)
-  const { assigned, candidates } = transfer
+  const { assigned, candidates, refundedBy } = transfer
   return (
     <li>
       <Card>
@@ -154,14 +160,37 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
         </Facts>
         {assigned ? (
           <Assigned assigned={assigned} onChanged={onChanged} transferId={transfer.transferId} />
+        ) : refundedBy !== null ? (
+          <Link
+            className={buttonClass({ size: 'sm', variant: 'quiet' }, 'mt-4')}
+            to={pathTo('payment', { params: { paymentId: refundedBy } })}
+          >
+            <Icon name="check" /> <Trans>Refunded</Trans>
+          </Link>
         ) : (
           <div className="mt-4 border-t border-line pt-4">
             <h3 className="text-sm font-medium">
               <Trans>Matching orders</Trans>
             </h3>
             <p className="mt-1 text-sm text-muted">
-              <Trans>Send the payer the link to sign, or assign the payment.</Trans>
+              <Trans>Send the payer the link to sign, assign the payment, or refund it.</Trans>
             </p>
+            <ForRole least="operator">
+              <Link
+                className={buttonClass({ size: 'sm' }, 'mt-2')}
+                to={refundPath(
+                  {
+                    ...transfer,
+                    payer: transfer.sender,
+                    cameAtomic: transfer.amountAtomic,
+                    transaction: transfer.signature,
+                  },
+                  transfer,
+                )}
+              >
+                <Trans>Refund</Trans>
+              </Link>
+            </ForRole>
             {candidates.length === 0 ? (
               <p className="mt-1 text-sm text-muted">
                 <Trans>Nothing found</Trans>
