@@ -7,13 +7,15 @@ import {
   type Keypair,
 } from '@solana/web3.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
+import { signVersion1 } from '#testing/chain-payments.ts'
+import { hidesNewer, startGate, startSolana, type SolanaFixture } from '#testing/local-chains.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import { createChains } from '../service.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from './report.ts'
 import { readPaymentBody } from '../payments/status.ts'
+import { pollOnce } from './poll.ts'
 import { startWatchers, type Watchers } from './start.ts'
 
 const SOL = 1_000_000_000n
@@ -114,6 +116,61 @@ test('a payment nobody reports is found by its memo', async () => {
   const built = await build(payer, payee)
   const signature = await send(payer, built)
   expect(await untilStatus(built, 'confirmed')).toMatchObject({ signature })
+})
+
+test('a payment that the wallet makes as a transaction of version 1 is found by its memo, and becomes final', async () => {
+  const { payer, payee } = await parties()
+  const built = await build(payer, payee)
+  const { blockhash: recentBlockhash } = await solana.connection.getLatestBlockhash()
+  const signature = await solana.connection.sendRawTransaction(
+    signVersion1(payer, {
+      recentBlockhash,
+      instructions: [
+        SystemProgram.transfer({
+          fromPubkey: payer.publicKey,
+          toPubkey: payee.publicKey,
+          lamports: SOL / 10n,
+        }),
+        new TransactionInstruction({
+          programId: MEMO_PROGRAM,
+          keys: [],
+          data: Buffer.from(built.paymentId),
+        }),
+      ],
+    }),
+  )
+  const final = await untilStatus(built, 'finalized')
+  expect(final).toMatchObject({ signature, fee: { amountAtomic: '5000' } })
+})
+
+test('a transaction of a version that cannot be read, with the memo of an order, ends the order neither way', async () => {
+  await using gate = await startGate(solana.rpcUrl)
+  await using own = await openContext([{ ...solana.network, rpcUrls: [gate.url] }])
+  const [chain] = own.context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const { payer, payee } = await parties()
+  const built = await buildTransaction(own.context, own.actor, {
+    walletAddress: payer.publicKey.toBase58(),
+    recipientAddress: payee.publicKey.toBase58(),
+    amount: '0.1',
+  })
+  const signature = await sendOwn(payer, payee, { lamports: SOL / 10n, memo: built.paymentId })
+  gate.lie = hidesNewer(signature)
+  const poll = async () => {
+    const { failures } = await pollOnce(own.context, chain, { expiredToo: false })
+    expect(failures).toEqual([])
+    return readPaymentBody(own.context, built.paymentId)
+  }
+  await eventually(
+    () => solana.connection.getBlockHeight('finalized'),
+    (height) => height > built.lastValidBlockHeight,
+  )
+  expect(await poll()).toMatchObject({ status: 'created' })
+  expect(await poll()).toMatchObject({ status: 'created' })
+  gate.lie = undefined
+  expect(await eventually(poll, ({ status }) => status === 'finalized')).toMatchObject({
+    signature,
+  })
 })
 
 test('of two equal payments each transaction pays its own', async () => {
