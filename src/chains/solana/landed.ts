@@ -11,8 +11,12 @@ export const LANDED_OPTIONS = {
   maxSupportedTransactionVersion: NEWEST_VERSION,
 } as const
 
-/** A node's code for a transaction of a newer version than it was asked for. */
-export const UNSUPPORTED_VERSION = -32_015
+const UNSUPPORTED_VERSION = -32_015
+
+/** Whether a node refuses to show a transaction because it is of a newer version than it was asked for. */
+export function isNewerVersion(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === UNSUPPORTED_VERSION
+}
 
 /** A message as web3.js reads it; of version 1 it does not write the bytes. */
 type LandedMessage =

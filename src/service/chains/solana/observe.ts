@@ -1,17 +1,16 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import {
-  SolanaJSONRPCError,
   type Connection,
   type SignatureStatus,
   type VersionedTransactionResponse,
 } from '@solana/web3.js'
 import {
   decodeLanded,
+  isNewerVersion,
   LANDED_OPTIONS,
   matchesTransfer,
   messageBytes,
-  UNSUPPORTED_VERSION,
   type SolanaLandedFacts,
 } from '#chains/solana/landed.ts'
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
@@ -84,8 +83,7 @@ export async function readTransaction(
   try {
     return await connection.getTransaction(signature, LANDED_OPTIONS)
   } catch (error) {
-    if (error instanceof SolanaJSONRPCError && error.code === UNSUPPORTED_VERSION)
-      return 'unreadable'
+    if (isNewerVersion(error)) return 'unreadable'
     throw error
   }
 }
