@@ -1,4 +1,5 @@
 import {
+  ComputeBudgetProgram,
   PublicKey,
   SystemProgram,
   Transaction,
@@ -65,7 +66,7 @@ async function send(payer: Keypair, built: Built): Promise<string> {
 async function sendOwn(
   payer: Keypair,
   payee: Keypair,
-  { lamports, memo }: { lamports: bigint; memo: string },
+  { lamports, memo, units }: { lamports: bigint; memo: string; units?: number },
 ): Promise<string> {
   const transaction = new Transaction({
     feePayer: payer.publicKey,
@@ -77,8 +78,11 @@ async function sendOwn(
   transaction.add(
     new TransactionInstruction({ programId: MEMO_PROGRAM, keys: [], data: Buffer.from(memo) }),
   )
+  if (units !== undefined) transaction.add(ComputeBudgetProgram.setComputeUnitLimit({ units }))
   transaction.sign(payer)
-  return solana.connection.sendRawTransaction(transaction.serialize())
+  return solana.connection.sendRawTransaction(transaction.serialize(), {
+    skipPreflight: units !== undefined,
+  })
 }
 
 async function untilStatus(built: Built, status: string) {
@@ -271,6 +275,34 @@ test('a payment that lands and fails has failed, once that is final', async () =
   expect(failed).toMatchObject({ signature, failure: expect.stringContaining('landed and failed') })
   expect(failed.events.map(({ status }) => status)).toEqual(['created', 'pending', 'failed'])
 })
+
+test.each(['before', 'after'])(
+  'a wallet whose transaction for the code of an order failed may pay by the same code %s the order expires',
+  async (when) => {
+    const { payer, payee } = await parties()
+    const built = await build(payer, payee)
+    const paying = { lamports: SOL / 10n, memo: built.paymentId }
+    const { message } = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
+    await eventually(
+      () => solana.connection.getLatestBlockhash(),
+      ({ blockhash }) => blockhash !== message.recentBlockhash,
+    )
+    const failed = await sendOwn(payer, payee, { ...paying, units: 200 })
+    const { value } = await eventually(
+      () => solana.connection.getSignatureStatus(failed, { searchTransactionHistory: true }),
+      ({ value: status }) => status?.confirmationStatus === 'finalized',
+    )
+    expect(value?.err).not.toBeNull()
+    if (when === 'after') {
+      const { events } = await untilStatus(built, 'expired')
+      expect(events.map(({ status }) => status)).toEqual(['created', 'expired'])
+    }
+    const signature = await sendOwn(payer, payee, paying)
+    if (when === 'after')
+      await reportSubmitted(context, actor, { paymentId: built.paymentId, signature })
+    expect(await untilStatus(built, 'finalized')).toMatchObject({ signature, failure: null })
+  },
+)
 
 test('two watching processes write each event once', async () => {
   watchers.push(startWatchers({ ...context, chains: createChains([solana.network]) }))

@@ -195,11 +195,20 @@ async function provesAbsence(
   const known = [...new Set(reported === null ? signed : [...signed, reported])]
   const { slot, statuses } = await readStatuses(connection, known)
   if (slot < absoluteSlot) return false
-  for (const [index, signature] of known.entries())
-    if (statuses[index] !== null && !(await isRefused(connection, signature))) return false
+  // The wallet of a local payment may have tried before: what failed, finally, does not pay it.
+  const isFinalFailure = (landed: { err: unknown; slot: number }) =>
+    monitored.signed === undefined && landed.err !== null && landed.slot <= absoluteSlot
+  for (const [index, signature] of known.entries()) {
+    const status = statuses[index] ?? null
+    if (status === null || isFinalFailure(status)) continue
+    if (!(await isRefused(connection, signature))) return false
+  }
   const named = (
     await signaturesOf(connection, sender, { from: builtHeight ?? 0, knownTo })
-  ).filter(({ memo, signature }) => memo?.includes(paymentId) && !taken.includes(signature))
+  ).filter(
+    (each) =>
+      each.memo?.includes(paymentId) && !taken.includes(each.signature) && !isFinalFailure(each),
+  )
   // Anyone can write an id into a memo and name the sender beside it.
   for (const { signature } of named)
     if (await isPaidBy(connection, signature, monitored)) return false

@@ -60,6 +60,9 @@ async function observeOnce(connection: Connection, signature: string): Promise<O
     blockTime: readBlockTime(landed.blockTime),
     messageHash: bytesToHex(sha256(messageBytes(landed.transaction.message))),
     transfer,
+    ...(landed.meta.err !== null && {
+      failedBlockhash: landed.transaction.message.recentBlockhash,
+    }),
     failure:
       landed.meta.err === null
         ? short
