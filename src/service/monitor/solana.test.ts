@@ -7,6 +7,8 @@ import {
   VersionedTransaction,
   type Keypair,
 } from '@solana/web3.js'
+import bs58 from 'bs58'
+import * as v from 'valibot'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signVersion1 } from '#testing/chain-payments.ts'
 import { hidesNewer, startGate, startSolana, type SolanaFixture } from '#testing/local-chains.ts'
@@ -21,6 +23,14 @@ import { startWatchers, type Watchers } from './start.ts'
 
 const SOL = 1_000_000_000n
 const MEMO_PROGRAM = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
+
+const LISTING = v.object({
+  id: v.unknown(),
+  params: v.tuple([
+    v.string(),
+    v.object({ limit: v.optional(v.number(), 1_000), before: v.optional(v.string()) }),
+  ]),
+})
 
 let solana: SolanaFixture
 let opened: OpenedContext
@@ -170,6 +180,58 @@ test('a transaction of a version that cannot be read, with the memo of an order,
     (height) => height > built.lastValidBlockHeight,
   )
   expect(await poll()).toMatchObject({ status: 'created' })
+  expect(await poll()).toMatchObject({ status: 'created' })
+  gate.lie = undefined
+  expect(await eventually(poll, ({ status }) => status === 'finalized')).toMatchObject({
+    signature,
+  })
+})
+
+test('an order does not expire while a payment may lie behind more transactions of its payer and its payee than are read', async () => {
+  await using gate = await startGate(solana.rpcUrl)
+  await using own = await openContext([{ ...solana.network, rpcUrls: [gate.url] }])
+  const [chain] = own.context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const { payer, payee } = await parties()
+  const built = await buildTransaction(own.context, own.actor, {
+    walletAddress: payer.publicKey.toBase58(),
+    recipientAddress: payee.publicKey.toBase58(),
+    amount: '0.1',
+  })
+  const signature = await sendOwn(payer, payee, { lamports: SOL / 10n, memo: built.paymentId })
+  await eventually(
+    () => solana.connection.getBlockHeight('finalized'),
+    (height) => height > built.lastValidBlockHeight,
+  )
+  const slot = await solana.connection.getSlot()
+  const names = Array.from({ length: 20_001 }, (_, index) => {
+    const bytes = Buffer.alloc(64, 1)
+    bytes.writeUInt32BE(index + 1)
+    return bs58.encode(bytes)
+  })
+  const older = new Map<string, unknown[]>()
+  const listed = (newer: number) => (asked: string, answer: string) => {
+    if (!asked.includes('"getSignaturesForAddress"')) return answer
+    const { id, params } = v.parse(LISTING, JSON.parse(asked))
+    const [address, { limit, before }] = params
+    const { result } = v.parse(v.object({ result: v.array(v.unknown()) }), JSON.parse(answer))
+    const start = before === undefined ? 0 : names.indexOf(before) + 1
+    const page = names
+      .slice(start, Math.min(newer, start + limit))
+      .map((name) => ({ signature: name, slot, err: null, memo: null, blockTime: null }))
+    // What the node itself lists is older than all of these; after a name that it does not know it lists nothing.
+    if (before === undefined) older.set(address, result)
+    const all = page.length < limit ? [...page, ...(older.get(address) ?? [])] : page
+    return JSON.stringify({ jsonrpc: '2.0', id, result: all })
+  }
+  const poll = async () => {
+    await pollOnce(own.context, chain, { expiredToo: false })
+    return readPaymentBody(own.context, built.paymentId)
+  }
+  gate.lie = listed(names.length)
+  expect(await poll()).toMatchObject({ status: 'created' })
+  // A proof reads further than a search, and finds it.
+  gate.lie = listed(7_000)
   expect(await poll()).toMatchObject({ status: 'created' })
   gate.lie = undefined
   expect(await eventually(poll, ({ status }) => status === 'finalized')).toMatchObject({

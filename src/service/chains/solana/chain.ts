@@ -86,9 +86,10 @@ function findByMessage(
   { sender, builtHeight, messageHash }: Query,
 ): Promise<string | undefined> {
   return endpoints.request(async (connection) => {
-    for (const { signature, err } of await signaturesOf(connection, sender, {
+    const { signatures, complete } = await signaturesOf(connection, sender, {
       from: builtHeight ?? 0,
-    })) {
+    })
+    for (const { signature, err } of signatures) {
       if (err !== null) continue
       const landed = await readTransaction(connection, signature)
       // Nobody is asked to sign a message of a version that this program does not read.
@@ -96,6 +97,7 @@ function findByMessage(
       if (bytesToHex(sha256(messageBytes(landed.transaction.message))) === messageHash)
         return signature
     }
+    if (!complete) throw new Error(`Not all transactions of ${sender} were looked through.`)
     return undefined
   })
 }
