@@ -113,7 +113,7 @@ test('the code of a payment that failed is hidden, and another one is made', asy
   const transaction = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
   transaction.sign([payer])
   await chains.solana.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
-  await expect(page.getByText(text('The payment failed. Its page shows the reason.'))).toBeVisible({
+  await expect(page.getByRole('button', { name: text('Try again') })).toBeVisible({
     timeout: 60_000,
   })
   await expect(solanaCode(page)).toBeHidden()

@@ -46,7 +46,7 @@ type LandedMessage =
 export function messageBytes(message: LandedMessage): Uint8Array {
   if (!('transactionConfig' in message)) return message.serialize()
   const { header, staticAccountKeys, compiledInstructions, transactionConfig: config } = message
-  const asked = (value: number | null) => (value === null ? null : BigInt(value))
+  const toBigint = (value: number | null) => (value === null ? null : BigInt(value))
   return writeMessage({
     version: 1,
     requiredSignatures: header.numRequiredSignatures,
@@ -60,10 +60,10 @@ export function messageBytes(message: LandedMessage): Uint8Array {
       data,
     })),
     config: {
-      priorityFee: asked(config.priorityFee),
-      computeUnitLimit: asked(config.computeUnitLimit),
-      loadedAccountsDataSizeLimit: asked(config.loadedAccountsDataSizeLimit),
-      heapSize: asked(config.heapSize),
+      priorityFee: toBigint(config.priorityFee),
+      computeUnitLimit: toBigint(config.computeUnitLimit),
+      loadedAccountsDataSizeLimit: toBigint(config.loadedAccountsDataSizeLimit),
+      heapSize: toBigint(config.heapSize),
     },
   })
 }

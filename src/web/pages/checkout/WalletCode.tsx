@@ -147,10 +147,8 @@ function ShownCode({
         {data && <StatusPill status={data.status === 'expired' ? 'created' : data.status} />}
       </p>
       <p className="text-sm text-muted">
-        {paid ? (
+        {failed ? null : paid ? (
           <Trans>The payment arrived.</Trans>
-        ) : failed ? (
-          <Trans>The payment failed. Its page shows the reason.</Trans>
         ) : unproven ? (
           <Trans>A payment like this arrived. Show it and sign with the same wallet.</Trans>
         ) : (
