@@ -1,11 +1,13 @@
-import type { Page } from '@playwright/test'
+import type { Locator, Page } from '@playwright/test'
 import {
+  ComputeBudgetProgram,
   type Connection,
   type Keypair,
   PublicKey,
   SystemProgram,
   Transaction,
   TransactionInstruction,
+  VersionedTransaction,
 } from '@solana/web3.js'
 import { createWalletClient, http, parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -58,7 +60,7 @@ test('a wallet that scans the EIP-681 code pays, and the page asks the payer to 
   ).toBeVisible()
 })
 
-test('a wallet that scans the Solana Pay code pays, and the dashboard finds the payment by its memo', async ({
+test('a wallet that scans the Solana Pay code pays, also after a transaction that failed, and the dashboard finds the payment by its memo', async ({
   net,
   chains,
   visitor,
@@ -66,38 +68,94 @@ test('a wallet that scans the Solana Pay code pays, and the dashboard finds the 
   const payer = await fundSolana(chains, 2)
   const page = await visitor()
   await openCheckout(page, onSolana(net, '0.181'))
-  await page.getByRole('button', { name: text('Pay with a phone') }).click()
-  await page.getByText(text('Wallet code'), { exact: true }).click()
-  await page.getByLabel(text('Your paying address')).fill(payer.publicKey.toBase58())
-  await page.getByRole('button', { name: text('Show the code') }).click()
-  await expect(
-    page.getByRole('img', {
-      name: textLike('Wallet code: pay {amount} to {recipient}', { amount: '0.181 SOL' }),
-    }),
-  ).toBeVisible()
+  await showCode(page, payer)
+  await expect(solanaCode(page)).toBeVisible()
 
   const url = new URL(await copiedCode(page))
   expect(url.searchParams.get('amount')).toBe('0.181')
   const memo = url.searchParams.get('memo') ?? ''
   expect(memo).toMatch(/^pay_[1-9A-HJ-NP-Za-km-z]{22}$/)
-  await payAsWallet(chains.solana, payer, { to: url.pathname, lamports: 181_000_000, memo })
+  const payment = { to: url.pathname, lamports: 181_000_000, memo }
+  const failed = await payAsWallet(chains.solana, payer, { ...payment, units: 200 })
+  await expect
+    .poll(async () => (await chains.solana.getSignatureStatus(failed)).value?.confirmationStatus, {
+      timeout: 60_000,
+    })
+    .toBe('finalized')
+  expect((await chains.solana.getSignatureStatus(failed)).value?.err).not.toBeNull()
+  await expect(solanaCode(page)).toBeVisible()
+  await payAsWallet(chains.solana, payer, payment)
   await expect(page.getByText(text('The payment arrived.'))).toBeVisible({ timeout: 30_000 })
 })
+
+test('the code of a payment that failed is hidden, and another one is made', async ({
+  net,
+  chains,
+  visitor,
+}) => {
+  const [payer, other] = [await fundSolana(chains, 2), await fundSolana(chains, 2)]
+  const confirmed = (signature: string) =>
+    expect
+      .poll(
+        async () => (await chains.solana.getSignatureStatus(signature)).value?.confirmationStatus,
+      )
+      .toMatch(/confirmed|finalized/)
+  const page = await visitor()
+  await openCheckout(page, onSolana(net, '0.182'))
+  const building = page.waitForResponse((response) => response.url().endsWith('/transaction/send'))
+  await showCode(page, payer)
+  await expect(solanaCode(page)).toBeVisible()
+  const first = new URL(await copiedCode(page)).searchParams.get('memo')
+  const built: { transaction: string } = await (await building).json()
+  const away = { to: other.publicKey.toBase58(), lamports: 1_900_000_000, memo: 'away' }
+  await confirmed(await payAsWallet(chains.solana, payer, away))
+  // What the service built can run once; it fails here, because the wallet has too little left.
+  const transaction = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
+  transaction.sign([payer])
+  await chains.solana.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
+  await expect(page.getByRole('button', { name: text('Try again') })).toBeVisible({
+    timeout: 60_000,
+  })
+  await expect(solanaCode(page)).toBeHidden()
+  await expect(page.getByRole('button', { name: text('Copy code') })).toBeHidden()
+  await expectAccessible(page, 'checkout: code of a payment that failed')
+  const back = { to: payer.publicKey.toBase58(), lamports: 1_900_000_000, memo: 'back' }
+  await confirmed(await payAsWallet(chains.solana, other, back))
+  await page.getByRole('button', { name: text('Try again') }).click()
+  await page.getByLabel(text('Your paying address')).fill(payer.publicKey.toBase58())
+  await page.getByRole('button', { name: text('Show the code') }).click()
+  await expect(solanaCode(page)).toBeVisible()
+  expect(new URL(await copiedCode(page)).searchParams.get('memo')).not.toBe(first)
+})
+
+async function showCode(page: Page, payer: Keypair): Promise<void> {
+  await page.getByRole('button', { name: text('Pay with a phone') }).click()
+  await page.getByText(text('Wallet code'), { exact: true }).click()
+  await page.getByLabel(text('Your paying address')).fill(payer.publicKey.toBase58())
+  await page.getByRole('button', { name: text('Show the code') }).click()
+}
+
+function solanaCode(page: Page): Locator {
+  return page.getByRole('img', { name: textLike('Wallet code: pay {amount} to {recipient}') })
+}
 
 /** As the specification has wallets do it: the memo right before the transfer. */
 async function payAsWallet(
   connection: Connection,
   payer: Keypair,
-  { to, lamports, memo }: { to: string; lamports: number; memo: string },
-): Promise<void> {
+  { to, lamports, memo, units }: { to: string; lamports: number; memo: string; units?: number },
+): Promise<string> {
   const transaction = new Transaction().add(
     new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.from(memo) }),
     SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: new PublicKey(to), lamports }),
   )
+  if (units !== undefined) transaction.add(ComputeBudgetProgram.setComputeUnitLimit({ units }))
   const { blockhash } = await connection.getLatestBlockhash()
   Object.assign(transaction, { recentBlockhash: blockhash, feePayer: payer.publicKey })
   transaction.sign(payer)
-  await connection.sendRawTransaction(transaction.serialize())
+  return connection.sendRawTransaction(transaction.serialize(), {
+    skipPreflight: units !== undefined,
+  })
 }
 
 async function copiedCode(page: Page): Promise<string> {

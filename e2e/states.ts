@@ -23,6 +23,7 @@ export const STATES = [
   'checkout: not prepared',
   'checkout: recipient refused',
   'checkout: code for a phone',
+  'checkout: code of a payment that failed',
   'checkout: review',
   'checkout: blocked',
   'checkout: another account',

@@ -1,4 +1,12 @@
-import { Keypair } from '@solana/web3.js'
+import { ed25519 } from '@noble/curves/ed25519.js'
+import {
+  AccountRole,
+  address,
+  blockhash,
+  compileTransactionMessage,
+  getCompiledTransactionMessageEncoder,
+} from '@solana/kit'
+import { Keypair, type TransactionInstruction } from '@solana/web3.js'
 import { privateKeyToAccount } from 'viem/accounts'
 import { buildPayment as buildEvm } from '#chains/evm/build.ts'
 import { buildPayment as buildSolana } from '#chains/solana/build.ts'
@@ -50,4 +58,48 @@ export function failing(match: {
   rows: readonly { field: string; ok: boolean }[]
 }): string[] {
   return match.rows.filter((row) => !row.ok).map((row) => row.field)
+}
+
+/**
+ * A signed transaction of version 1 as the official library writes it, which a wallet may send. Its limits are in its head and not among its instructions.
+ */
+export function signVersion1(
+  payer: Keypair,
+  {
+    recentBlockhash,
+    instructions,
+    config = { computeUnitLimit: 60_000, loadedAccountsDataSizeLimit: 1_000_000 },
+  }: {
+    recentBlockhash: string
+    instructions: readonly TransactionInstruction[]
+    config?: {
+      computeUnitLimit?: number
+      heapSize?: number
+      loadedAccountsDataSizeLimit?: number
+      priorityFeeLamports?: bigint
+    }
+  },
+): Uint8Array {
+  const compiled = compileTransactionMessage({
+    version: 1,
+    config,
+    feePayer: { address: address(payer.publicKey.toBase58()) },
+    lifetimeConstraint: { blockhash: blockhash(recentBlockhash), lastValidBlockHeight: 0n },
+    instructions: instructions.map(({ programId, keys, data }) => ({
+      programAddress: address(programId.toBase58()),
+      accounts: keys.map(({ pubkey, isSigner, isWritable }) => ({
+        address: address(pubkey.toBase58()),
+        role: isSigner
+          ? isWritable
+            ? AccountRole.WRITABLE_SIGNER
+            : AccountRole.READONLY_SIGNER
+          : isWritable
+            ? AccountRole.WRITABLE
+            : AccountRole.READONLY,
+      })),
+      data: Uint8Array.from(data),
+    })),
+  })
+  const message = Uint8Array.from(getCompiledTransactionMessageEncoder().encode(compiled))
+  return Uint8Array.from([...message, ...ed25519.sign(message, payer.secretKey.slice(0, 32))])
 }

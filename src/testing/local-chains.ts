@@ -234,3 +234,13 @@ export async function startGate(target: string) {
     },
   })
 }
+
+/** What a node answers for a transaction of a newer version than it is asked for. The embedded node answers with another code. */
+export function hidesNewer(signature: string) {
+  return (asked: string, answer: string): string => {
+    if (!asked.includes('"getTransaction"') || !asked.includes(signature)) return answer
+    const id = /"id":\s*("[^"]*"|[0-9]+)/.exec(asked)?.[1] ?? '1'
+    const message = 'Transaction version (2) is not supported by the requesting client.'
+    return `{"jsonrpc":"2.0","id":${id},"error":{"code":-32015,"message":"${message}"}}`
+  }
+}

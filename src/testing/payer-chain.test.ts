@@ -1,17 +1,25 @@
-import { VersionedTransaction } from '@solana/web3.js'
+import {
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import bs58 from 'bs58'
 import { createPublicClient, http, type Hex, type PrivateKeyAccount } from 'viem'
 import { expect, test } from 'vitest'
 import { buildPayment as buildEvm } from '#chains/evm/build.ts'
 import { buildPayment as buildSolana } from '#chains/solana/build.ts'
+import { MEMO_PROGRAM } from '#chains/solana/programs.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import type { Network } from '#contract/network.ts'
 import type { CheckedTransaction, WalletPaymentIntent } from '#web/payment-intent/intent.ts'
+import { readSolanaLanded } from '#web/rpc/read-landed.ts'
 import { evmChain } from '#web/wallet/evm/chain.ts'
 import { solanaChain } from '#web/wallet/solana/chain.ts'
 import { connectRpc } from '#web/wallet/solana/connections.ts'
 import { solanaReader } from '#web/wallet/solana/start-solana.ts'
-import { startEvm, startGate, startSolana, type EvmFixture } from './local-chains.ts'
+import { signVersion1 } from './chain-payments.ts'
+import { hidesNewer, startEvm, startGate, startSolana, type EvmFixture } from './local-chains.ts'
 
 /** What the browser's own view of a chain says, on real nodes. */
 
@@ -335,6 +343,85 @@ test('on Solana the signed bytes land once however often they are sent, and are 
     .poll(look, { timeout: 20_000 })
     .toMatchObject({ kind: 'landed', outcome: 'paid', commitment: 'finalized' })
   expect(await solana.connection.getBalance(recipient.publicKey, 'confirmed')).toBe(2 * 10 ** 7)
+})
+
+test('on Solana a payment that a fee payer sends is found, or absent, past newer transactions of version 1 and later', async () => {
+  await using solana = await startSolana({ slotTimeMs: 50 })
+  await using gate = await startGate(solana.network.rpcUrls[0] ?? '')
+  const [payer, recipient] = [await solana.wallet(10n ** 9n), await solana.wallet(10n ** 7n)]
+  const order = {
+    ...orderFor(solana.network, payer.publicKey.toBase58(), recipient.publicKey.toBase58()),
+    feePayer: recipient.publicKey.toBase58(),
+  }
+  const chain = solanaChain([{ ...solana.network, rpcUrls: [gate.url] }], connectRpc)
+  const { blockhash, lastValidBlockHeight } = await solana.connection.getLatestBlockhash()
+  const fields = { blockhash, unitLimit: 40_000, unitPriceMicroLamports: 1000n }
+  const { feePayer: _, ...plain } = order
+  const transaction = VersionedTransaction.deserialize(
+    buildSolana({ ...plain, paymentId: createPaymentId(), ...fields }),
+  )
+  transaction.sign([payer])
+  const bytes = transaction.serialize()
+  const built = builtOf(bytes, { lastValidBlockHeight })
+  // Its name on the chain is the fee payer's signature, which this page has not seen.
+  const sent = { bytes, signature: bs58.encode(new Uint8Array(64).fill(7)) }
+  const look = () => chain.read(order, built, sent)
+  const newer = async (lamports: number) => {
+    const recent = await solana.connection.getLatestBlockhash()
+    const transfer = SystemProgram.transfer({
+      fromPubkey: payer.publicKey,
+      toPubkey: recipient.publicKey,
+      lamports,
+    })
+    return solana.connection.sendRawTransaction(
+      signVersion1(payer, { recentBlockhash: recent.blockhash, instructions: [transfer] }),
+    )
+  }
+  await newer(1)
+  gate.lie = hidesNewer(await newer(2))
+  const received = () => solana.connection.getBalance(recipient.publicKey, 'confirmed')
+  await expect.poll(received, { timeout: 20_000 }).toBe(10 ** 7 + 3)
+  expect(await look()).toMatchObject({ kind: 'absent' })
+  const signature = await solana.connection.sendRawTransaction(bytes)
+  await newer(3)
+  await expect.poll(received, { timeout: 20_000 }).toBe(2 * 10 ** 7 + 6)
+  expect(await look()).toMatchObject({ kind: 'landed', landed: { signature } })
+})
+
+test('on Solana a payment that landed as a transaction of version 1 is verified as the payment, and as no other', async () => {
+  await using solana = await startSolana({ slotTimeMs: 50 })
+  const [payer, recipient] = [await solana.wallet(10n ** 9n), await solana.wallet(10n ** 7n)]
+  const paymentId = createPaymentId()
+  const intent = {
+    ...orderFor(solana.network, payer.publicKey.toBase58(), recipient.publicKey.toBase58()),
+    paymentId,
+    maxFeeAtomic: 10n ** 6n,
+  }
+  const { blockhash: recentBlockhash } = await solana.connection.getLatestBlockhash()
+  const instructions = [
+    SystemProgram.transfer({
+      fromPubkey: payer.publicKey,
+      toPubkey: recipient.publicKey,
+      lamports: intent.amountAtomic,
+    }),
+    new TransactionInstruction({
+      programId: new PublicKey(MEMO_PROGRAM),
+      keys: [],
+      data: Buffer.from(paymentId),
+    }),
+  ]
+  const signature = await solana.connection.sendRawTransaction(
+    signVersion1(payer, { recentBlockhash, instructions }),
+  )
+  const read = (change: object) =>
+    readSolanaLanded({ network: solana.network, url: solana.rpcUrl }, signature, {
+      ...intent,
+      ...change,
+    })
+  await expect
+    .poll(() => read({}), { timeout: 20_000 })
+    .toMatchObject({ kind: 'read', succeeded: true, match: { ok: true } })
+  expect(await read({ amountAtomic: 1n })).toMatchObject({ match: { ok: false } })
 })
 
 test('on Solana a payment is only absent from a node that knows the chain since it was built, and past its end only where its blockhash is', async () => {

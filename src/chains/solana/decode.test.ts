@@ -11,10 +11,18 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addressFact, amountFact, countFact, textFact, fact } from '#contract/facts.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
-import { solanaFacts, solanaIntent, solanaPayer, solanaReviewed } from '#testing/chain-payments.ts'
+import {
+  signVersion1,
+  solanaFacts,
+  solanaIntent,
+  solanaPayer,
+  solanaReviewed,
+} from '#testing/chain-payments.ts'
 import type { DecodeProblem } from '#contract/reasons.ts'
 import { buildPayment } from './build.ts'
-import { decodeTransaction } from './decode.ts'
+import { compareSigned } from './compare.ts'
+import { decodeExecuted, decodeTransaction } from './decode.ts'
+import { decodeLanded, messageBytes } from './landed.ts'
 import { LIGHTHOUSE_PROGRAM, MEMO_PROGRAM, SYSTEM_PROGRAM } from './programs.ts'
 
 const address = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => bs58.encode(bytes))
@@ -43,6 +51,8 @@ function compile(input: typeof solanaIntent & typeof solanaFacts) {
   ]
   return new TransactionMessage({ payerKey, recentBlockhash: input.blockhash, instructions })
 }
+
+const TOO_LARGE = { code: 'too_large', params: { maxBytes: 4096 } } as const
 
 function problemOf(bytes: Uint8Array): DecodeProblem | undefined {
   const decoded = decodeTransaction(bytes)
@@ -200,6 +210,100 @@ describe('whatever web3.js writes', () => {
   }
 })
 
+describe('a transaction of version 1 that has landed', () => {
+  const u32 = fc.integer({ min: 0, max: 2 ** 32 - 1 })
+  const config = fc.record(
+    {
+      priorityFeeLamports: fc.bigInt(0n, 2n ** 53n - 1n),
+      computeUnitLimit: u32,
+      loadedAccountsDataSizeLimit: u32,
+      heapSize: u32,
+    },
+    { requiredKeys: [] },
+  )
+  const meta = fc.record({
+    pubkey: address.map((text) => new PublicKey(text)),
+    isSigner: fc.constant(false),
+    isWritable: fc.boolean(),
+  })
+  const instruction = fc
+    .record({
+      programId: address.map((text) => new PublicKey(text)),
+      keys: fc.array(meta, { maxLength: 3 }),
+      data: fc.uint8Array({ maxLength: 700 }),
+    })
+    .map(({ data, ...rest }) => new TransactionInstruction({ ...rest, data: Buffer.from(data) }))
+  const { blockhash: recentBlockhash } = solanaFacts
+  const pay = compile({ ...solanaIntent, ...solanaFacts }).instructions.slice(2)
+  const paid = signVersion1(solanaPayer, {
+    recentBlockhash,
+    instructions: pay,
+    config: { computeUnitLimit: 60_000, priorityFeeLamports: 7_000n },
+  })
+
+  test('is what kit writes and what web3.js reads, byte for byte', () => {
+    fc.assert(
+      fc.property(fc.array(instruction, { maxLength: 4 }), config, (instructions, asked) => {
+        const bytes = signVersion1(solanaPayer, { recentBlockhash, instructions, config: asked })
+        const { message, signatures } = VersionedTransaction.deserialize(bytes)
+        const decoded = decodeExecuted(bytes)
+        if (!decoded.ok) throw new Error(decoded.problem.code)
+        expect(decoded.message).toEqual(bytes.slice(0, -64))
+        expect(messageBytes(message)).toEqual(decoded.message)
+        expect(decoded).toMatchObject({
+          version: 1,
+          form: 'signed',
+          blockhash: recentBlockhash,
+          signatures,
+          feeBoundAtomic: 5_000n + (asked.priorityFeeLamports ?? 0n),
+        })
+        expect(decoded.accounts).toMatchObject(
+          message.staticAccountKeys.map((key, index) => ({
+            address: key.toBase58(),
+            signer: message.isAccountSigner(index),
+            writable: message.isAccountWritable(index),
+          })),
+        )
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('says what it pays, from its bytes and from its parts', () => {
+    const { message, signatures } = VersionedTransaction.deserialize(paid)
+    const parts = { message, signatures: signatures.map((signature) => bs58.encode(signature)) }
+    const { sender, recipient, amountAtomic, paymentId } = solanaIntent
+    for (const transaction of [parts, paid])
+      expect(
+        decodeLanded({ slot: 1, meta: { err: null, fee: 12_000 }, transaction }),
+      ).toMatchObject({
+        ok: true,
+        signature: parts.signatures[0],
+        feeBoundAtomic: 12_000n,
+        transfer: { sender, recipient, amountAtomic, memo: paymentId },
+      })
+  })
+
+  test('is never what a payer signs: there its version is unknown', () => {
+    const problem = { code: 'unknown_version', params: { version: 1 } }
+    expect(problemOf(paid)).toEqual(problem)
+    expect(compareSigned(solanaIntent, solanaReviewed, paid)).toMatchObject({ ok: false })
+    expect(problemOf(new Uint8Array(4096).with(0, 0x81))).toEqual(problem)
+  })
+
+  test.each<[string, Uint8Array, DecodeProblem]>([
+    ['a tail', Uint8Array.from([...paid, 0]), { code: 'trailing_bytes', params: { count: 1 } }],
+    ['a cut', paid.slice(0, -1), fact('cut_short')],
+    ['half a priority fee', paid.with(4, 0b101), fact('not_canonical')],
+    ['a bit of a later format', paid.with(4, 0b10_0111), fact('not_canonical')],
+    ['more than 4,096 bytes', new Uint8Array(4097).with(0, 0x81), TOO_LARGE],
+    ['no signer', paid.with(1, 0), fact('no_writable_signer')],
+  ])('is not read with %s', (_, bytes, problem) => {
+    const decoded = decodeExecuted(bytes)
+    expect(decoded.ok ? undefined : decoded.problem).toEqual(problem)
+  })
+})
+
 describe('is refused', () => {
   /** Where parts of the built transaction stand: 1 + 64 bytes of signatures, version, header, five keys, blockhash, instructions. */
   const AT = {
@@ -252,12 +356,12 @@ describe('is refused', () => {
     ['a program that is not listed', set(AT.instructionCount + 1, 5), fact('account_not_listed')],
     [
       'a length in two bytes that fits one',
-      Uint8Array.from([0x81, 0x00, ...solanaReviewed.slice(1)]),
+      Uint8Array.from([0x82, 0x00, ...solanaReviewed.slice(1)]),
       fact('length_not_shortest'),
     ],
     [
       'a length in three bytes',
-      Uint8Array.from([0x81, 0x80, 0x01, ...solanaReviewed.slice(1)]),
+      Uint8Array.from([0x82, 0x80, 0x01, ...solanaReviewed.slice(1)]),
       fact('length_too_large'),
     ],
   ])('%s', (_, bytes, problem) => {

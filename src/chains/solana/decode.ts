@@ -5,7 +5,7 @@ import { fact } from '#contract/facts.ts'
 import type { Asset } from '#contract/network.ts'
 import type { DecodeProblem } from '#contract/reasons.ts'
 import type { Step, Transfer } from '../match.ts'
-import { feeBoundAtomic } from './fee.ts'
+import { feeBoundAtomic, LAMPORTS_PER_SIGNATURE } from './fee.ts'
 import { describeOperation, readOperation, type Operation } from './operations.ts'
 import {
   readTransaction,
@@ -28,7 +28,7 @@ export type Account = {
 /** What a Solana transaction says. Amounts in lamports, addresses and hashes in base58. */
 export type SolanaFacts = {
   form: 'unsigned' | 'partial' | 'signed'
-  version: 'legacy' | 0
+  version: 'legacy' | 0 | 1
   feePayer: string
   /** Everyone who must sign, the fee payer first. */
   signers: string[]
@@ -55,8 +55,20 @@ export type SolanaDecoded = ({ ok: true } & SolanaFacts) | { ok: false; problem:
  * @param tokens those the words of the steps call by their name
  */
 export function decodeTransaction(bytes: Uint8Array, tokens: readonly Asset[] = []): SolanaDecoded {
+  return decode(bytes, { tokens, landed: false })
+}
+
+/** As `decodeTransaction`, of what the cluster has executed: that may also be of version 1, which no wallet is given to sign. */
+export function decodeExecuted(bytes: Uint8Array): SolanaDecoded {
+  return decode(bytes, { tokens: [], landed: true })
+}
+
+function decode(
+  bytes: Uint8Array,
+  { tokens, landed }: { tokens: readonly Asset[]; landed: boolean },
+): SolanaDecoded {
   try {
-    const wire = readTransaction(bytes)
+    const wire = readTransaction(bytes, { landed })
     if (bytesToHex(writeTransaction(wire)) !== bytesToHex(bytes))
       return { ok: false, problem: fact('not_canonical') }
     return { ok: true, ...readFacts(wire, tokens) }
@@ -93,16 +105,26 @@ function readFacts(
     accounts,
     operations,
     message: writeMessage(message),
-    feeBoundAtomic: feeBoundAtomic({
-      signatures: message.requiredSignatures,
-      instructions: operations.length,
-      unitLimit: operations.find((operation) => operation.kind === 'fee_limit')?.units,
-      unitPriceMicroLamports: operations.find((operation) => operation.kind === 'fee_price')
-        ?.microLamports,
-    }),
+    feeBoundAtomic: boundOf(message, operations),
     transfer: findTransfer(operations),
     steps: operations.map((operation) => describeOperation(operation, tokens)),
   }
+}
+
+/** In version 1 the instructions of the compute budget program set nothing: the message itself names its priority fee. */
+function boundOf(
+  { version, requiredSignatures: signatures, config }: WireMessage,
+  operations: readonly Operation[],
+): bigint {
+  if (version === 1)
+    return BigInt(signatures) * LAMPORTS_PER_SIGNATURE + (config?.priorityFee ?? 0n)
+  return feeBoundAtomic({
+    signatures,
+    instructions: operations.length,
+    unitLimit: operations.find((operation) => operation.kind === 'fee_limit')?.units,
+    unitPriceMicroLamports: operations.find((operation) => operation.kind === 'fee_price')
+      ?.microLamports,
+  })
 }
 
 function readAccounts({

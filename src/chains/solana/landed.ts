@@ -1,8 +1,72 @@
 import bs58 from 'bs58'
 import { fact } from '#contract/facts.ts'
 import type { DecodeProblem } from '#contract/reasons.ts'
-import { decodeTransaction, type SolanaFacts } from './decode.ts'
+import { decodeExecuted, type SolanaFacts } from './decode.ts'
 import type { SplTransfer } from './token-instructions.ts'
+import { NEWEST_VERSION, writeMessage } from './wire.ts'
+
+/** How a landed transaction is asked for. A node refuses to show one of a newer version. */
+export const LANDED_OPTIONS = {
+  commitment: 'confirmed',
+  maxSupportedTransactionVersion: NEWEST_VERSION,
+} as const
+
+const UNSUPPORTED_VERSION = -32_015
+
+/** Whether a node refuses to show a transaction because it is of a newer version than it was asked for. */
+export function isNewerVersion(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === UNSUPPORTED_VERSION
+}
+
+/** A message as web3.js reads it; of version 1 it does not write the bytes. */
+type LandedMessage =
+  | { serialize(): Uint8Array }
+  | {
+      header: {
+        numRequiredSignatures: number
+        numReadonlySignedAccounts: number
+        numReadonlyUnsignedAccounts: number
+      }
+      staticAccountKeys: readonly { toBytes(): Uint8Array }[]
+      recentBlockhash: string
+      compiledInstructions: readonly {
+        programIdIndex: number
+        accountKeyIndexes: readonly number[]
+        data: Uint8Array
+      }[]
+      transactionConfig: {
+        priorityFee: number | null
+        computeUnitLimit: number | null
+        loadedAccountsDataSizeLimit: number | null
+        heapSize: number | null
+      }
+    }
+
+/** The bytes that the signers of a landed transaction have signed. */
+export function messageBytes(message: LandedMessage): Uint8Array {
+  if (!('transactionConfig' in message)) return message.serialize()
+  const { header, staticAccountKeys, compiledInstructions, transactionConfig: config } = message
+  const toBigint = (value: number | null) => (value === null ? null : BigInt(value))
+  return writeMessage({
+    version: 1,
+    requiredSignatures: header.numRequiredSignatures,
+    readonlySigned: header.numReadonlySignedAccounts,
+    readonlyUnsigned: header.numReadonlyUnsignedAccounts,
+    keys: staticAccountKeys.map((key) => key.toBytes()),
+    blockhash: bs58.decode(message.recentBlockhash),
+    instructions: compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) => ({
+      program: programIdIndex,
+      accounts: accountKeyIndexes,
+      data,
+    })),
+    config: {
+      priorityFee: toBigint(config.priorityFee),
+      computeUnitLimit: toBigint(config.computeUnitLimit),
+      loadedAccountsDataSizeLimit: toBigint(config.loadedAccountsDataSizeLimit),
+      heapSize: toBigint(config.heapSize),
+    },
+  })
+}
 
 /** What a node says of a transaction, as web3.js reads `getTransaction`. */
 export type SolanaChainTransaction = {
@@ -14,7 +78,8 @@ export type SolanaChainTransaction = {
     preTokenBalances?: readonly TokenBalance[] | null | undefined
     postTokenBalances?: readonly TokenBalance[] | null | undefined
   } | null
-  transaction: { message: { serialize(): Uint8Array }; signatures: readonly string[] }
+  /** Its parts, or its bytes. */
+  transaction: { message: LandedMessage; signatures: readonly string[] } | Uint8Array
 }
 
 /** A token account before or after a transaction. */
@@ -57,15 +122,9 @@ export function decodeLanded({
   transaction,
 }: SolanaChainTransaction): SolanaLandedPayment {
   if (meta === null) return { ok: false, problem: fact('endpoint_no_result') }
-  const signatures = transaction.signatures.map((signature) => bs58.decodeUnsafe(signature))
-  if (signatures.length > 0x7f || signatures.some((signature) => signature?.length !== 64))
-    return { ok: false, problem: fact('endpoint_signature') }
-  const bytes = Uint8Array.from([
-    signatures.length,
-    ...signatures.flatMap((signature) => [...(signature ?? [])]),
-    ...transaction.message.serialize(),
-  ])
-  const decoded = decodeTransaction(bytes)
+  const bytes = transaction instanceof Uint8Array ? transaction : joinParts(transaction)
+  if (!bytes) return { ok: false, problem: fact('endpoint_signature') }
+  const decoded = decodeExecuted(bytes)
   if (!decoded.ok) return decoded
   if (decoded.signature === null) return { ok: false, problem: fact('unsigned') }
   const succeeded = meta.err === null
@@ -78,6 +137,22 @@ export function decodeLanded({
     feeAtomic: BigInt(meta.fee),
     ...readTokens(addresses, meta),
   }
+}
+
+/** Undefined where a signature is none. */
+function joinParts({
+  message,
+  signatures: texts,
+}: Exclude<SolanaChainTransaction['transaction'], Uint8Array>): Uint8Array | undefined {
+  const signatures = texts.map((signature) => bs58.decodeUnsafe(signature))
+  if (signatures.length > 0x7f || signatures.some((signature) => signature?.length !== 64))
+    return undefined
+  const signed = signatures.flatMap((signature) => [...(signature ?? [])])
+  return Uint8Array.from(
+    'transactionConfig' in message
+      ? [...messageBytes(message), ...signed]
+      : [signatures.length, ...signed, ...message.serialize()],
+  )
 }
 
 function readTokens(

@@ -2,16 +2,34 @@ import { fact } from '#contract/facts.ts'
 import type { DecodeProblem } from '#contract/reasons.ts'
 
 /**
- * The wire format of a Solana transaction: signatures, then a legacy or v0 message. Reading and
- * writing are inverses. A transaction without a canonical encoding, or with accounts that are not
- * in the bytes (lookup tables), is refused.
+ * The wire format of a Solana transaction: signatures, then a legacy or v0 message, or a message of
+ * version 1, then signatures. Reading and writing are inverses. A transaction without a canonical
+ * encoding, or with accounts that are not in the bytes (lookup tables), is refused.
  * @see https://solana.com/docs/core/transactions
+ * @see https://github.com/solana-foundation/solana-improvement-documents/blob/main/proposals/0385-transaction-v1.md
  */
 
 export type WireInstruction = { program: number; accounts: readonly number[]; data: Uint8Array }
 
+/** What a message of version 1 asks for in its head, in the order of the bytes; null where it does not. `priorityFee`: lamports in total. */
+export type WireConfig = {
+  priorityFee: bigint | null
+  computeUnitLimit: bigint | null
+  loadedAccountsDataSizeLimit: bigint | null
+  heapSize: bigint | null
+}
+
+/** Each field's bits of the mask; every bit stands for four bytes. */
+const CONFIG_BITS = {
+  priorityFee: 0b11,
+  computeUnitLimit: 0b100,
+  loadedAccountsDataSizeLimit: 0b1000,
+  heapSize: 0b1_0000,
+} as const satisfies Record<keyof WireConfig, number>
+const KNOWN_CONFIG_BITS = 0b1_1111
+
 export type WireMessage = {
-  version: 'legacy' | 0
+  version: 'legacy' | 0 | 1
   requiredSignatures: number
   readonlySigned: number
   readonlyUnsigned: number
@@ -19,12 +37,19 @@ export type WireMessage = {
   keys: readonly Uint8Array[]
   blockhash: Uint8Array
   instructions: readonly WireInstruction[]
+  /** Only of version 1. */
+  config?: WireConfig
 }
 
 export type WireTransaction = { signatures: readonly Uint8Array[]; message: WireMessage }
 
 /** The size of one packet; no node accepts more. */
 export const MAX_WIRE_BYTES = 1232
+const MAX_VERSION_1_BYTES = 4096
+const VERSION_1 = 0x81
+
+/** What a node is asked for: it refuses to show a transaction of a newer version. */
+export const NEWEST_VERSION = 1
 
 export class WireError extends Error {
   override name = 'WireError'
@@ -36,28 +61,91 @@ export class WireError extends Error {
   }
 }
 
-/** @throws WireError */
-export function readTransaction(bytes: Uint8Array): WireTransaction {
-  if (bytes.length > MAX_WIRE_BYTES)
-    throw new WireError({ code: 'too_large', params: { maxBytes: MAX_WIRE_BYTES } })
+/**
+ * @param landed whether the cluster has executed it. Nobody is asked to sign version 1: it is read
+ * only there
+ * @throws WireError
+ */
+export function readTransaction(bytes: Uint8Array, { landed = false } = {}): WireTransaction {
+  const [first = 0] = bytes
+  // No count of signatures begins like this: 128 of them are more than any packet holds.
+  const isVersion1 = first === VERSION_1
+  if (isVersion1 && !landed) throw unknownVersion(first)
+  const maxBytes = isVersion1 ? MAX_VERSION_1_BYTES : MAX_WIRE_BYTES
+  if (bytes.length > maxBytes) throw new WireError({ code: 'too_large', params: { maxBytes } })
   const reader = new Reader(bytes)
-  const signatures = reader.list(() => reader.take(64))
-  const message = readMessage(reader)
+  const transaction = isVersion1 ? readVersion1(reader) : readSignaturesFirst(reader)
   if (reader.left > 0)
     throw new WireError({ code: 'trailing_bytes', params: { count: reader.left } })
+  const { signatures, message } = transaction
   if (signatures.length !== message.requiredSignatures)
     throw new WireError({
       code: 'signature_count',
       params: { required: message.requiredSignatures, present: signatures.length },
     })
-  return { signatures, message }
+  return transaction
+}
+
+function unknownVersion(first: number): WireError {
+  return new WireError({ code: 'unknown_version', params: { version: first - 0x80 } })
+}
+
+function readSignaturesFirst(reader: Reader): WireTransaction {
+  const signatures = reader.list(() => reader.take(64))
+  return { signatures, message: readMessage(reader) }
+}
+
+function readVersion1(reader: Reader): WireTransaction {
+  reader.byte()
+  const header = {
+    requiredSignatures: reader.byte(),
+    readonlySigned: reader.byte(),
+    readonlyUnsigned: reader.byte(),
+  }
+  const mask = Number(reader.number(4))
+  const blockhash = reader.take(32)
+  const instructionCount = reader.byte()
+  const keys = times(reader.byte(), () => reader.take(32))
+  const config = readConfig(reader, mask)
+  const heads = times(instructionCount, () => ({
+    program: reader.byte(),
+    accountCount: reader.byte(),
+    dataLength: Number(reader.number(2)),
+  }))
+  const instructions = heads.map(({ program, accountCount, dataLength }) => ({
+    program,
+    accounts: [...reader.take(accountCount)],
+    data: reader.take(dataLength),
+  }))
+  const message = { version: 1, ...header, keys, blockhash, instructions, config } as const
+  refuseDisorder(message)
+  return { signatures: times(header.requiredSignatures, () => reader.take(64)), message }
+}
+
+function readConfig(reader: Reader, mask: number): WireConfig {
+  const value = (bits: number) => {
+    if ((mask & bits) === 0) return null
+    if ((mask & bits) !== bits) throw new WireError(fact('not_canonical'))
+    return reader.number(bits === CONFIG_BITS.priorityFee ? 8 : 4)
+  }
+  if ((mask & ~KNOWN_CONFIG_BITS) !== 0) throw new WireError(fact('not_canonical'))
+  // The values stand in the order of these fields.
+  return {
+    priorityFee: value(CONFIG_BITS.priorityFee),
+    computeUnitLimit: value(CONFIG_BITS.computeUnitLimit),
+    loadedAccountsDataSizeLimit: value(CONFIG_BITS.loadedAccountsDataSizeLimit),
+    heapSize: value(CONFIG_BITS.heapSize),
+  }
+}
+
+function times<T>(count: number, read: () => T): T[] {
+  return Array.from({ length: count }, read)
 }
 
 function readMessage(reader: Reader): WireMessage {
   const first = reader.byte()
   const version = first < 0x80 ? 'legacy' : 0
-  if (first > 0x80)
-    throw new WireError({ code: 'unknown_version', params: { version: first - 0x80 } })
+  if (first > 0x80) throw unknownVersion(first)
   const requiredSignatures = version === 'legacy' ? first : reader.byte()
   const message = {
     version,
@@ -97,6 +185,11 @@ function refuseDisorder({
 }
 
 export function writeTransaction({ signatures, message }: WireTransaction): Uint8Array {
+  if (message.version === 1)
+    return Uint8Array.from([
+      ...writeMessage(message),
+      ...signatures.flatMap((signature) => [...signature]),
+    ])
   return Uint8Array.from([
     ...compactLength(signatures.length),
     ...signatures.flatMap((signature) => [...signature]),
@@ -106,6 +199,7 @@ export function writeTransaction({ signatures, message }: WireTransaction): Uint
 
 /** The bytes that signers sign. */
 export function writeMessage(message: WireMessage): Uint8Array {
+  if (message.version === 1) return writeVersion1(message)
   const {
     version,
     requiredSignatures,
@@ -135,6 +229,44 @@ export function writeMessage(message: WireMessage): Uint8Array {
   ])
 }
 
+function writeVersion1(message: WireMessage): Uint8Array {
+  const { requiredSignatures, readonlySigned, readonlyUnsigned } = message
+  const { keys, blockhash, instructions, config } = message
+  const values = [
+    { value: config?.priorityFee, bits: CONFIG_BITS.priorityFee, bytes: 8 },
+    { value: config?.computeUnitLimit, bits: CONFIG_BITS.computeUnitLimit, bytes: 4 },
+    {
+      value: config?.loadedAccountsDataSizeLimit,
+      bits: CONFIG_BITS.loadedAccountsDataSizeLimit,
+      bytes: 4,
+    },
+    { value: config?.heapSize, bits: CONFIG_BITS.heapSize, bytes: 4 },
+  ].flatMap(({ value, ...field }) => (typeof value === 'bigint' ? [{ value, ...field }] : []))
+  const mask = values.reduce((sum, { bits }) => sum | bits, 0)
+  return Uint8Array.from([
+    VERSION_1,
+    requiredSignatures,
+    readonlySigned,
+    readonlyUnsigned,
+    ...littleEndian(BigInt(mask), 4),
+    ...blockhash,
+    instructions.length,
+    keys.length,
+    ...keys.flatMap((key) => [...key]),
+    ...values.flatMap(({ value, bytes }) => littleEndian(value, bytes)),
+    ...instructions.flatMap(({ program, accounts, data }) => [
+      program,
+      accounts.length,
+      ...littleEndian(BigInt(data.length), 2),
+    ]),
+    ...instructions.flatMap(({ accounts, data }) => [...accounts, ...data]),
+  ])
+}
+
+function littleEndian(value: bigint, length: number): number[] {
+  return Array.from({ length }, (_, index) => Number((value >> BigInt(8 * index)) & 0xffn))
+}
+
 /** Seven bits per byte, lowest first; no length in a packet needs more than two such bytes. */
 function compactLength(length: number): number[] {
   return length < 0x80 ? [length] : [(length & 0x7f) | 0x80, length >> 7]
@@ -160,6 +292,11 @@ class Reader {
 
   byte(): number {
     return this.take(1)[0] ?? 0
+  }
+
+  /** Lowest byte first. */
+  number(length: number): bigint {
+    return this.take(length).reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n)
   }
 
   bytes(): Uint8Array {

@@ -316,6 +316,8 @@ export type Observation =
        */
       moved?: readonly ObservedTransfer[]
       failure: string | null
+      /** Solana, where it failed and moved nothing: its blockhash. The same wallet can pay by another one. */
+      failedBlockhash?: string
     }
 
 /** A payment without its id. */

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { VersionedTransaction, type Keypair } from '@solana/web3.js'
+import { PublicKey, SystemProgram, VersionedTransaction, type Keypair } from '@solana/web3.js'
+import { signVersion1 } from '#testing/chain-payments.ts'
 import { startGate, startSolana, type SolanaFixture } from '#testing/local-chains.ts'
 import { untilDecided } from '#testing/until-decided.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context/context.ts'
+import { chainOf } from '../context/network.ts'
 import { readAttempts } from '../db/attempts.ts'
+import { reconcile } from '../reconciliation/reconcile.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
 import { startWatchers, type Watchers } from '../monitor/start.ts'
 import { sendPayment } from './send.ts'
@@ -199,3 +202,41 @@ test(
     expect(await balanceOf(payee)).toBe(SOL + SOL / 100n)
   },
 )
+
+test('a transaction of version 1 that names a managed wallet stops no comparison and, after a restart, no payment', async () => {
+  const [payee, stranger] = [await solana.wallet(SOL), await solana.wallet(SOL)]
+  const sender = await managed(SOL)
+  const chain = chainOf(context, solana.network.network)
+  const compare = () =>
+    eventually(
+      () => reconcile(context, chain, sender),
+      (verdict) => verdict !== 'later',
+    )
+  expect(await compare()).toBe('equal')
+  const transfer = SystemProgram.transfer({
+    fromPubkey: stranger.publicKey,
+    toPubkey: new PublicKey(sender),
+    lamports: 1_000,
+  })
+  const { blockhash: recentBlockhash } = await solana.connection.getLatestBlockhash()
+  await solana.connection.sendRawTransaction(
+    signVersion1(stranger, { recentBlockhash, instructions: [transfer] }),
+  )
+  await eventually(
+    () => solana.connection.getBalance(new PublicKey(sender)),
+    (balance) => BigInt(balance) === SOL + 1_000n,
+  )
+  const restarted = { ...context }
+  const body = {
+    walletAddress: sender,
+    recipientAddress: payee.publicKey.toBase58(),
+    amount: '0.01',
+  }
+  const reply = await sendPayment(restarted, actor, {
+    body,
+    idempotency: undefined,
+    waitMs: 20_000,
+  })
+  expect(['confirmed', 'finalized']).toContain(reply.status)
+  expect(await compare()).toBe('equal')
+})

@@ -1,4 +1,5 @@
 import {
+  ComputeBudgetProgram,
   PublicKey,
   SystemProgram,
   Transaction,
@@ -6,18 +7,30 @@ import {
   VersionedTransaction,
   type Keypair,
 } from '@solana/web3.js'
+import bs58 from 'bs58'
+import * as v from 'valibot'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
+import { signVersion1 } from '#testing/chain-payments.ts'
+import { hidesNewer, startGate, startSolana, type SolanaFixture } from '#testing/local-chains.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import { createChains } from '../service.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from './report.ts'
 import { readPaymentBody } from '../payments/status.ts'
+import { pollOnce } from './poll.ts'
 import { startWatchers, type Watchers } from './start.ts'
 
 const SOL = 1_000_000_000n
 const MEMO_PROGRAM = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
+
+const LISTING = v.object({
+  id: v.unknown(),
+  params: v.tuple([
+    v.string(),
+    v.object({ limit: v.optional(v.number(), 1_000), before: v.optional(v.string()) }),
+  ]),
+})
 
 let solana: SolanaFixture
 let opened: OpenedContext
@@ -63,7 +76,7 @@ async function send(payer: Keypair, built: Built): Promise<string> {
 async function sendOwn(
   payer: Keypair,
   payee: Keypair,
-  { lamports, memo }: { lamports: bigint; memo: string },
+  { lamports, memo, units }: { lamports: bigint; memo: string; units?: number },
 ): Promise<string> {
   const transaction = new Transaction({
     feePayer: payer.publicKey,
@@ -75,8 +88,11 @@ async function sendOwn(
   transaction.add(
     new TransactionInstruction({ programId: MEMO_PROGRAM, keys: [], data: Buffer.from(memo) }),
   )
+  if (units !== undefined) transaction.add(ComputeBudgetProgram.setComputeUnitLimit({ units }))
   transaction.sign(payer)
-  return solana.connection.sendRawTransaction(transaction.serialize())
+  return solana.connection.sendRawTransaction(transaction.serialize(), {
+    skipPreflight: units !== undefined,
+  })
 }
 
 async function untilStatus(built: Built, status: string) {
@@ -114,6 +130,113 @@ test('a payment nobody reports is found by its memo', async () => {
   const built = await build(payer, payee)
   const signature = await send(payer, built)
   expect(await untilStatus(built, 'confirmed')).toMatchObject({ signature })
+})
+
+test('a payment that the wallet makes as a transaction of version 1 is found by its memo, and becomes final', async () => {
+  const { payer, payee } = await parties()
+  const built = await build(payer, payee)
+  const { blockhash: recentBlockhash } = await solana.connection.getLatestBlockhash()
+  const signature = await solana.connection.sendRawTransaction(
+    signVersion1(payer, {
+      recentBlockhash,
+      instructions: [
+        SystemProgram.transfer({
+          fromPubkey: payer.publicKey,
+          toPubkey: payee.publicKey,
+          lamports: SOL / 10n,
+        }),
+        new TransactionInstruction({
+          programId: MEMO_PROGRAM,
+          keys: [],
+          data: Buffer.from(built.paymentId),
+        }),
+      ],
+    }),
+  )
+  const final = await untilStatus(built, 'finalized')
+  expect(final).toMatchObject({ signature, fee: { amountAtomic: '5000' } })
+})
+
+test('a transaction of a version that cannot be read, with the memo of an order, ends the order neither way', async () => {
+  await using gate = await startGate(solana.rpcUrl)
+  await using own = await openContext([{ ...solana.network, rpcUrls: [gate.url] }])
+  const [chain] = own.context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const { payer, payee } = await parties()
+  const built = await buildTransaction(own.context, own.actor, {
+    walletAddress: payer.publicKey.toBase58(),
+    recipientAddress: payee.publicKey.toBase58(),
+    amount: '0.1',
+  })
+  const signature = await sendOwn(payer, payee, { lamports: SOL / 10n, memo: built.paymentId })
+  gate.lie = hidesNewer(signature)
+  const poll = async () => {
+    const { failures } = await pollOnce(own.context, chain, { expiredToo: false })
+    expect(failures).toEqual([])
+    return readPaymentBody(own.context, built.paymentId)
+  }
+  await eventually(
+    () => solana.connection.getBlockHeight('finalized'),
+    (height) => height > built.lastValidBlockHeight,
+  )
+  expect(await poll()).toMatchObject({ status: 'created' })
+  expect(await poll()).toMatchObject({ status: 'created' })
+  gate.lie = undefined
+  expect(await eventually(poll, ({ status }) => status === 'finalized')).toMatchObject({
+    signature,
+  })
+})
+
+test('an order does not expire while a payment may lie behind more transactions of its payer and its payee than are read', async () => {
+  await using gate = await startGate(solana.rpcUrl)
+  await using own = await openContext([{ ...solana.network, rpcUrls: [gate.url] }])
+  const [chain] = own.context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const { payer, payee } = await parties()
+  const built = await buildTransaction(own.context, own.actor, {
+    walletAddress: payer.publicKey.toBase58(),
+    recipientAddress: payee.publicKey.toBase58(),
+    amount: '0.1',
+  })
+  const signature = await sendOwn(payer, payee, { lamports: SOL / 10n, memo: built.paymentId })
+  await eventually(
+    () => solana.connection.getBlockHeight('finalized'),
+    (height) => height > built.lastValidBlockHeight,
+  )
+  const slot = await solana.connection.getSlot()
+  const names = Array.from({ length: 20_001 }, (_, index) => {
+    const bytes = Buffer.alloc(64, 1)
+    bytes.writeUInt32BE(index + 1)
+    return bs58.encode(bytes)
+  })
+  const older = new Map<string, unknown[]>()
+  const listed = (newer: number) => (asked: string, answer: string) => {
+    if (!asked.includes('"getSignaturesForAddress"')) return answer
+    const { id, params } = v.parse(LISTING, JSON.parse(asked))
+    const [address, { limit, before }] = params
+    const { result } = v.parse(v.object({ result: v.array(v.unknown()) }), JSON.parse(answer))
+    const start = before === undefined ? 0 : names.indexOf(before) + 1
+    const page = names
+      .slice(start, Math.min(newer, start + limit))
+      .map((name) => ({ signature: name, slot, err: null, memo: null, blockTime: null }))
+    // What the node itself lists is older than all of these; after a name that it does not know it lists nothing.
+    if (before === undefined) older.set(address, result)
+    const all = page.length < limit ? [...page, ...(older.get(address) ?? [])] : page
+    return JSON.stringify({ jsonrpc: '2.0', id, result: all })
+  }
+  const poll = async () => {
+    await pollOnce(own.context, chain, { expiredToo: false })
+    return readPaymentBody(own.context, built.paymentId)
+  }
+  gate.lie = listed(names.length)
+  expect(await poll()).toMatchObject({ status: 'created' })
+  // A proof reads further than a search, and finds it.
+  gate.lie = listed(7_000)
+  expect(await poll()).toMatchObject({ status: 'created' })
+  gate.lie = undefined
+  expect(await eventually(poll, ({ status }) => status === 'finalized')).toMatchObject({
+    signature,
+  })
 })
 
 test('of two equal payments each transaction pays its own', async () => {
@@ -214,6 +337,34 @@ test('a payment that lands and fails has failed, once that is final', async () =
   expect(failed).toMatchObject({ signature, failure: expect.stringContaining('landed and failed') })
   expect(failed.events.map(({ status }) => status)).toEqual(['created', 'pending', 'failed'])
 })
+
+test.each(['before', 'after'])(
+  'a wallet whose transaction for the code of an order failed may pay by the same code %s the order expires',
+  async (when) => {
+    const { payer, payee } = await parties()
+    const built = await build(payer, payee)
+    const paying = { lamports: SOL / 10n, memo: built.paymentId }
+    const { message } = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
+    await eventually(
+      () => solana.connection.getLatestBlockhash(),
+      ({ blockhash }) => blockhash !== message.recentBlockhash,
+    )
+    const failed = await sendOwn(payer, payee, { ...paying, units: 200 })
+    const { value } = await eventually(
+      () => solana.connection.getSignatureStatus(failed, { searchTransactionHistory: true }),
+      ({ value: status }) => status?.confirmationStatus === 'finalized',
+    )
+    expect(value?.err).not.toBeNull()
+    if (when === 'after') {
+      const { events } = await untilStatus(built, 'expired')
+      expect(events.map(({ status }) => status)).toEqual(['created', 'expired'])
+    }
+    const signature = await sendOwn(payer, payee, paying)
+    if (when === 'after')
+      await reportSubmitted(context, actor, { paymentId: built.paymentId, signature })
+    expect(await untilStatus(built, 'finalized')).toMatchObject({ signature, failure: null })
+  },
+)
 
 test('two watching processes write each event once', async () => {
   watchers.push(startWatchers({ ...context, chains: createChains([solana.network]) }))

@@ -13,7 +13,8 @@ import {
 import bs58 from 'bs58'
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { startGate, startSolana } from '#testing/local-chains.ts'
+import { signVersion1 } from '#testing/chain-payments.ts'
+import { hidesNewer, startGate, startSolana } from '#testing/local-chains.ts'
 import { proveTransfer } from '#testing/proofs.ts'
 import { eventually, openContext } from '#testing/service-context.ts'
 import { payment } from '../db/schema/payment.ts'
@@ -107,6 +108,24 @@ test(
     await eventually(
       () => solana.connection.getBalance(payee),
       (lamports) => BigInt(lamports) === LAMPORTS,
+    )
+    // Newer transactions of the payer, one that can be read and one that cannot: the search passes both.
+    const newer = async (lamports: number) => {
+      const recent = await solana.connection.getLatestBlockhash('confirmed')
+      const transfer = SystemProgram.transfer({
+        fromPubkey: payer.publicKey,
+        toPubkey: payee,
+        lamports,
+      })
+      return solana.connection.sendRawTransaction(
+        signVersion1(payer, { recentBlockhash: recent.blockhash, instructions: [transfer] }),
+      )
+    }
+    await newer(1)
+    gate.lie = hidesNewer(await newer(2))
+    await eventually(
+      () => solana.connection.getBalance(payee),
+      (lamports) => BigInt(lamports) === LAMPORTS + 3n,
     )
     const watchers = startWatchers(context)
     try {

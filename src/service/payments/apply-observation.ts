@@ -1,3 +1,4 @@
+import { decodeTransaction } from '#chains/solana/decode.ts'
 import { familyOf } from '#contract/network.ts'
 import type { EventSource, Evidence, PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
@@ -240,7 +241,7 @@ function pathFrom(row: PaymentRecord, { observation, signature }: SeenPayment): 
     : failedFor(observation)
   switch (row.status) {
     case 'created':
-      return ['pending', ...target]
+      return failedOtherwise(row, observation) ? [] : ['pending', ...target]
     case 'pending':
       return target
     case 'rolled_back':
@@ -252,6 +253,20 @@ function pathFrom(row: PaymentRecord, { observation, signature }: SeenPayment): 
     default:
       return []
   }
+}
+
+/**
+ * Whether a transaction failed that the payer's wallet made itself, from the code of an order: the
+ * same code may still pay, so the order stays open until it expires. What the service built, with
+ * its blockhash, can run only once.
+ */
+function failedOtherwise(
+  { mode, refundOf, unsignedTransaction }: PaymentRecord,
+  { failedBlockhash }: Landed,
+): boolean {
+  if (failedBlockhash === undefined || mode !== 'local' || refundOf !== null) return false
+  const built = decodeTransaction(Buffer.from(unsignedTransaction ?? '', 'base64'))
+  return !built.ok || built.blockhash !== failedBlockhash
 }
 
 /**

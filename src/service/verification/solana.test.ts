@@ -10,7 +10,8 @@ import {
 import bs58 from 'bs58'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
+import { signVersion1 } from '#testing/chain-payments.ts'
+import { hidesNewer, startGate, startSolana, type SolanaFixture } from '#testing/local-chains.ts'
 import {
   alter,
   proveMemo,
@@ -383,6 +384,62 @@ describe('a transfer that the payer broadcast', () => {
       },
       ({ status }) => status === 'finalized',
     )
+  })
+
+  test('as a transaction of version 1 is received by its memo, and by nothing else', async () => {
+    const all = await parties('order-26')
+    const { blockhash: recentBlockhash } = await solana.connection.getLatestBlockhash('confirmed')
+    const signed = signVersion1(all.payer, {
+      recentBlockhash,
+      instructions: [
+        SystemProgram.transfer({
+          fromPubkey: all.payer.publicKey,
+          toPubkey: all.payee.publicKey,
+          lamports: LAMPORTS,
+        }),
+        new TransactionInstruction({
+          programId: MEMO_PROGRAM,
+          keys: [],
+          data: Buffer.from('order-26'),
+        }),
+      ],
+    })
+    // Nobody was asked to sign such a transaction: it is no proof while it is not on the chain.
+    expect(
+      await refusal(receive(all, proveTransfer(all.terms, signed), { memo: 'order-26' })),
+    ).toMatchObject(refused('malformed', 'transaction'))
+    const txRef = await solana.connection.sendRawTransaction(signed)
+    const header = proveMemo(all.terms, txRef)
+    expect(await refusal(receive(all, header, { memo: 'order-27' }))).toEqual(
+      refused('memo_mismatch', 'memo'),
+    )
+    const answer = await receive(all, header, { memo: 'order-26' })
+    expect(answer).toMatchObject({ verified: true, signature: txRef })
+    expect(await receive(all, header, { memo: 'order-26' })).toMatchObject({
+      verified: true,
+      alreadyProcessed: true,
+      paymentId: answer.paymentId,
+    })
+  })
+
+  test('of a version that cannot be read is pending, not refused', async () => {
+    const all = await parties('order-28')
+    const txRef = await broadcast(await sign(all, 'order-28'))
+    await using gate = await startGate(clock.url)
+    gate.lie = hidesNewer(txRef)
+    await using own = await openContext([{ ...solana.network, rpcUrls: [gate.url] }])
+    const present = () =>
+      receivePayment(own.context, own.actor, {
+        walletAddress: all.payee.publicKey.toBase58(),
+        paymentProof: proveMemo(all.terms, txRef),
+        expectedAmount: '0.01',
+        resource: URL,
+        memo: 'order-28',
+        timeout: 1,
+      })
+    expect(await present()).toMatchObject({ verified: false, status: 'pending', paymentId: null })
+    gate.lie = undefined
+    expect(await present()).toMatchObject({ verified: true, signature: txRef })
   })
 
   test('whose memo is another, or none of this account’s, is refused', async () => {

@@ -134,7 +134,7 @@ export async function openTills(
   const payments = async (address: string) =>
     address.startsWith('0x')
       ? evm.client.getTransactionCount({ address: address as Hex })
-      : (await signaturesOf(solana.connection, address, { from: 0 })).filter(
+      : (await signaturesOf(solana.connection, address, { from: 0 })).signatures.filter(
           ({ err }) => err === null,
         ).length
   return { tills, payments }

@@ -1,9 +1,8 @@
-import bs58 from 'bs58'
 import * as v from 'valibot'
 import { isOneMove, readMoves, type TokenMove } from '#chains/evm/erc20.ts'
 import { decodeLanded as decodeEvm } from '#chains/evm/landed.ts'
 import { compareLanded as compareEvm } from '#chains/evm/compare.ts'
-import { decodeLanded as decodeSolana } from '#chains/solana/landed.ts'
+import { decodeLanded as decodeSolana, LANDED_OPTIONS } from '#chains/solana/landed.ts'
 import { compareLanded as compareSolana } from '#chains/solana/compare.ts'
 import type { PaymentIntent, Match } from '#chains/match.ts'
 import { nativeAsset, type Network } from '#contract/network.ts'
@@ -148,18 +147,12 @@ export async function readSolanaLanded(
   signature: string,
   intent: PaymentIntent,
 ): Promise<LandedReading> {
-  const options = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }
+  const options = { encoding: 'base64', ...LANDED_OPTIONS }
   const answer = await callRpc(url, 'getTransaction', [signature, options])
   if (answer === null) return { kind: 'absent' }
   const { slot, meta, transaction } = v.parse(SolanaTransaction, answer)
-  const { signatures, message } = splitWire(
-    Uint8Array.from(atob(transaction[0]), (char) => char.charCodeAt(0)),
-  )
-  const landed = decodeSolana({
-    slot,
-    meta,
-    transaction: { signatures, message: { serialize: () => message } },
-  })
+  const bytes = Uint8Array.from(atob(transaction[0]), (char) => char.charCodeAt(0))
+  const landed = decodeSolana({ slot, meta, transaction: bytes })
   if (!landed.ok) return { kind: 'unreadable', problem: landed.problem }
   return {
     kind: 'read',
@@ -168,16 +161,4 @@ export async function readSolanaLanded(
     blockHeight: landed.blockHeight,
     feeAtomic: landed.feeAtomic,
   }
-}
-
-/**
- * Wire bytes are a count, that many signatures of 64 bytes, and the message. The decoder validates
- * all of it.
- */
-function splitWire(bytes: Uint8Array): { signatures: string[]; message: Uint8Array } {
-  const count = bytes[0] ?? 0
-  const signatures = Array.from({ length: count }, (_, index) =>
-    bs58.encode(bytes.subarray(1 + index * 64, 65 + index * 64)),
-  )
-  return { signatures, message: bytes.subarray(1 + count * 64) }
 }

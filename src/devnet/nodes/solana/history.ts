@@ -129,7 +129,7 @@ export class SolanaHistory {
     const readAs = (encoding: string) =>
       mustRpc(this.#surfnet, 'getTransaction', [
         signature,
-        { encoding, commitment: 'processed', maxSupportedTransactionVersion: 0 },
+        { encoding, commitment: 'processed', maxSupportedTransactionVersion: 1 },
       ])
     const json = await readAs('json')
     if (json === null) return undefined

@@ -185,6 +185,8 @@ export const methodOverrides: Readonly<Record<string, Answer>> = {
   },
 }
 
+const VERSION_1 = 0x81
+
 const ALREADY_PROCESSED = {
   code: -32002,
   message: 'Transaction simulation failed: This transaction has already been processed',
@@ -254,7 +256,10 @@ function isSignature(text: string): boolean {
   return bs58.decodeUnsafe(text)?.length === 64
 }
 
-/** The id of a signed transaction: its first signature. A transaction of this chain has fewer than 128, so their count is one byte. */
+/**
+ * The id of a signed transaction: its first signature. A transaction of this chain has fewer than 128, so their count is one byte. In version 1 they come
+ * last, and their count is the second byte.
+ */
 function firstSignature(params: Params): string | undefined {
   const [transaction] = params
   if (typeof transaction !== 'string') return undefined
@@ -264,5 +269,7 @@ function firstSignature(params: Params): string | undefined {
   )
   const bytes =
     encoding === 'base64' ? Buffer.from(transaction, 'base64') : bs58.decodeUnsafe(transaction)
-  return bytes && bytes.length > 65 ? bs58.encode(bytes.subarray(1, 65)) : undefined
+  if (!bytes || bytes.length <= 65) return undefined
+  const at = bytes[0] === VERSION_1 ? bytes.length - 64 * (bytes[1] ?? 0) : 1
+  return at > 0 ? bs58.encode(bytes.subarray(at, at + 64)) : undefined
 }

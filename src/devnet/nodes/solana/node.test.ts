@@ -10,6 +10,7 @@ import {
 } from '@solana/web3.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { signVersion1 } from '#testing/chain-payments.ts'
 import { freePort } from '../../options.ts'
 import { associatedTokenAccount, createSolanaAccounts } from '../../tokens/solana.ts'
 import { devnetWallets, solanaKeypair } from '../wallets.ts'
@@ -70,6 +71,31 @@ test('a program that asks for finality does not get a transaction before', async
       maxSupportedTransactionVersion: 0,
     }),
   ).not.toBeNull()
+})
+
+test('a transaction of version 1 is shown to a program that reads it, and refused to another by the code of a cluster', async () => {
+  const { connection } = node
+  const { blockhash: recentBlockhash } = await connection.getLatestBlockhash()
+  const transfer = SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports: 1_000 })
+  const bytes = signVersion1(solanaKeypair(buyer.solana), {
+    recentBlockhash,
+    instructions: [transfer],
+  })
+  const signature = await connection.sendRawTransaction(bytes)
+  const read = (maxSupportedTransactionVersion: number) =>
+    connection.getTransaction(signature, {
+      commitment: 'confirmed',
+      maxSupportedTransactionVersion,
+    })
+  await until(async () => (await read(1)) !== null)
+  expect(await read(1)).toMatchObject({ version: 1, meta: { err: null, fee: 5_000 } })
+  await expect(read(0)).rejects.toMatchObject({ code: -32_015 })
+  const [newest] = await connection.getSignaturesForAddress(to, { limit: 1 }, 'confirmed')
+  expect(newest?.signature).toBe(signature)
+  // After a restart the node does not know it, and this layer does.
+  await node.kill()
+  await until(async () => said.splice(0).includes('Solana node is back.'))
+  await expect(connection.sendRawTransaction(bytes)).rejects.toThrow('already been processed')
 })
 
 test('subscriptions come through', async () => {

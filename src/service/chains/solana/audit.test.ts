@@ -2,6 +2,7 @@ import { SystemProgram, Transaction, type Keypair } from '@solana/web3.js'
 import bs58 from 'bs58'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
+import { signVersion1 } from '#testing/chain-payments.ts'
 import { startGate, startSolana } from '#testing/local-chains.ts'
 import { eventually } from '#testing/service-context.ts'
 import { createChains } from '../../service.ts'
@@ -169,4 +170,37 @@ describe('a wallet that strangers name in many transactions', () => {
       message: expect.stringContaining('still being read'),
     })
   })
+})
+
+test('transactions of version 1 that name a wallet are compared, and those that it signed are told', async () => {
+  await using solana = await startSolana({ slotTimeMs: 50 })
+  const [chain] = createChains([solana.network]).values()
+  if (!chain) throw new Error('no chain')
+  const [wallet, stranger] = [await solana.wallet(SOL), await solana.wallet(SOL)]
+  const address = wallet.publicKey.toBase58()
+  const page = await eventually(
+    () => chain.audit(address, null),
+    (audit) => audit?.balanceAtomic === SOL,
+  )
+  const pay = async (from: Keypair, to: Keypair) => {
+    const { blockhash } = await solana.connection.getLatestBlockhash()
+    const transfer = SystemProgram.transfer({
+      fromPubkey: from.publicKey,
+      toPubkey: to.publicKey,
+      lamports: 1_000,
+    })
+    return solana.connection.sendRawTransaction(
+      signVersion1(from, { recentBlockhash: blockhash, instructions: [transfer] }),
+    )
+  }
+  await pay(stranger, wallet)
+  const own = await pay(wallet, stranger)
+  const since = page?.height ?? 0
+  const audited = await eventually(
+    () => chain.audit(address, since),
+    (audit) => audit?.balanceAtomic === SOL - 5_000n,
+  )
+  expect(audited?.signed).toEqual([{ signature: own, outflowAtomic: 6_000n }])
+  const history = { since, knownTo: null, isKnown: async () => new Set<string>() }
+  expect(await chain.history(address, history)).toMatchObject({ unknown: [own] })
 })

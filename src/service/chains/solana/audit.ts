@@ -1,4 +1,5 @@
 import { PublicKey, type Connection } from '@solana/web3.js'
+import { LANDED_OPTIONS } from '#chains/solana/landed.ts'
 import type { Network } from '#contract/network.ts'
 import type { Audit, HistoryQuery, WalletHistory } from '../chain.ts'
 import { inParallel, unavailable } from '../endpoints.ts'
@@ -143,10 +144,7 @@ async function readBalance(
 
 /** What a transaction took from the balance of the wallet that signed it; undefined when it did not sign it, or the transaction never ran. */
 async function readOwn(connection: Connection, wallet: string, signature: string): Promise<Own> {
-  const landed = await connection.getTransaction(signature, {
-    commitment: 'confirmed',
-    maxSupportedTransactionVersion: 0,
-  })
+  const landed = await connection.getTransaction(signature, LANDED_OPTIONS)
   if (!landed?.meta) throw new Error('The node names a transaction that it does not serve.')
   const { header, staticAccountKeys } = landed.transaction.message
   const index = staticAccountKeys

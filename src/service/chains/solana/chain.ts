@@ -11,6 +11,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { feeBoundAtomic, priorityFeeOfPrice } from '#chains/solana/fee.ts'
+import { messageBytes } from '#chains/solana/landed.ts'
 import { MEMO_PROGRAM } from '#chains/solana/programs.ts'
 import type { Network } from '#contract/network.ts'
 import {
@@ -30,7 +31,7 @@ import { build } from './build.ts'
 import { openEndpoints, type SolanaEndpoints } from './client.ts'
 import { readUnitPrice, UNIT_LIMIT } from './fees.ts'
 import { openSearch, signaturesOf, canNeverLand } from './find.ts'
-import { isGone, observe, readStatuses } from './observe.ts'
+import { isGone, observe, readStatuses, readTransaction } from './observe.ts'
 import { readToken } from './token.ts'
 
 const TOKEN_TTL_MS = 60_000
@@ -85,17 +86,18 @@ function findByMessage(
   { sender, builtHeight, messageHash }: Query,
 ): Promise<string | undefined> {
   return endpoints.request(async (connection) => {
-    for (const { signature, err } of await signaturesOf(connection, sender, {
+    const { signatures, complete } = await signaturesOf(connection, sender, {
       from: builtHeight ?? 0,
-    })) {
+    })
+    for (const { signature, err } of signatures) {
       if (err !== null) continue
-      const landed = await connection.getTransaction(signature, {
-        commitment: 'confirmed',
-        maxSupportedTransactionVersion: 0,
-      })
-      if (landed && bytesToHex(sha256(landed.transaction.message.serialize())) === messageHash)
+      const landed = await readTransaction(connection, signature)
+      // Nobody is asked to sign a message of a version that this program does not read.
+      if (landed === 'unreadable' || !landed) continue
+      if (bytesToHex(sha256(messageBytes(landed.transaction.message))) === messageHash)
         return signature
     }
+    if (!complete) throw new Error(`Not all transactions of ${sender} were looked through.`)
     return undefined
   })
 }

@@ -13,6 +13,8 @@ const PAGE = 1_000
 const FIRST_PAGE = 100
 /** An account with more transactions than this since a payment was built is read no further back. */
 const MAX_PAGES = 5
+/** A proof reads further: a list that ends before it reaches the payment proves nothing. */
+const MAX_PROOF_PAGES = 20
 
 /**
  * Searches for payments by memo, among the transactions of their payees: many drafts pay few
@@ -57,10 +59,10 @@ export function openSearch(
       PARALLEL_ACCOUNTS,
       async ([account, payments]) => {
         const from = Math.min(...payments.map(({ builtHeight }) => builtHeight ?? 0))
-        const signatures = await endpoints.request((connection) =>
+        const { signatures, complete } = await endpoints.request((connection) =>
           signaturesOf(connection, account, { from, firstPage: FIRST_PAGE }),
         )
-        if (signatures.length >= FIRST_PAGE + PAGE * (MAX_PAGES - 1)) unread.push(...payments)
+        if (!complete) unread.push(...payments)
         return payments.flatMap(({ paymentId }) =>
           signatures
             .filter(({ memo }) => memo?.includes(paymentId))
@@ -108,8 +110,8 @@ function readPage(
 }
 
 /**
- * Confirmed transactions that name an account, from a slot on, the newest first, at most about 5,000; told only by a node that knows the chain up to the slot
- * `knownTo`.
+ * Confirmed transactions that name an account, from a slot on, the newest first, at most `pages` of 1,000; told only by a node that knows the chain up to the
+ * slot `knownTo`. `complete`: there are no older ones.
  */
 export async function signaturesOf(
   connection: Connection,
@@ -118,17 +120,19 @@ export async function signaturesOf(
     from,
     knownTo,
     firstPage = PAGE,
-  }: { from: number; knownTo?: number | undefined; firstPage?: number },
-): Promise<ConfirmedSignatureInfo[]> {
+    pages = MAX_PAGES,
+  }: { from: number; knownTo?: number | undefined; firstPage?: number; pages?: number },
+): Promise<{ signatures: ConfirmedSignatureInfo[]; complete: boolean }> {
   const signatures: ConfirmedSignatureInfo[] = []
-  for (let page = 0; page < MAX_PAGES; page++) {
+  for (let page = 0; page < pages; page++) {
     const before = signatures.at(-1)?.signature
     const limit = page === 0 ? firstPage : PAGE
     const batch = await readPage(connection, address, { limit, before, knownTo })
     signatures.push(...batch.filter(({ slot }) => slot >= from))
-    if (batch.length < limit || batch.some(({ slot }) => slot < from)) break
+    if (batch.length < limit || batch.some(({ slot }) => slot < from))
+      return { signatures, complete: true }
   }
-  return signatures
+  return { signatures, complete: false }
 }
 
 type Named = Pick<ConfirmedSignatureInfo, 'signature' | 'slot'>
@@ -195,11 +199,24 @@ async function provesAbsence(
   const known = [...new Set(reported === null ? signed : [...signed, reported])]
   const { slot, statuses } = await readStatuses(connection, known)
   if (slot < absoluteSlot) return false
-  for (const [index, signature] of known.entries())
-    if (statuses[index] !== null && !(await isRefused(connection, signature))) return false
-  const named = (
-    await signaturesOf(connection, sender, { from: builtHeight ?? 0, knownTo })
-  ).filter(({ memo, signature }) => memo?.includes(paymentId) && !taken.includes(signature))
+  // The wallet of a local payment may have tried before: what failed, finally, does not pay it.
+  const isFinalFailure = (landed: { err: unknown; slot: number }) =>
+    monitored.signed === undefined && landed.err !== null && landed.slot <= absoluteSlot
+  for (const [index, signature] of known.entries()) {
+    const status = statuses[index] ?? null
+    if (status === null || isFinalFailure(status)) continue
+    if (!(await isRefused(connection, signature))) return false
+  }
+  const { signatures, complete } = await signaturesOf(connection, sender, {
+    from: builtHeight ?? 0,
+    knownTo,
+    pages: MAX_PROOF_PAGES,
+  })
+  if (!complete) return false
+  const named = signatures.filter(
+    (each) =>
+      each.memo?.includes(paymentId) && !taken.includes(each.signature) && !isFinalFailure(each),
+  )
   // Anyone can write an id into a memo and name the sender beside it.
   for (const { signature } of named)
     if (await isPaidBy(connection, signature, monitored)) return false

@@ -1,12 +1,18 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import {
-  SolanaJSONRPCError,
   type Connection,
   type SignatureStatus,
   type VersionedTransactionResponse,
 } from '@solana/web3.js'
-import { decodeLanded, matchesTransfer, type SolanaLandedFacts } from '#chains/solana/landed.ts'
+import {
+  decodeLanded,
+  isNewerVersion,
+  LANDED_OPTIONS,
+  matchesTransfer,
+  messageBytes,
+  type SolanaLandedFacts,
+} from '#chains/solana/landed.ts'
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import type { SplTransfer } from '#chains/solana/token-instructions.ts'
 import { SOLANA_NATIVE } from '#contract/address.ts'
@@ -37,15 +43,9 @@ async function observeOnce(connection: Connection, signature: string): Promise<O
   if (!status) return { state: 'not_found' }
   if (status.confirmationStatus === 'processed') return { state: 'pending' }
   const landed = await readTransaction(connection, signature)
-  if (landed === 'unreadable')
-    return {
-      ...FOREIGN,
-      succeeded: status.err === null,
-      height: status.slot,
-      finalized: status.confirmationStatus === 'finalized',
-    }
-  // A node may know a status before it serves the transaction.
-  if (!landed?.meta) return { state: 'pending' }
+  // A node may know a status before it serves the transaction, and one of a version that nobody
+  // here can read may be the payment: nothing is decided.
+  if (landed === 'unreadable' || !landed?.meta) return { state: 'pending' }
   if (neverRan(landed)) return { state: 'not_found' }
   const { transfer, short } = readPaid(landed)
   return {
@@ -58,8 +58,11 @@ async function observeOnce(connection: Connection, signature: string): Promise<O
     feeAtomic: feeOf(landed.meta),
     feePayer: landed.transaction.message.staticAccountKeys[0]?.toBase58() ?? null,
     blockTime: readBlockTime(landed.blockTime),
-    messageHash: bytesToHex(sha256(landed.transaction.message.serialize())),
+    messageHash: bytesToHex(sha256(messageBytes(landed.transaction.message))),
     transfer,
+    ...(landed.meta.err !== null && {
+      failedBlockhash: landed.transaction.message.recentBlockhash,
+    }),
     failure:
       landed.meta.err === null
         ? short
@@ -75,32 +78,15 @@ function neverRan({ meta }: VersionedTransactionResponse): boolean {
   return meta !== null && meta.err !== null && feeOf(meta) <= 0n
 }
 
-/** A transaction of a version that no payment uses. */
-const FOREIGN = {
-  state: 'landed',
-  blockHash: null,
-  confirmed: true,
-  feeAtomic: 0n,
-  feePayer: null,
-  blockTime: null,
-  transfer: null,
-  failure: null,
-} as const
-
-const UNSUPPORTED_VERSION = -32_015
-
-async function readTransaction(
+/** `unreadable`: of a newer version than this program reads. */
+export async function readTransaction(
   connection: Connection,
   signature: string,
 ): Promise<VersionedTransactionResponse | null | 'unreadable'> {
   try {
-    return await connection.getTransaction(signature, {
-      commitment: 'confirmed',
-      maxSupportedTransactionVersion: 0,
-    })
+    return await connection.getTransaction(signature, LANDED_OPTIONS)
   } catch (error) {
-    if (error instanceof SolanaJSONRPCError && error.code === UNSUPPORTED_VERSION)
-      return 'unreadable'
+    if (isNewerVersion(error)) return 'unreadable'
     throw error
   }
 }
@@ -149,9 +135,8 @@ export async function isPaidBy(
   { sender, paymentId }: Pick<MonitoredTransaction, 'sender' | 'paymentId'>,
 ): Promise<boolean> {
   const landed = await readTransaction(connection, signature)
-  if (landed === 'unreadable') return false
-  // The node knows its name but does not serve it: nothing is proven.
-  if (!landed?.meta) return true
+  // The node knows its name but does not serve it, or nobody here can read it: nothing is proven.
+  if (landed === 'unreadable' || !landed?.meta) return true
   if (neverRan(landed)) return false
   const { header, staticAccountKeys } = landed.transaction.message
   if (

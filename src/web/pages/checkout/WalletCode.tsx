@@ -52,7 +52,7 @@ export function WalletCode({
       </p>
     )
   }
-  if (made) return <ShownCode made={made} />
+  if (made) return <ShownCode again={() => setMade(undefined)} made={made} />
 
   async function make() {
     const parsed = parseAddress(cleanRecipient(sender))
@@ -90,7 +90,14 @@ export function WalletCode({
   )
 }
 
-function ShownCode({ made: { order, paymentId } }: { made: Made }) {
+function ShownCode({
+  made: { order, paymentId },
+  again,
+}: {
+  made: Made
+  /** Makes another code. */
+  again: () => void
+}) {
   const { t } = useLingui()
   const { title } = useConfig()
   const { asset, amountAtomic, recipient, network, description } = order
@@ -112,6 +119,9 @@ function ShownCode({ made: { order, paymentId } }: { made: Made }) {
   })
   const paid = data !== undefined && isPaid(data.status)
   const unproven = data !== undefined && data.attribution.missing.length > 0
+  // Nothing that is sent now is looked for: the code must not be scanned again.
+  const failed = data?.status === 'failed'
+  const payable = !paid && !unproven && !failed
   const amount = formatWithSymbol(amountAtomic, asset)
   return (
     <div className="space-y-4 text-center">
@@ -122,7 +132,7 @@ function ShownCode({ made: { order, paymentId } }: { made: Made }) {
         size="lg"
         symbol={asset.symbol}
       />
-      {!paid && !unproven && (
+      {payable && (
         <QrCode
           className="mx-auto w-full max-w-64 border border-line"
           label={t`Wallet code: pay ${amount} to ${recipient}`}
@@ -133,7 +143,7 @@ function ShownCode({ made: { order, paymentId } }: { made: Made }) {
         {data && <StatusPill status={data.status === 'expired' ? 'created' : data.status} />}
       </p>
       <p className="text-sm text-muted">
-        {paid ? (
+        {failed ? null : paid ? (
           <Trans>The payment arrived.</Trans>
         ) : unproven ? (
           <Trans>A payment like this arrived. Show it and sign with the same wallet.</Trans>
@@ -142,7 +152,12 @@ function ShownCode({ made: { order, paymentId } }: { made: Made }) {
         )}
       </p>
       <div className="flex flex-wrap justify-center gap-2">
-        {!paid && !unproven && <CopyButton label={t`Copy code`} text value={uri} />}
+        {payable && <CopyButton label={t`Copy code`} text value={uri} />}
+        {failed && (
+          <Button onClick={again} size="sm" variant="primary">
+            <Trans>Try again</Trans>
+          </Button>
+        )}
         <Link
           className={buttonClass({ size: 'sm' })}
           to={pathTo('payment', { params: { paymentId } })}

@@ -2,7 +2,12 @@ import { t } from '@lingui/core/macro'
 import { PublicKey, type Connection } from '@solana/web3.js'
 import { decodeTransaction } from '#chains/solana/decode.ts'
 import { maxFeeAtomic } from '#chains/solana/fee.ts'
-import { decodeLanded } from '#chains/solana/landed.ts'
+import {
+  decodeLanded,
+  isNewerVersion,
+  LANDED_OPTIONS,
+  messageBytes,
+} from '#chains/solana/landed.ts'
 import { SOLANA_FINAL_CONFIRMATIONS, type Network } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
 import type {
@@ -104,10 +109,7 @@ async function read(
   const commitment = status.confirmationStatus ?? 'processed'
   if (commitment === 'processed') return { kind: 'pending', at: serverNow(), signature }
   const transaction = await rpc((connection) =>
-    connection.getTransaction(signature, {
-      commitment: 'confirmed',
-      maxSupportedTransactionVersion: 0,
-    }),
+    connection.getTransaction(signature, LANDED_OPTIONS),
   )
   if (!transaction) return { kind: 'pending', at: serverNow(), signature }
   const facts = decodeLanded(transaction)
@@ -227,11 +229,15 @@ async function hasMessage(
   signature: string,
   message: Uint8Array,
 ): Promise<boolean> {
-  const transaction = await connection.getTransaction(signature, {
-    commitment: 'confirmed',
-    maxSupportedTransactionVersion: 0,
-  })
+  const transaction = await connection
+    .getTransaction(signature, LANDED_OPTIONS)
+    .catch((error: unknown) => {
+      // The payer was asked to sign a message that this page reads: this is another one.
+      if (isNewerVersion(error)) return 'unreadable' as const
+      throw error
+    })
+  if (transaction === 'unreadable') return false
   if (!transaction) throw new Error('The node names a transaction that it does not show.')
-  const found = transaction.transaction.message.serialize()
+  const found = messageBytes(transaction.transaction.message)
   return found.length === message.length && found.every((byte, index) => byte === message[index])
 }
