@@ -146,7 +146,11 @@ test('an account that was switched is noticed right before the request', async (
 test('only an error that is certain to have sent nothing is a refusal', async () => {
   for (const [error, kind] of [
     [{ code: 4001 }, 'refused'],
-    [{ code: -32002 }, 'refused'],
+    [{ code: -32002, message: 'Already processing eth_sendTransaction.' }, 'refused'],
+    // What geth answers to the wallet, perhaps after it took the transaction: bare, and wrapped.
+    [{ code: -32002, message: 'request timed out' }, 'lost'],
+    [{ code: -32603, message: 'x', data: { code: -32002, message: 'request timed out' } }, 'lost'],
+    [{ code: -32002 }, 'lost'],
     [{ code: -32000, message: 'insufficient funds for gas' }, 'refused'],
     [{ code: -32603, message: 'Internal JSON-RPC error.' }, 'lost'],
     [new Error('Failed to fetch'), 'lost'],
