@@ -1,3 +1,4 @@
+import 'fake-indexeddb/auto'
 import { VersionedTransaction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { createPublicClient, http, type Hex, type PrivateKeyAccount } from 'viem'
@@ -6,8 +7,16 @@ import { buildPayment as buildEvm } from '#chains/evm/build.ts'
 import { buildPayment as buildSolana } from '#chains/solana/build.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import type { Network } from '#contract/network.ts'
+import { buildHere } from '#web/pages/explore/pay/build-here.ts'
+import { describeUserError } from '#web/errors/error-messages.ts'
+import { openJournal } from '#web/payment-flow/journal.ts'
+import { standingOf } from '#web/payment-flow/machine.ts'
+import type { PaymentRun } from '#web/payment-flow/run.ts'
+import { TabRuns, type RunDependencies } from '#web/payment-flow/tab-runs.ts'
 import type { CheckedTransaction, WalletPaymentIntent } from '#web/payment-intent/intent.ts'
+import type { PaymentWallet, WalletResponse } from '#web/payment-intent/ports.ts'
 import { evmChain } from '#web/wallet/evm/chain.ts'
+import { evmReader } from '#web/wallet/evm/start-evm.ts'
 import { solanaChain } from '#web/wallet/solana/chain.ts'
 import { connectRpc } from '#web/wallet/solana/connections.ts'
 import { solanaReader } from '#web/wallet/solana/start-solana.ts'
@@ -252,6 +261,152 @@ test('on EVM a payment without a hash is looked for among all that its sender se
   expect(kept).toMatchObject({ kind: 'superseded', finalized: true })
   expect(kept).not.toHaveProperty('guessed')
 })
+
+type Approval = (answer: 'send' | 'lose' | 'reject') => Promise<string | null>
+
+/** A wallet that sends with the next nonce of its account, once each request is answered. Its page may have lost the answer by then. */
+function walletOf(evm: EvmFixture, account: PrivateKeyAccount) {
+  const approvals: Approval[] = []
+  const wallet: PaymentWallet = {
+    signer: async () => account.address,
+    pay: ({ recipient, amountAtomic }) => {
+      const response = Promise.withResolvers<WalletResponse>()
+      approvals.push(async (answer) => {
+        if (answer !== 'send') {
+          const userError = describeUserError('rejected', 'Test Wallet')
+          response.resolve(answer === 'lose' ? { kind: 'lost' } : { kind: 'refused', userError })
+          return null
+        }
+        const nonce = await evm.client.getTransactionCount({ address: account.address })
+        const signature = await send(evm, account, { nonce, to: recipient, value: amountAtomic })
+        response.resolve({ kind: 'sent', signature })
+        return signature
+      })
+      return response.promise
+    },
+  }
+  return { wallet, approvals }
+}
+
+let browsers = 0
+
+/** A page of the checkout and one of the explorer in one browser, with a wallet and a real chain. */
+async function openPages(evm: EvmFixture, rpcUrl = evm.rpcUrl) {
+  const account = await evm.wallet(10n ** 18n)
+  const { wallet, approvals } = walletOf(evm, account)
+  const [asset] = evm.network.assets
+  if (!asset) throw new Error('The network has no currency.')
+  const dependencies: RunDependencies = {
+    service: buildHere(evm.network, null),
+    wallet,
+    chain: chainOf({ ...evm.network, rpcUrls: [rpcUrl] }),
+    reader: evmReader([evm.network]),
+  }
+  const name = `browser-${browsers++}`
+  const [payments, visits] = [openJournal(name), openJournal(`${name}-visits`)]
+  const pages = {
+    checkout: new TabRuns(payments, [visits]),
+    explorer: new TabRuns(visits, [payments]),
+  }
+  const open = async (page: keyof typeof pages): Promise<PaymentRun> => {
+    const order = orderFor(evm.network, account.address, RECIPIENT)
+    const run = pages[page].begin(order, dependencies)
+    await run.build()
+    await expect
+      .poll(() => run.state())
+      .toMatchObject({ step: 'review', review: { simulation: { state: 'passed' } } })
+    return run
+  }
+  const ask = async (run: PaymentRun): Promise<Approval> => {
+    const before = approvals.length
+    void run.sign(['OPEN_TWIN'])
+    await expect.poll(() => approvals.length).toBe(before + 1)
+    return approvals[before] ?? (async () => null)
+  }
+  return { open, ask }
+}
+
+async function expectSoon(run: PaymentRun, state: object): Promise<void> {
+  await expect.poll(() => run.state(), { timeout: 20_000 }).toMatchObject(state)
+}
+
+test.each([
+  ['explorer', 'explorer'],
+  ['checkout', 'explorer'],
+  ['explorer', 'checkout'],
+] as const)(
+  'on EVM one transfer ends one payment: the lost one of the %s does not take that of the %s',
+  async (lost, other) => {
+    await using evm = await startEvm({ slotsInEpoch: 2 })
+    const { open, ask } = await openPages(evm)
+    const first = await open(lost)
+    const approveFirst = await ask(first)
+    await approveFirst('lose')
+    const second = await open(other)
+    const approveSecond = await ask(second)
+    const bySecond = await approveSecond('send')
+    await evm.mine(8)
+    await expectSoon(second, { step: 'finalized', landed: { signature: bySecond } })
+    // Its page has seen that the nonce of the first one is taken, by another payment.
+    await expectSoon(first, { step: 'unknown', absentSince: expect.any(Number) })
+
+    const byFirst = await approveFirst('send')
+    await evm.mine(8)
+    await expectSoon(first, { step: 'finalized', landed: { signature: byFirst } })
+    first.close()
+    second.close()
+  },
+  60_000,
+)
+
+test('on EVM a lost payment takes no transfer while another one like it is open in the wallet', async () => {
+  await using evm = await startEvm({ slotsInEpoch: 2 })
+  await using gate = await startGate(evm.rpcUrl)
+  const { open, ask } = await openPages(evm, gate.url)
+  const [first, second] = [await open('explorer'), await open('explorer')]
+  const approveFirst = await ask(first)
+  await approveFirst('lose')
+  await expectSoon(first, { step: 'unknown' })
+  const approveSecond = await ask(second)
+  // The wallet sends, and says nothing: for all that the pages know it may be for either.
+  const byFirst = await approveFirst('send')
+  await evm.mine(8)
+  let seen = 0
+  gate.lie = (asked, answer) => {
+    if (asked.includes(byFirst ?? '')) seen++
+    return answer
+  }
+  await expect.poll(() => seen, { timeout: 20_000 }).toBeGreaterThan(1)
+  expect(first.state()).toMatchObject({ step: 'unknown', sent: { signature: null } })
+  await approveSecond('reject')
+  await expectSoon(first, { step: 'finalized', landed: { signature: byFirst } })
+  expect(second.state()).toMatchObject({ step: 'rejected' })
+  first.close()
+  second.close()
+}, 60_000)
+
+test('on EVM of two lost payments alike, one transfer ends one', async () => {
+  await using evm = await startEvm({ slotsInEpoch: 2 })
+  const { open, ask } = await openPages(evm)
+  const runs = [await open('explorer'), await open('checkout')]
+  const approvals: Approval[] = []
+  for (const run of runs) {
+    const approve = await ask(run)
+    await approve('lose')
+    await expectSoon(run, { step: 'unknown' })
+    approvals.push(approve)
+  }
+  const final = () => runs.filter((run) => run.state().step === 'finalized')
+  const signatures: (string | null)[] = []
+  for (const approve of approvals) {
+    signatures.push(await approve('send'))
+    await evm.mine(8)
+    await expect.poll(() => final().length, { timeout: 20_000 }).toBe(signatures.length)
+  }
+  const taken = new Set(runs.map((run) => standingOf(run.state())?.signature))
+  expect(taken).toEqual(new Set(signatures))
+  for (const run of runs) run.close()
+}, 60_000)
 
 test('on EVM a wallet that sent another amount did not pay', async () => {
   await using evm = await startEvm({ slotsInEpoch: 2 })

@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { findLookAlike } from '../local-data/address-book/look-alike.ts'
-import type { JournalEntry } from './journal.ts'
+import { isTwin, type JournalEntry } from './journal.ts'
 import { isPaid, mayHaveLeft, type PaymentInput } from './machine.ts'
 import type { CheckedTransaction, WalletPaymentIntent, Review } from '../payment-intent/intent.ts'
 import type { Ports } from './dependencies.ts'
@@ -88,14 +88,9 @@ function history(
         open === 1 &&
         mayHaveLeft(state) &&
         state.step !== 'confirmed' &&
-        isSameAmount(state.order, order),
+        isTwin(state.order, order),
     ),
     lookAlike: findLookAlike(order.recipient, addresses)?.address ?? null,
     firstTime: !toThem.some(({ state }) => isPaid(state)),
   }
-}
-
-/** So much of the same asset: five dollars' worth of a token are not five ether. */
-function isSameAmount(one: WalletPaymentIntent, other: WalletPaymentIntent): boolean {
-  return one.amountAtomic === other.amountAtomic && one.asset.address === other.asset.address
 }

@@ -15,7 +15,6 @@ import type {
   CheckedTransaction,
   WalletPaymentIntent,
   Reading,
-  Sent,
 } from '../../payment-intent/intent.ts'
 import type { PaymentChain } from '../../payment-intent/ports.ts'
 import { firstDifference, toPaymentIntent } from '../state/intent.ts'
@@ -80,6 +79,8 @@ async function readHead(
   ])
   return { height: Number(height), finalizedHeight: Number(finalized.number) }
 }
+
+type Sent = Parameters<PaymentChain['read']>[2]
 
 async function read(look: Look, sent: Sent): Promise<Reading> {
   const { client } = look
@@ -155,7 +156,11 @@ async function findMine(
       value: transaction.value,
       data: transaction.input,
     }
-    if (call && readingOf(order).isMine(intent, call)) return { mine: found }
+    if (call && readingOf(order).isMine(intent, call)) {
+      const owner = (await sent.ownerOf?.({ signature: found.hash, nonce: found.nonce })) ?? 'free'
+      if (owner === 'free') return { mine: found }
+      if (owner === 'open') return { certainty: 'nothing' }
+    }
     until = found.blockHeight
     // With a hash or a nonce in hand only what has that nonce concerns this payment.
     if (isOne)
