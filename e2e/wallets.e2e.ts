@@ -5,7 +5,7 @@ import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
 import { randomUuid } from './random.ts'
-import { text, textLike } from './text.ts'
+import { oneOf, text, textLike } from './text.ts'
 
 /** What wallets do at moments nobody asked them to. Their answers to a payment are in `refusals.e2e.ts` and beside the wallet code. */
 
@@ -125,6 +125,38 @@ test('one wallet is asked for one signature at a time, across tabs', async ({
 
   answered.resolve()
   await expectPaid(page)
+  expect(await countSent(chains, ethereum.address)).toBe(1)
+})
+
+test('the same payment in two tabs: the second one is warned of the first before its wallet is asked', async ({
+  net,
+  chains,
+  buyer,
+}) => {
+  const { context, page, ethereum } = await buyer({ ether: '1' })
+  await openCheckout(page, onEthereum(net, '0.0113'))
+  await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+  const second = await context.newPage()
+  await openCheckout(second, onEthereum(net, '0.0113'))
+  await review(second, 'MetaMask')
+  const answered = Promise.withResolvers<void>()
+  ethereum.onApproval = () => answered.promise
+  const asked = () => ethereum.requests.filter((method) => method === 'eth_sendTransaction').length
+  await signButton(page, 'MetaMask').click()
+  await expect.poll(asked).toBe(1)
+  await signButton(second, 'MetaMask').click()
+  await expect(second.getByText(text('Answer it, then try again.'))).toBeVisible()
+
+  answered.resolve()
+  await expectPaid(page)
+  await signButton(second, 'MetaMask').click()
+  const warning = second.getByRole('note').filter({ hasText: text('I understand the risk') })
+  const why = oneOf(['A payment like this is pending.', 'A payment like this was just confirmed.'])
+  await expect(warning.getByText(why)).toBeVisible()
+  await expect(signButton(second, 'MetaMask')).toBeDisabled()
+  await expect(second.getByText(text('Tick each warning.')).last()).toBeVisible()
+  expect(asked()).toBe(1)
   expect(await countSent(chains, ethereum.address)).toBe(1)
 })
 

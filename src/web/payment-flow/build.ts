@@ -1,10 +1,10 @@
 import { t } from '@lingui/core/macro'
 import { findLookAlike } from '../local-data/address-book/look-alike.ts'
-import { isTwin, type JournalEntry } from './journal.ts'
-import { isPaid, mayHaveLeft, type PaymentInput } from './machine.ts'
+import { isTwin, mayBeInWallet, type JournalEntry } from './journal.ts'
+import { isPaid, isTerminal, mayHaveLeft, type PaymentInput, type PaymentState } from './machine.ts'
 import type { CheckedTransaction, WalletPaymentIntent, Review } from '../payment-intent/intent.ts'
 import type { Ports } from './dependencies.ts'
-import { reviewPayment, withSimulation, type ReviewFacts } from './review.ts'
+import { reviewPayment, withSimulation, withTwin, type ReviewFacts, type Twin } from './review.ts'
 
 /** Asks the service for a transaction and reads it from its bytes. The answer is the event for the machine; it never throws. */
 export async function buildForReview(
@@ -63,34 +63,50 @@ export async function simulatePayment(
     : review
 }
 
+/** The review with a warning of a payment like this that was begun, or paid, since the review was built. */
+export async function readTwin(
+  { journal }: Pick<Ports, 'journal'>,
+  { order, review }: { order: WalletPaymentIntent; review: Review },
+): Promise<Review> {
+  return withTwin(review, twinOf(await journal.list(), order))
+}
+
 /** What this browser remembers about the recipient. */
 function history(
   entries: readonly JournalEntry[],
   order: WalletPaymentIntent,
   known: readonly string[],
-): Pick<ReviewFacts, 'openTwin' | 'firstTime' | 'lookAlike'> {
+): Pick<ReviewFacts, 'twin' | 'firstTime' | 'lookAlike'> {
   // Nobody else is paid by it.
-  if (order.operation) return { openTwin: false, firstTime: false, lookAlike: null }
+  if (order.operation) return { twin: null, firstTime: false, lookAlike: null }
   const paid = entries
     .filter(({ state }) => isPaid(state) && !state.order.operation)
-    .map(({ state }) => state.order.recipient)
-  const addresses = [...known, ...paid].map((address) => ({ address }))
-  const toThem = entries.filter(
-    ({ id, state }) =>
-      id !== order.id &&
-      !state.order.operation &&
-      state.order.recipient === order.recipient &&
-      state.order.network === order.network,
-  )
+    .map(({ state }) => state.order)
+  const addresses = [...known, ...paid.map(({ recipient }) => recipient)]
   return {
-    openTwin: toThem.some(
-      ({ open, state }) =>
-        open === 1 &&
-        mayHaveLeft(state) &&
-        state.step !== 'confirmed' &&
-        isTwin(state.order, order),
+    twin: twinOf(entries, order),
+    lookAlike:
+      findLookAlike(
+        order.recipient,
+        addresses.map((address) => ({ address })),
+      )?.address ?? null,
+    firstTime: !paid.some(
+      ({ id, recipient, network }) =>
+        id !== order.id && recipient === order.recipient && network === order.network,
     ),
-    lookAlike: findLookAlike(order.recipient, addresses)?.address ?? null,
-    firstTime: !toThem.some(({ state }) => isPaid(state)),
   }
+}
+
+function twinOf(entries: readonly JournalEntry[], order: WalletPaymentIntent): Twin {
+  if (order.operation) return null
+  const twins = entries.filter(
+    ({ id, state }) => id !== order.id && !state.order.operation && isTwin(state.order, order),
+  )
+  if (twins.some(({ state }) => !isTerminal(state) && !isPaid(state) && mayStillPay(state)))
+    return 'open'
+  return twins.some(({ paidAt = 0 }) => paidAt >= order.createdAt) ? 'paid' : null
+}
+
+function mayStillPay(state: PaymentState): boolean {
+  return mayHaveLeft(state) || state.step === 'signed' || mayBeInWallet(state)
 }

@@ -5,7 +5,7 @@ import type {
   UnnamedTransaction,
   WalletPaymentIntent,
 } from '../payment-intent/intent.ts'
-import { canCancel, isTerminal, type PaymentState } from './machine.ts'
+import { canCancel, isPaid, isTerminal, type PaymentState } from './machine.ts'
 
 /** One payment as this browser remembers it. `revision` grows with every write: two tabs cannot both move it on. */
 export type JournalEntry = {
@@ -17,6 +17,8 @@ export type JournalEntry = {
   state: PaymentState
   /** Earlier attempts, newest last: what was built and signed before each rebuild. */
   earlier: readonly PaymentState[]
+  /** Unix milliseconds: when this browser first saw it paid. */
+  paidAt?: number
   /** Whether the service was told of the signature of this attempt. */
   reported: boolean
 }
@@ -127,6 +129,7 @@ export function journalEntry(
   state: PaymentState,
   now: number,
 ): JournalEntry {
+  const paidAt = previous?.paidAt ?? (isPaid(state) ? now : undefined)
   const rebuilt = previous !== undefined && state.attempt > previous.state.attempt
   return {
     id: state.order.id,
@@ -135,6 +138,7 @@ export function journalEntry(
     open: isTerminal(state) || state.step === 'draft' ? 0 : 1,
     state: isTerminal(state) || state.step === 'draft' ? forgetful(state) : state,
     earlier: rebuilt ? [...previous.earlier, previous.state] : (previous?.earlier ?? []),
+    ...(paidAt !== undefined && { paidAt }),
     reported: rebuilt ? false : (previous?.reported ?? false),
   }
 }

@@ -2,13 +2,16 @@ import { t } from '@lingui/core/macro'
 import type { Match, Step } from '#chains/match.ts'
 import type { Finding, Review, Simulation } from '../payment-intent/intent.ts'
 
+/** `open`: its outcome is. `paid`: since this order was made, as in another tab. */
+export type Twin = 'open' | 'paid' | null
+
 /** What the browser knows about a payment beside the transaction itself. */
 export type ReviewFacts = {
   match: Match
   steps: readonly Step[]
   simulation: Simulation
-  /** An earlier payment of the same amount to the same recipient whose outcome is open. */
-  openTwin: boolean
+  /** Another payment of the same amount to the same recipient. */
+  twin: Twin
   firstTime: boolean
   /** An address that the payer knows, with the same ends as the recipient, which is another one. */
   lookAlike: string | null
@@ -39,13 +42,7 @@ export function reviewPayment(facts: ReviewFacts): Review {
       text: t`The RPC endpoint did not confirm the network.`,
     })
   }
-  if (facts.openTwin) {
-    findings.push({
-      code: 'OPEN_TWIN',
-      severity: 'warn',
-      text: t`A payment like this is pending.`,
-    })
-  }
+  findings.push(...twinFindings(facts.twin))
   if (facts.lookAlike !== null) {
     const known = facts.lookAlike
     findings.push({
@@ -70,6 +67,14 @@ export function reviewPayment(facts: ReviewFacts): Review {
   })
 }
 
+/** The same review, which warns of a payment that another tab has begun since; the very review where it warns already or there is none. */
+export function withTwin(review: Review, twin: Twin): Review {
+  const [found] = twinFindings(twin)
+  return !found || review.findings.some(({ code }) => code === found.code)
+    ? review
+    : withVerdict({ ...review, findings: [found, ...review.findings] })
+}
+
 /** The same review with the simulation's outcome in it. */
 export function withSimulation(review: Review, simulation: Simulation): Review {
   const others = review.findings.filter((finding) => !finding.code.startsWith('SIMULATION_'))
@@ -88,6 +93,15 @@ export function verdictOf(review: Review): Review['verdict'] {
 
 function withVerdict(review: Review): Review {
   return { ...review, verdict: verdictOf(review) }
+}
+
+function twinFindings(twin: Twin): Finding[] {
+  if (twin === null) return []
+  const text =
+    twin === 'open'
+      ? t`A payment like this is pending.`
+      : t`A payment like this was just confirmed.`
+  return [{ code: 'OPEN_TWIN', severity: 'warn', text }]
 }
 
 function simulationFindings(simulation: Simulation): Finding[] {

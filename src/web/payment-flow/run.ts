@@ -10,7 +10,7 @@ import {
   type WalletPaymentIntent,
 } from '../payment-intent/intent.ts'
 import type { PaymentChain, Clock } from '../payment-intent/ports.ts'
-import { buildForReview, simulatePayment } from './build.ts'
+import { buildForReview, readTwin, simulatePayment } from './build.ts'
 import type { Ports } from './dependencies.ts'
 import { JournalConflictError, journalEntry, readOwner, type JournalEntry } from './journal.ts'
 import { paymentLock, TAKING_LOCK, walletLock } from './lock.ts'
@@ -262,6 +262,9 @@ export class PaymentRun {
         userError: describeUserError('not_connected', current.order.walletName),
       })
     if (signer !== current.order.sender) return this.#dispatch({ type: 'signer_changed' })
+    // Under the wallet's lock: another tab may have paid the same since this review was built.
+    const review = await readTwin(this.#ports, current)
+    if (review !== current.review) return this.#dispatch({ type: 'warned', review })
     // Read before the request: what a wallet declares later says nothing about this one.
     const keepsNonce = (await wallet.keepsNonce?.(current.order)) ?? false
     const { digest } = current.built
