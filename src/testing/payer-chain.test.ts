@@ -1,7 +1,7 @@
 import 'fake-indexeddb/auto'
 import { VersionedTransaction } from '@solana/web3.js'
 import bs58 from 'bs58'
-import { createPublicClient, http, type Hex, type PrivateKeyAccount } from 'viem'
+import { createPublicClient, http, zeroAddress, type Hex, type PrivateKeyAccount } from 'viem'
 import { expect, test } from 'vitest'
 import { buildPayment as buildEvm } from '#chains/evm/build.ts'
 import { buildPayment as buildSolana } from '#chains/solana/build.ts'
@@ -25,6 +25,7 @@ import { startEvm, startGate, startSolana, type EvmFixture } from './local-chain
 /** What the browser's own view of a chain says, on real nodes. */
 
 const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const CONTRACT = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 
 function orderFor(network: Network, sender: string, recipient: string): WalletPaymentIntent {
   const [asset] = network.assets
@@ -83,13 +84,13 @@ async function openEvm(evm: EvmFixture) {
 async function send(
   evm: EvmFixture,
   account: PrivateKeyAccount,
-  transaction: { nonce: number; to: string; value: bigint; maxFeePerGas?: bigint },
+  transaction: { nonce: number; to: string; value: bigint; maxFeePerGas?: bigint; gas?: bigint },
 ): Promise<Hex> {
-  const { nonce, to, value, maxFeePerGas = 10_000_000_000n } = transaction
+  const { nonce, to, value, maxFeePerGas = 10_000_000_000n, gas = 21_000n } = transaction
   const signed = await account.signTransaction({
     type: 'eip1559',
     chainId: 31_337,
-    gas: 21_000n,
+    gas,
     maxFeePerGas,
     maxPriorityFeePerGas: maxFeePerGas / 10n,
     nonce,
@@ -260,6 +261,117 @@ test('on EVM a payment without a hash is looked for among all that its sender se
   const kept = await chain.read(order, built, { ...lost, nonce })
   expect(kept).toMatchObject({ kind: 'superseded', finalized: true })
   expect(kept).not.toHaveProperty('guessed')
+})
+
+/** Code that makes a contract, and raises the nonce of its account by that. */
+const CREATES: Hex = '0x600060006000f05000'
+
+/** How the nonce of an account is used by no transaction of that nonce from it. Each uses one such nonce, and returns the next. */
+const SILENT_USES: Readonly<
+  Record<string, (evm: EvmFixture, account: PrivateKeyAccount, nonce: number) => Promise<number>>
+> = {
+  'an authorization that the account sends itself': async (evm, account, nonce) => {
+    const authorization = await authorize(account, nonce + 1)
+    await delegate(evm, account, { nonce, authorization })
+    return nonce + 2
+  },
+  'an authorization that another account sends': async (evm, account, nonce) => {
+    const authorization = await authorize(account, nonce)
+    await delegate(evm, await evm.wallet(10n ** 18n), { nonce: 0, authorization })
+    return nonce + 1
+  },
+  'an authorization that ends a delegation': async (evm, account, nonce) => {
+    const relay = await evm.wallet(10n ** 18n)
+    await delegate(evm, relay, { nonce: 0, authorization: await authorize(account, nonce) })
+    const end = await authorize(account, nonce + 1, zeroAddress)
+    await delegate(evm, relay, { nonce: 1, authorization: end })
+    return nonce + 2
+  },
+  'a contract that its code makes': async (evm, account, nonce) => {
+    await evm.setCode(CONTRACT, CREATES)
+    const relay = await evm.wallet(10n ** 18n)
+    const authorization = await authorize(account, nonce, CONTRACT)
+    await delegate(evm, relay, { nonce: 0, authorization })
+    await evm.mine(3)
+    await send(evm, relay, { nonce: 1, to: account.address, value: 0n, gas: 100_000n })
+    return nonce + 2
+  },
+}
+
+function authorize(account: PrivateKeyAccount, nonce: number, code: Hex = CONTRACT) {
+  return account.signAuthorization({ chainId: 31_337, nonce, address: code })
+}
+
+type Delegation = {
+  nonce: number
+  authorization: Awaited<ReturnType<PrivateKeyAccount['signAuthorization']>>
+}
+
+async function delegate(
+  evm: EvmFixture,
+  sender: PrivateKeyAccount,
+  { nonce, authorization }: Delegation,
+): Promise<void> {
+  const serializedTransaction = await sender.signTransaction({
+    type: 'eip7702',
+    chainId: 31_337,
+    gas: 200_000n,
+    maxFeePerGas: 10_000_000_000n,
+    maxPriorityFeePerGas: 1_000_000_000n,
+    nonce,
+    to: sender.address,
+    authorizationList: [authorization],
+  })
+  await evm.client.sendRawTransaction({ serializedTransaction })
+}
+
+test.each(Object.keys(SILENT_USES))(
+  'on EVM a payment without a hash is found behind a nonce that was used by %s',
+  async (way) => {
+    await using evm = await startEvm({ slotsInEpoch: 2 })
+    const { account, order, built, chain } = await openEvm(evm)
+    const nonce = await SILENT_USES[way]?.(evm, account, built.nonce ?? 0)
+    if (nonce === undefined) throw new Error(`There is no ${way}.`)
+    await evm.mine(3)
+    expect(await evm.client.getTransactionCount({ address: account.address })).toBe(nonce)
+    const lost = { bytes: null, signature: null }
+    expect(await chain.read(order, built, lost)).toMatchObject({ kind: 'superseded' })
+    const signature = await send(evm, account, {
+      nonce,
+      to: RECIPIENT,
+      value: order.amountAtomic,
+      gas: 100_000n,
+    })
+    await evm.mine(8)
+    expect(await chain.read(order, built, lost)).toMatchObject({
+      kind: 'landed',
+      outcome: 'paid',
+      commitment: 'finalized',
+      landed: { signature },
+    })
+  },
+)
+
+test('on EVM a node that says of every block how often its newest block says the account sent proves nothing', async () => {
+  await using evm = await startEvm({ slotsInEpoch: 2 })
+  await using gate = await startGate(evm.rpcUrl)
+  const { account, order, built } = await openEvm(evm)
+  const nonce = built.nonce ?? 0
+  await evm.setCode(account.address, `0xef0100${CONTRACT.slice(2)}`)
+  await evm.mine(4)
+  const builtHeight = Number(await evm.client.getBlockNumber())
+  await send(evm, account, { nonce, to: RECIPIENT, value: order.amountAtomic, gas: 100_000n })
+  await evm.mine(8)
+  gate.lie = (asked, answer) =>
+    asked.includes('"eth_getTransactionCount"')
+      ? answer.replace(/"result":\s*"0x[0-9a-f]+"/, `"result":"0x${(nonce + 1).toString(16)}"`)
+      : answer
+  const chain = chainOf({ ...evm.network, rpcUrls: [gate.url] })
+  // Built before the payment: the search ends at the first block that it may look at.
+  const sent = { bytes: null, signature: null, nonce }
+  expect(await chain.read(order, { ...built, builtHeight }, sent)).toMatchObject({
+    kind: 'unavailable',
+  })
 })
 
 type Approval = (answer: 'send' | 'lose' | 'reject') => Promise<string | null>
