@@ -128,6 +128,29 @@ test('one wallet is asked for one signature at a time, across tabs', async ({
   expect(await countSent(chains, ethereum.address)).toBe(1)
 })
 
+test('an account that is chosen among several pays, though the wallet names another one first', async ({
+  net,
+  chains,
+  buyer,
+}) => {
+  const { page, ethereum } = await buyer({ ether: '1' })
+  ethereum.showsAll = true
+  await openCheckout(page, onEthereum(net, '0.0114'))
+  await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
+  const dialog = page.getByRole('dialog')
+  const metaMask = { wallet: 'MetaMask', network: 'Ethereum' }
+  await dialog
+    .getByRole('button', { name: text('Connect {wallet} on {network}', metaMask) })
+    .click()
+  await expect(dialog.getByText(text('Which account?'))).toBeVisible()
+  await dialog.getByRole('button', { name: ethereum.address }).click()
+  await expect(dialog).toBeHidden()
+  await review(page, 'MetaMask')
+  await signButton(page, 'MetaMask').click()
+  await expectPaid(page)
+  expect(await countSent(chains, ethereum.address)).toBe(1)
+})
+
 test('the same payment in two tabs: the second one is warned of the first before its wallet is asked', async ({
   net,
   chains,
