@@ -173,6 +173,19 @@ test('an account that was chosen pays and signs, though it is not the wallet’s
   await expect(wallet.sign(pick)).rejects.toMatchObject({ signal: 'unauthorized' })
 })
 
+test.each([
+  ['00', '1b'],
+  ['01', '1c'],
+  ['1b', '1b'],
+  ['1C', '1c'],
+])(
+  'a signature that ends in %s is passed on with %s, as token contracts want it',
+  async (v, to) => {
+    const wallet = walletWith({ eth_signTypedData_v4: () => `0x${'A1'.repeat(64)}${v}` })
+    expect(await wallet.sign()).toBe(`0x${'a1'.repeat(64)}${to}`)
+  },
+)
+
 test('only an error that is certain to have sent nothing is a refusal', async () => {
   for (const [error, kind] of [
     [{ code: 4001 }, 'refused'],

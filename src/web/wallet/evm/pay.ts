@@ -135,6 +135,13 @@ function refused(signal: WalletSignal, order: WalletPaymentIntent): WalletRespon
 const SIGN_WITHIN_MS = 5 * 60_000
 const SIGNATURE = /^0x[0-9a-f]{130}$/i
 
+/** Some hardware wallets end a signature in 0 or 1. Token contracts take 27 and 28 alone. */
+function asTokensReadIt(signature: string): Hex {
+  const last = signature.slice(-2)
+  const v = last === '00' ? '1b' : last === '01' ? '1c' : last
+  return `0x${signature.slice(2, -2)}${v}`
+}
+
 /**
  * Asks the wallet for an account's signature over typed data. Wallets refuse a domain of another
  * chain than their current one.
@@ -170,7 +177,7 @@ export async function signTypedData(
       SIGN_WITHIN_MS,
     )
     if (typeof signature === 'string' && SIGNATURE.test(signature))
-      return signature.toLowerCase() as `0x${string}`
+      return asTokensReadIt(signature.toLowerCase())
   } catch (error) {
     throw walletProblem(error, walletName)
   }
