@@ -7,10 +7,9 @@ import {
   type PublicClient,
   type Address,
 } from 'viem'
-import { recoverAuthorizationAddress } from 'viem/utils'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { maxFeeAtomic } from '#chains/evm/fee.ts'
-import { decodeLanded, feeOf } from '#chains/evm/landed.ts'
+import { decodeLanded, feeOf, isUsedByAuthorization } from '#chains/evm/landed.ts'
 import { nativeAsset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
 import type {
@@ -283,7 +282,7 @@ async function findByNonce(
 
 /**
  * Whether a block used an account's nonce without a transaction of that nonce: by an authorization
- * of EIP-7702, whoever sent it, or by a contract that the account's own code made. A node that has
+ * of EIP-7702, sent by any account, or by a contract that the account's own code made. A node that has
  * lost its history shows neither.
  */
 async function isUsedWithout(
@@ -291,14 +290,7 @@ async function isUsedWithout(
   { address, nonce, height }: { address: Address; nonce: number; height: number },
   { transactions }: Block<bigint, true>,
 ): Promise<boolean> {
-  const authorizations = transactions
-    .flatMap(({ authorizationList }) => authorizationList ?? [])
-    .filter((authorization) => authorization.nonce === nonce)
-  for (const authorization of authorizations) {
-    // One that no key has signed is skipped by the chain too.
-    const authority = await recoverAuthorizationAddress({ authorization }).catch(() => undefined)
-    if (authority?.toLowerCase() === address.toLowerCase()) return true
-  }
+  if (await isUsedByAuthorization(transactions, { address, nonce })) return true
   const [code, before] = await Promise.all([
     client.getCode({ address, blockNumber: BigInt(height) }),
     client.getTransactionCount({ address, blockNumber: BigInt(Math.max(0, height - 1)) }),
