@@ -4,7 +4,7 @@ import { isTwin, mayBeInWallet, type JournalEntry } from './journal.ts'
 import { isPaid, isTerminal, mayHaveLeft, type PaymentInput, type PaymentState } from './machine.ts'
 import type { CheckedTransaction, WalletPaymentIntent, Review } from '../payment-intent/intent.ts'
 import type { Ports } from './dependencies.ts'
-import { reviewPayment, withSimulation, withTwin, type ReviewFacts, type Twin } from './review.ts'
+import { reviewPayment, withSimulation, withTwin, type ReviewFacts } from './review.ts'
 
 /** Asks the service for a transaction and reads it from its bytes. The answer is the event for the machine; it never throws. */
 export async function buildForReview(
@@ -68,7 +68,7 @@ export async function readTwin(
   { journal }: Pick<Ports, 'journal'>,
   { order, review }: { order: WalletPaymentIntent; review: Review },
 ): Promise<Review> {
-  return withTwin(review, twinOf(await journal.list(), order))
+  return withTwin(review, hasTwin(await journal.list(), order))
 }
 
 /** What this browser remembers about the recipient. */
@@ -78,13 +78,13 @@ function history(
   known: readonly string[],
 ): Pick<ReviewFacts, 'twin' | 'firstTime' | 'lookAlike'> {
   // Nobody else is paid by it.
-  if (order.operation) return { twin: null, firstTime: false, lookAlike: null }
+  if (order.operation) return { twin: false, firstTime: false, lookAlike: null }
   const paid = entries
     .filter(({ state }) => isPaid(state) && !state.order.operation)
     .map(({ state }) => state.order)
   const addresses = [...known, ...paid.map(({ recipient }) => recipient)]
   return {
-    twin: twinOf(entries, order),
+    twin: hasTwin(entries, order),
     lookAlike:
       findLookAlike(
         order.recipient,
@@ -97,14 +97,15 @@ function history(
   }
 }
 
-function twinOf(entries: readonly JournalEntry[], order: WalletPaymentIntent): Twin {
-  if (order.operation) return null
-  const twins = entries.filter(
-    ({ id, state }) => id !== order.id && !state.order.operation && isTwin(state.order, order),
+function hasTwin(entries: readonly JournalEntry[], order: WalletPaymentIntent): boolean {
+  if (order.operation) return false
+  return entries.some(
+    ({ id, state, paidAt = 0 }) =>
+      id !== order.id &&
+      !state.order.operation &&
+      isTwin(state.order, order) &&
+      (paidAt >= order.createdAt || (!isTerminal(state) && !isPaid(state) && mayStillPay(state))),
   )
-  if (twins.some(({ state }) => !isTerminal(state) && !isPaid(state) && mayStillPay(state)))
-    return 'open'
-  return twins.some(({ paidAt = 0 }) => paidAt >= order.createdAt) ? 'paid' : null
 }
 
 function mayStillPay(state: PaymentState): boolean {

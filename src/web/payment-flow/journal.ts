@@ -47,8 +47,8 @@ const MAX_SETTLED = 100
 /** Where settlements are kept: apart from payments, because of the proofs in them. */
 export const SETTLEMENTS = 'paydesk-settlements'
 
-/** Where the payments of visits are kept: apart, because no service knows them. */
-export const VISIT_PAYMENTS = 'paydesk-visit-payments'
+/** Where payments of the explorer are kept: apart, because no service knows them. */
+export const PURCHASE_PAYMENTS = 'paydesk-visit-payments'
 
 /** The journal in this browser's IndexedDB. */
 export function openJournal(name = 'paydesk-payments'): Journal {

@@ -5,7 +5,7 @@ const clean: ReviewFacts = {
   match: { ok: true, rows: [], digest: 'd' },
   steps: [],
   simulation: { state: 'passed', changes: [] },
-  twin: null,
+  twin: false,
   firstTime: false,
   lookAlike: null,
   chainKnown: true,
@@ -19,8 +19,7 @@ test('a clean payment has no findings', () => {
 
 test.each([
   [{ lookAlike: '0x7099' }, 'LOOK_ALIKE', 'warn'],
-  [{ twin: 'open' }, 'OPEN_TWIN', 'warn'],
-  [{ twin: 'paid' }, 'OPEN_TWIN', 'warn'],
+  [{ twin: true }, 'OPEN_TWIN', 'warn'],
   [{ chainKnown: null }, 'CHAIN_UNREAD', 'warn'],
   [{ chainKnown: false }, 'OTHER_CHAIN', 'blocked'],
   [{ match: { ok: false, rows: [], digest: 'd' } }, 'MISMATCH', 'blocked'],

@@ -2,16 +2,13 @@ import { t } from '@lingui/core/macro'
 import type { Match, Step } from '#chains/match.ts'
 import type { Finding, Review, Simulation } from '../payment-intent/intent.ts'
 
-/** `open`: its outcome is. `paid`: since this order was made, as in another tab. */
-export type Twin = 'open' | 'paid' | null
-
 /** What the browser knows about a payment beside the transaction itself. */
 export type ReviewFacts = {
   match: Match
   steps: readonly Step[]
   simulation: Simulation
-  /** Another payment of the same amount to the same recipient. */
-  twin: Twin
+  /** Another payment of the same amount to the same recipient, open or paid since this order was made. */
+  twin: boolean
   firstTime: boolean
   /** An address that the payer knows, with the same ends as the recipient, which is another one. */
   lookAlike: string | null
@@ -68,7 +65,7 @@ export function reviewPayment(facts: ReviewFacts): Review {
 }
 
 /** The same review, which warns of a payment that another tab has begun since; the very review where it warns already or there is none. */
-export function withTwin(review: Review, twin: Twin): Review {
+export function withTwin(review: Review, twin: boolean): Review {
   const [found] = twinFindings(twin)
   return !found || review.findings.some(({ code }) => code === found.code)
     ? review
@@ -95,13 +92,10 @@ function withVerdict(review: Review): Review {
   return { ...review, verdict: verdictOf(review) }
 }
 
-function twinFindings(twin: Twin): Finding[] {
-  if (twin === null) return []
-  const text =
-    twin === 'open'
-      ? t`A payment like this is pending.`
-      : t`A payment like this was just confirmed.`
-  return [{ code: 'OPEN_TWIN', severity: 'warn', text }]
+function twinFindings(twin: boolean): Finding[] {
+  return twin
+    ? [{ code: 'OPEN_TWIN', severity: 'warn', text: t`A payment like this already exists.` }]
+    : []
 }
 
 function simulationFindings(simulation: Simulation): Finding[] {
