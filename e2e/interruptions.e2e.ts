@@ -1,5 +1,6 @@
 import { PublicKey } from '@solana/web3.js'
 import { parseEther } from 'viem'
+import { ProviderError } from '#devnet/demo-wallet/owner.ts'
 import { countSent, signaturesOf, until } from './chain.ts'
 import {
   connect,
@@ -67,6 +68,25 @@ test('the network is cut right after MetaMask sent; after a reload there is exac
   await page.reload()
   await expectPaid(page)
   expect(ethereum.sent).toHaveLength(1)
+  expect(await countSent(chains, ethereum.address)).toBe(1)
+})
+
+test('a wallet whose node took the payment and answered that its time ran out: it is followed, and not asked for again', async ({
+  net,
+  chains,
+  buyer,
+}) => {
+  const { page, ethereum } = await buyer({ ether: '1' })
+  const timeout = { code: -32002, message: 'request timed out' }
+  ethereum.afterBroadcast = async () => {
+    throw new ProviderError(-32603, 'Internal JSON-RPC error.', timeout)
+  }
+  await openCheckout(page, onEthereum(net, '0.0101'))
+  await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+  await signButton(page, 'MetaMask').click()
+  await expectPaid(page)
+  expect(ethereum.requests.filter((method) => method === 'eth_sendTransaction')).toHaveLength(1)
   expect(await countSent(chains, ethereum.address)).toBe(1)
 })
 

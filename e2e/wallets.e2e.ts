@@ -128,6 +128,60 @@ test('one wallet is asked for one signature at a time, across tabs', async ({
   expect(await countSent(chains, ethereum.address)).toBe(1)
 })
 
+test('an account that is chosen among several pays, though the wallet names another one first', async ({
+  net,
+  chains,
+  buyer,
+}) => {
+  const { page, ethereum } = await buyer({ ether: '1' })
+  ethereum.showsAll = true
+  await openCheckout(page, onEthereum(net, '0.0114'))
+  await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
+  const dialog = page.getByRole('dialog')
+  const metaMask = { wallet: 'MetaMask', network: 'Ethereum' }
+  await dialog
+    .getByRole('button', { name: text('Connect {wallet} on {network}', metaMask) })
+    .click()
+  await expect(dialog.getByText(text('Which account?'))).toBeVisible()
+  await dialog.getByRole('button', { name: ethereum.address }).click()
+  await expect(dialog).toBeHidden()
+  await review(page, 'MetaMask')
+  await signButton(page, 'MetaMask').click()
+  await expectPaid(page)
+  expect(await countSent(chains, ethereum.address)).toBe(1)
+})
+
+test('the same payment in two tabs: the second one is warned of the first before its wallet is asked', async ({
+  net,
+  chains,
+  buyer,
+}) => {
+  const { context, page, ethereum } = await buyer({ ether: '1' })
+  await openCheckout(page, onEthereum(net, '0.0113'))
+  await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+  const second = await context.newPage()
+  await openCheckout(second, onEthereum(net, '0.0113'))
+  await review(second, 'MetaMask')
+  const answered = Promise.withResolvers<void>()
+  ethereum.onApproval = () => answered.promise
+  const asked = () => ethereum.requests.filter((method) => method === 'eth_sendTransaction').length
+  await signButton(page, 'MetaMask').click()
+  await expect.poll(asked).toBe(1)
+  await signButton(second, 'MetaMask').click()
+  await expect(second.getByText(text('Answer it, then try again.'))).toBeVisible()
+
+  answered.resolve()
+  await expectPaid(page)
+  await signButton(second, 'MetaMask').click()
+  const warning = second.getByRole('note').filter({ hasText: text('I understand the risk') })
+  await expect(warning).toContainText(text('A payment like this already exists.'))
+  await expect(signButton(second, 'MetaMask')).toBeDisabled()
+  await expect(second.getByText(text('Tick each warning.')).last()).toBeVisible()
+  expect(asked()).toBe(1)
+  expect(await countSent(chains, ethereum.address)).toBe(1)
+})
+
 function wallets(page: Page) {
   return page.getByRole('banner').getByRole('button', { name: textLike('Wallets: {connected}') })
 }

@@ -34,6 +34,8 @@ export class EthereumWallet extends StoryWallet<PrivateKeyAccount> implements Ev
   mutate: ((call: EvmCall) => EvmCall) | undefined
   /** Runs after the wallet broadcast and before the page learns of it. */
   afterBroadcast: ((hash: Hex) => Promise<void>) | undefined
+  /** Whether it shows all its accounts, the last one first, and signs with the one it is asked for. */
+  showsAll = false
   foreignChainId: number | undefined
   readonly sent: Hex[] = []
   /** Approved transactions that the node did not take. */
@@ -141,6 +143,8 @@ export class EthereumWallet extends StoryWallet<PrivateKeyAccount> implements Ev
 
   /** The error code of an unknown chain comes wrapped, as in the mobile MetaMask. */
   protected async answer(method: string, params: unknown): Promise<unknown> {
+    if (this.showsAll && method === 'eth_accounts' && (await this.account()))
+      return this.addresses.toReversed()
     return handleEvmRequest(this, method, params).catch((error: unknown) => {
       if (
         method === 'eth_sendTransaction' &&

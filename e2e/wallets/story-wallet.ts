@@ -53,6 +53,10 @@ export abstract class StoryWallet<Account extends { address: string }> {
     return account
   }
 
+  protected get addresses(): Account['address'][] {
+    return this.#accounts.map(({ address }) => address)
+  }
+
   protected select(index: number): void {
     this.#selected = index
   }

@@ -1,3 +1,4 @@
+import 'fake-indexeddb/auto'
 import {
   PublicKey,
   SystemProgram,
@@ -5,16 +6,24 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import bs58 from 'bs58'
-import { createPublicClient, http, type Hex, type PrivateKeyAccount } from 'viem'
+import { createPublicClient, http, zeroAddress, type Hex, type PrivateKeyAccount } from 'viem'
 import { expect, test } from 'vitest'
 import { buildPayment as buildEvm } from '#chains/evm/build.ts'
 import { buildPayment as buildSolana } from '#chains/solana/build.ts'
 import { MEMO_PROGRAM } from '#chains/solana/programs.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import type { Network } from '#contract/network.ts'
+import { buildHere } from '#web/pages/explore/pay/build-here.ts'
+import { describeUserError } from '#web/errors/error-messages.ts'
+import { openJournal } from '#web/payment-flow/journal.ts'
+import { standingOf } from '#web/payment-flow/machine.ts'
+import type { PaymentRun } from '#web/payment-flow/run.ts'
+import { TabRuns, type RunDependencies } from '#web/payment-flow/tab-runs.ts'
 import type { CheckedTransaction, WalletPaymentIntent } from '#web/payment-intent/intent.ts'
+import type { PaymentWallet, WalletResponse } from '#web/payment-intent/ports.ts'
 import { readSolanaLanded } from '#web/rpc/read-landed.ts'
 import { evmChain } from '#web/wallet/evm/chain.ts'
+import { evmReader } from '#web/wallet/evm/start-evm.ts'
 import { solanaChain } from '#web/wallet/solana/chain.ts'
 import { connectRpc } from '#web/wallet/solana/connections.ts'
 import { solanaReader } from '#web/wallet/solana/start-solana.ts'
@@ -24,6 +33,7 @@ import { hidesNewer, startEvm, startGate, startSolana, type EvmFixture } from '.
 /** What the browser's own view of a chain says, on real nodes. */
 
 const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const CONTRACT = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 
 function orderFor(network: Network, sender: string, recipient: string): WalletPaymentIntent {
   const [asset] = network.assets
@@ -82,13 +92,13 @@ async function openEvm(evm: EvmFixture) {
 async function send(
   evm: EvmFixture,
   account: PrivateKeyAccount,
-  transaction: { nonce: number; to: string; value: bigint; maxFeePerGas?: bigint },
+  transaction: { nonce: number; to: string; value: bigint; maxFeePerGas?: bigint; gas?: bigint },
 ): Promise<Hex> {
-  const { nonce, to, value, maxFeePerGas = 10_000_000_000n } = transaction
+  const { nonce, to, value, maxFeePerGas = 10_000_000_000n, gas = 21_000n } = transaction
   const signed = await account.signTransaction({
     type: 'eip1559',
     chainId: 31_337,
-    gas: 21_000n,
+    gas,
     maxFeePerGas,
     maxPriorityFeePerGas: maxFeePerGas / 10n,
     nonce,
@@ -260,6 +270,263 @@ test('on EVM a payment without a hash is looked for among all that its sender se
   expect(kept).toMatchObject({ kind: 'superseded', finalized: true })
   expect(kept).not.toHaveProperty('guessed')
 })
+
+/** Code that makes a contract, and raises the nonce of its account by that. */
+const CREATES: Hex = '0x600060006000f05000'
+
+/** How the nonce of an account is used by no transaction of that nonce from it. Each uses one such nonce, and returns the next. */
+const SILENT_USES: Readonly<
+  Record<string, (evm: EvmFixture, account: PrivateKeyAccount, nonce: number) => Promise<number>>
+> = {
+  'an authorization that the account sends itself': async (evm, account, nonce) => {
+    const authorization = await authorize(account, nonce + 1)
+    await delegate(evm, account, { nonce, authorization })
+    return nonce + 2
+  },
+  'an authorization that another account sends': async (evm, account, nonce) => {
+    const authorization = await authorize(account, nonce)
+    await delegate(evm, await evm.wallet(10n ** 18n), { nonce: 0, authorization })
+    return nonce + 1
+  },
+  'an authorization that ends a delegation': async (evm, account, nonce) => {
+    const relay = await evm.wallet(10n ** 18n)
+    await delegate(evm, relay, { nonce: 0, authorization: await authorize(account, nonce) })
+    const end = await authorize(account, nonce + 1, zeroAddress)
+    await delegate(evm, relay, { nonce: 1, authorization: end })
+    return nonce + 2
+  },
+  'a contract that its code makes': async (evm, account, nonce) => {
+    await evm.setCode(CONTRACT, CREATES)
+    const relay = await evm.wallet(10n ** 18n)
+    const authorization = await authorize(account, nonce, CONTRACT)
+    await delegate(evm, relay, { nonce: 0, authorization })
+    await evm.mine(3)
+    await send(evm, relay, { nonce: 1, to: account.address, value: 0n, gas: 100_000n })
+    return nonce + 2
+  },
+}
+
+function authorize(account: PrivateKeyAccount, nonce: number, code: Hex = CONTRACT) {
+  return account.signAuthorization({ chainId: 31_337, nonce, address: code })
+}
+
+type Delegation = {
+  nonce: number
+  authorization: Awaited<ReturnType<PrivateKeyAccount['signAuthorization']>>
+}
+
+async function delegate(
+  evm: EvmFixture,
+  sender: PrivateKeyAccount,
+  { nonce, authorization }: Delegation,
+): Promise<void> {
+  const serializedTransaction = await sender.signTransaction({
+    type: 'eip7702',
+    chainId: 31_337,
+    gas: 200_000n,
+    maxFeePerGas: 10_000_000_000n,
+    maxPriorityFeePerGas: 1_000_000_000n,
+    nonce,
+    to: sender.address,
+    authorizationList: [authorization],
+  })
+  await evm.client.sendRawTransaction({ serializedTransaction })
+}
+
+test.each(Object.keys(SILENT_USES))(
+  'on EVM a payment without a hash is found behind a nonce that was used by %s',
+  async (way) => {
+    await using evm = await startEvm({ slotsInEpoch: 2 })
+    const { account, order, built, chain } = await openEvm(evm)
+    const nonce = await SILENT_USES[way]?.(evm, account, built.nonce ?? 0)
+    if (nonce === undefined) throw new Error(`There is no ${way}.`)
+    await evm.mine(3)
+    expect(await evm.client.getTransactionCount({ address: account.address })).toBe(nonce)
+    const lost = { bytes: null, signature: null }
+    expect(await chain.read(order, built, lost)).toMatchObject({ kind: 'superseded' })
+    const signature = await send(evm, account, {
+      nonce,
+      to: RECIPIENT,
+      value: order.amountAtomic,
+      gas: 100_000n,
+    })
+    await evm.mine(8)
+    expect(await chain.read(order, built, lost)).toMatchObject({
+      kind: 'landed',
+      outcome: 'paid',
+      commitment: 'finalized',
+      landed: { signature },
+    })
+  },
+)
+
+test('on EVM a node that says of every block how often its newest block says the account sent proves nothing', async () => {
+  await using evm = await startEvm({ slotsInEpoch: 2 })
+  await using gate = await startGate(evm.rpcUrl)
+  const { account, order, built } = await openEvm(evm)
+  const nonce = built.nonce ?? 0
+  await evm.setCode(account.address, `0xef0100${CONTRACT.slice(2)}`)
+  await evm.mine(4)
+  const builtHeight = Number(await evm.client.getBlockNumber())
+  await send(evm, account, { nonce, to: RECIPIENT, value: order.amountAtomic, gas: 100_000n })
+  await evm.mine(8)
+  gate.lie = (asked, answer) =>
+    asked.includes('"eth_getTransactionCount"')
+      ? answer.replace(/"result":\s*"0x[0-9a-f]+"/, `"result":"0x${(nonce + 1).toString(16)}"`)
+      : answer
+  const chain = chainOf({ ...evm.network, rpcUrls: [gate.url] })
+  // Built before the payment: the search ends at the first block that it may look at.
+  const sent = { bytes: null, signature: null, nonce }
+  expect(await chain.read(order, { ...built, builtHeight }, sent)).toMatchObject({
+    kind: 'unavailable',
+  })
+})
+
+type Approval = (answer: 'send' | 'lose' | 'reject') => Promise<string | null>
+
+/** A wallet that sends with the next nonce of its account, once each request is answered. Its page may have lost the answer by then. */
+function walletOf(evm: EvmFixture, account: PrivateKeyAccount) {
+  const approvals: Approval[] = []
+  const wallet: PaymentWallet = {
+    signer: async () => account.address,
+    pay: ({ recipient, amountAtomic }) => {
+      const response = Promise.withResolvers<WalletResponse>()
+      approvals.push(async (answer) => {
+        if (answer !== 'send') {
+          const userError = describeUserError('rejected', 'Test Wallet')
+          response.resolve(answer === 'lose' ? { kind: 'lost' } : { kind: 'refused', userError })
+          return null
+        }
+        const nonce = await evm.client.getTransactionCount({ address: account.address })
+        const signature = await send(evm, account, { nonce, to: recipient, value: amountAtomic })
+        response.resolve({ kind: 'sent', signature })
+        return signature
+      })
+      return response.promise
+    },
+  }
+  return { wallet, approvals }
+}
+
+let browsers = 0
+
+/** A page of the checkout and one of the explorer in one browser, with a wallet and a real chain. */
+async function openPages(evm: EvmFixture, rpcUrl = evm.rpcUrl) {
+  const account = await evm.wallet(10n ** 18n)
+  const { wallet, approvals } = walletOf(evm, account)
+  const [asset] = evm.network.assets
+  if (!asset) throw new Error('The network has no currency.')
+  const dependencies: RunDependencies = {
+    service: buildHere(evm.network, null),
+    wallet,
+    chain: chainOf({ ...evm.network, rpcUrls: [rpcUrl] }),
+    reader: evmReader([evm.network]),
+  }
+  const name = `browser-${browsers++}`
+  const [payments, visits] = [openJournal(name), openJournal(`${name}-visits`)]
+  const pages = {
+    checkout: new TabRuns(payments, [visits]),
+    explorer: new TabRuns(visits, [payments]),
+  }
+  const open = async (page: keyof typeof pages): Promise<PaymentRun> => {
+    const order = orderFor(evm.network, account.address, RECIPIENT)
+    const run = pages[page].begin(order, dependencies)
+    await run.build()
+    await expect
+      .poll(() => run.state())
+      .toMatchObject({ step: 'review', review: { simulation: { state: 'passed' } } })
+    return run
+  }
+  const ask = async (run: PaymentRun): Promise<Approval> => {
+    const before = approvals.length
+    void run.sign(['OPEN_TWIN'])
+    await expect.poll(() => approvals.length).toBe(before + 1)
+    return approvals[before] ?? (async () => null)
+  }
+  return { open, ask }
+}
+
+async function expectSoon(run: PaymentRun, state: object): Promise<void> {
+  await expect.poll(() => run.state(), { timeout: 20_000 }).toMatchObject(state)
+}
+
+test.each([
+  ['explorer', 'explorer'],
+  ['checkout', 'explorer'],
+  ['explorer', 'checkout'],
+] as const)(
+  'on EVM one transfer ends one payment: the lost one of the %s does not take that of the %s',
+  async (lost, other) => {
+    await using evm = await startEvm({ slotsInEpoch: 2 })
+    const { open, ask } = await openPages(evm)
+    const first = await open(lost)
+    const approveFirst = await ask(first)
+    await approveFirst('lose')
+    const second = await open(other)
+    const approveSecond = await ask(second)
+    const bySecond = await approveSecond('send')
+    await evm.mine(8)
+    await expectSoon(second, { step: 'finalized', landed: { signature: bySecond } })
+    // Its page has seen that the nonce of the first one is taken, by another payment.
+    await expectSoon(first, { step: 'unknown', absentSince: expect.any(Number) })
+
+    const byFirst = await approveFirst('send')
+    await evm.mine(8)
+    await expectSoon(first, { step: 'finalized', landed: { signature: byFirst } })
+    first.close()
+    second.close()
+  },
+  60_000,
+)
+
+test('on EVM a lost payment takes no transfer while another one like it is open in the wallet', async () => {
+  await using evm = await startEvm({ slotsInEpoch: 2 })
+  await using gate = await startGate(evm.rpcUrl)
+  const { open, ask } = await openPages(evm, gate.url)
+  const [first, second] = [await open('explorer'), await open('explorer')]
+  const approveFirst = await ask(first)
+  await approveFirst('lose')
+  await expectSoon(first, { step: 'unknown' })
+  const approveSecond = await ask(second)
+  // The wallet sends, and says nothing: for all that the pages know it may be for either.
+  const byFirst = await approveFirst('send')
+  await evm.mine(8)
+  let seen = 0
+  gate.lie = (asked, answer) => {
+    if (asked.includes(byFirst ?? '')) seen++
+    return answer
+  }
+  await expect.poll(() => seen, { timeout: 20_000 }).toBeGreaterThan(1)
+  expect(first.state()).toMatchObject({ step: 'unknown', sent: { signature: null } })
+  await approveSecond('reject')
+  await expectSoon(first, { step: 'finalized', landed: { signature: byFirst } })
+  expect(second.state()).toMatchObject({ step: 'rejected' })
+  first.close()
+  second.close()
+}, 60_000)
+
+test('on EVM of two lost payments alike, one transfer ends one', async () => {
+  await using evm = await startEvm({ slotsInEpoch: 2 })
+  const { open, ask } = await openPages(evm)
+  const runs = [await open('explorer'), await open('checkout')]
+  const approvals: Approval[] = []
+  for (const run of runs) {
+    const approve = await ask(run)
+    await approve('lose')
+    await expectSoon(run, { step: 'unknown' })
+    approvals.push(approve)
+  }
+  const final = () => runs.filter((run) => run.state().step === 'finalized')
+  const signatures: (string | null)[] = []
+  for (const approve of approvals) {
+    signatures.push(await approve('send'))
+    await evm.mine(8)
+    await expect.poll(() => final().length, { timeout: 20_000 }).toBe(signatures.length)
+  }
+  const taken = new Set(runs.map((run) => standingOf(run.state())?.signature))
+  expect(taken).toEqual(new Set(signatures))
+  for (const run of runs) run.close()
+}, 60_000)
 
 test('on EVM a wallet that sent another amount did not pay', async () => {
   await using evm = await startEvm({ slotsInEpoch: 2 })

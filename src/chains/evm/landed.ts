@@ -1,4 +1,5 @@
-import type { Hex } from 'viem'
+import { isAddressEqual, type Address, type Hex, type Transaction } from 'viem'
+import { recoverAuthorizationAddress } from 'viem/utils'
 import { checksumAddress, parseAddress } from '#contract/address.ts'
 import { fact } from '#contract/facts.ts'
 import { NATIVE_ETH, type Asset } from '#contract/network.ts'
@@ -112,4 +113,20 @@ export function feeOf({
 function isAddress(text: string): boolean {
   const parsed = parseAddress(text)
   return parsed.ok && parsed.family === 'evm'
+}
+
+/** Whether an authorization of EIP-7702 in these transactions, by any sender, used this nonce of an account. */
+export async function isUsedByAuthorization(
+  transactions: readonly Pick<Transaction, 'authorizationList'>[],
+  { address, nonce }: { address: Address; nonce: number },
+): Promise<boolean> {
+  const authorizations = transactions
+    .flatMap(({ authorizationList }) => authorizationList ?? [])
+    .filter((authorization) => authorization.nonce === nonce)
+  for (const authorization of authorizations) {
+    // One that no key has signed is skipped by the chain too.
+    const authority = await recoverAuthorizationAddress({ authorization }).catch(() => undefined)
+    if (authority && isAddressEqual(authority, address)) return true
+  }
+  return false
 }

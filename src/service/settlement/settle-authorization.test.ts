@@ -137,43 +137,59 @@ test('the wallet that settles is not stopped while a node does not show what it 
   )
 })
 
-test('the wallet that settles is stopped when another transaction has its nonce, though the payment still waits', async () => {
-  const { context, chain, facilitator, evm } = fixture
-  const compare = () => reconcile(context, chain, facilitator.address)
-  await eventually(compare, (verdict) => verdict === 'equal')
-  using _ = fixture.withoutMining()
-  const all = await fixture.parties({ validSeconds: 86_400 })
-  const header = await payInvoice(all.client, all.requirements)
-  const nonce = await evm.client.getTransactionCount({ address: facilitator.address })
-  await fixture.receive(all, header, { timeout: 1 }).catch(() => undefined)
-  await eventually(
-    () => readSigned(context.db, { network: NETWORK, sender: facilitator.address }, nonce),
-    (signed) => signed.length > 0,
-  )
-  const stolen = await createWalletClient({
-    account: facilitator,
-    transport: http(evm.rpcUrl),
-  }).sendTransaction({
-    chain: null,
-    nonce,
-    to: all.payee.address,
-    value: 1n,
-    gas: 21_000n,
-    maxFeePerGas: 10n ** 12n,
-    maxPriorityFeePerGas: 10n ** 11n,
-  })
-  await evm.mine(12)
-  expect((await evm.client.getTransactionReceipt({ hash: stolen })).status).toBe('success')
-  await eventually(
-    async () => {
-      await evm.mine()
-      return compare()
-    },
-    (verdict) => verdict === 'stopped',
-  )
-  const [ledger] = await resumeWallet(context.db, facilitator.address)
-  expect(ledger).toBeDefined()
-})
+test.each(['another transaction', 'an authorization of EIP-7702'])(
+  'the wallet that settles is stopped when %s has its nonce, though the payment still waits',
+  async (kind) => {
+    const { context, chain, facilitator, evm } = fixture
+    const compare = () => reconcile(context, chain, facilitator.address)
+    await eventually(compare, (verdict) => verdict === 'equal')
+    using _ = fixture.withoutMining()
+    const all = await fixture.parties({ validSeconds: 86_400 })
+    const header = await payInvoice(all.client, all.requirements)
+    const nonce = await evm.client.getTransactionCount({ address: facilitator.address })
+    await fixture.receive(all, header, { timeout: 5 }).catch(() => undefined)
+    await eventually(
+      () => readSigned(context.db, { network: NETWORK, sender: facilitator.address }, nonce),
+      (signed) => signed.length > 0,
+    )
+    const authorizes = kind !== 'another transaction'
+    const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n }
+    const { address } = all.payee
+    const thief = createWalletClient({
+      account: authorizes ? await evm.wallet(10n ** 18n) : facilitator,
+      transport: http(evm.rpcUrl),
+    })
+    const stolen = authorizes
+      ? await thief.sendTransaction({
+          chain: null,
+          to: address,
+          gas: 200_000n,
+          authorizationList: [
+            await facilitator.signAuthorization({ chainId: 31_337, nonce, address }),
+          ],
+          ...fees,
+        })
+      : await thief.sendTransaction({
+          chain: null,
+          nonce,
+          to: address,
+          value: 1n,
+          gas: 21_000n,
+          ...fees,
+        })
+    await evm.mine(12)
+    expect((await evm.client.getTransactionReceipt({ hash: stolen })).status).toBe('success')
+    await eventually(
+      async () => {
+        await evm.mine()
+        return compare()
+      },
+      (verdict) => verdict === 'stopped',
+    )
+    const [ledger] = await resumeWallet(context.db, facilitator.address)
+    expect(ledger).toBeDefined()
+  },
+)
 
 test('a token that says it moved less than it was asked to is no payment', async () => {
   const all = await fixture.parties()

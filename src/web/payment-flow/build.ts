@@ -1,10 +1,10 @@
 import { t } from '@lingui/core/macro'
 import { findLookAlike } from '../local-data/address-book/look-alike.ts'
-import type { JournalEntry } from './journal.ts'
-import { isPaid, mayHaveLeft, type PaymentInput } from './machine.ts'
+import { isTwin, mayBeInWallet, type JournalEntry } from './journal.ts'
+import { isPaid, isTerminal, mayHaveLeft, type PaymentInput, type PaymentState } from './machine.ts'
 import type { CheckedTransaction, WalletPaymentIntent, Review } from '../payment-intent/intent.ts'
 import type { Ports } from './dependencies.ts'
-import { reviewPayment, withSimulation, type ReviewFacts } from './review.ts'
+import { reviewPayment, withSimulation, withTwin, type ReviewFacts } from './review.ts'
 
 /** Asks the service for a transaction and reads it from its bytes. The answer is the event for the machine; it never throws. */
 export async function buildForReview(
@@ -63,39 +63,51 @@ export async function simulatePayment(
     : review
 }
 
+/** The review with a warning of a payment like this that was begun, or paid, since the review was built. */
+export async function readTwin(
+  { journal }: Pick<Ports, 'journal'>,
+  { order, review }: { order: WalletPaymentIntent; review: Review },
+): Promise<Review> {
+  return withTwin(review, hasTwin(await journal.list(), order))
+}
+
 /** What this browser remembers about the recipient. */
 function history(
   entries: readonly JournalEntry[],
   order: WalletPaymentIntent,
   known: readonly string[],
-): Pick<ReviewFacts, 'openTwin' | 'firstTime' | 'lookAlike'> {
+): Pick<ReviewFacts, 'twin' | 'firstTime' | 'lookAlike'> {
   // Nobody else is paid by it.
-  if (order.operation) return { openTwin: false, firstTime: false, lookAlike: null }
+  if (order.operation) return { twin: false, firstTime: false, lookAlike: null }
   const paid = entries
     .filter(({ state }) => isPaid(state) && !state.order.operation)
-    .map(({ state }) => state.order.recipient)
-  const addresses = [...known, ...paid].map((address) => ({ address }))
-  const toThem = entries.filter(
-    ({ id, state }) =>
-      id !== order.id &&
-      !state.order.operation &&
-      state.order.recipient === order.recipient &&
-      state.order.network === order.network,
-  )
+    .map(({ state }) => state.order)
+  const addresses = [...known, ...paid.map(({ recipient }) => recipient)]
   return {
-    openTwin: toThem.some(
-      ({ open, state }) =>
-        open === 1 &&
-        mayHaveLeft(state) &&
-        state.step !== 'confirmed' &&
-        isSameAmount(state.order, order),
+    twin: hasTwin(entries, order),
+    lookAlike:
+      findLookAlike(
+        order.recipient,
+        addresses.map((address) => ({ address })),
+      )?.address ?? null,
+    firstTime: !paid.some(
+      ({ id, recipient, network }) =>
+        id !== order.id && recipient === order.recipient && network === order.network,
     ),
-    lookAlike: findLookAlike(order.recipient, addresses)?.address ?? null,
-    firstTime: !toThem.some(({ state }) => isPaid(state)),
   }
 }
 
-/** So much of the same asset: five dollars' worth of a token are not five ether. */
-function isSameAmount(one: WalletPaymentIntent, other: WalletPaymentIntent): boolean {
-  return one.amountAtomic === other.amountAtomic && one.asset.address === other.asset.address
+function hasTwin(entries: readonly JournalEntry[], order: WalletPaymentIntent): boolean {
+  if (order.operation) return false
+  return entries.some(
+    ({ id, state, paidAt = 0 }) =>
+      id !== order.id &&
+      !state.order.operation &&
+      isTwin(state.order, order) &&
+      (paidAt >= order.createdAt || (!isTerminal(state) && !isPaid(state) && mayStillPay(state))),
+  )
+}
+
+function mayStillPay(state: PaymentState): boolean {
+  return mayHaveLeft(state) || state.step === 'signed' || mayBeInWallet(state)
 }

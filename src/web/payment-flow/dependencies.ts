@@ -15,6 +15,8 @@ export type Ports = {
   chain: PaymentChain
   reader: TransactionReader
   journal: Journal
+  /** Journals of other pages, whose payments have transactions of the same accounts. */
+  otherJournals?: readonly Journal[]
   locks: Locks
   clock: Clock
   /** Addresses that the payer knows, beside those paid from here: what a look-alike would be made after. */

@@ -1,6 +1,7 @@
 import 'fake-indexeddb/auto'
 import { describe, expect, test } from 'vitest'
 import { canRebuild } from './machine.ts'
+import type { PaymentRun } from './run.ts'
 import { open } from './testing/open.ts'
 import { stepOf } from './testing/tab.ts'
 import type { TestDependencies } from './testing/test-dependencies.ts'
@@ -90,6 +91,59 @@ describe('I7: one signature request at a time per wallet, across tabs', () => {
     second.close()
   })
 
+  test.each([
+    ['solana', 'is on its way', 1],
+    ['solana', 'is final', 20],
+    ['evm', 'is on its way', 1],
+    ['evm', 'is final', 20],
+  ] as const)(
+    'a second tab whose review was built before the first one sent: on %s it is warned while that payment %s',
+    async (family, _, blocks) => {
+      const { dependencies, browser } = open(family)
+      const [first, second] = [await browser.reviewed('a'), await browser.reviewed('b')]
+      void first.sign([])
+      await browser.still()
+      await second.sign([])
+      expect(second.state()).toMatchObject({ userError: { code: 'WALLET_BUSY' } })
+      dependencies.approve()
+      await browser.still()
+      dependencies.land()
+      await browser.pass(blocks)
+      await second.sign([])
+      expect(dependencies.walletRequests).toBe(1)
+      expect(second.state()).toMatchObject({
+        step: 'review',
+        review: { verdict: 'warn', findings: expect.arrayContaining([twin]) },
+      })
+      void second.sign(['OPEN_TWIN'])
+      await browser.still()
+      expect(dependencies.walletRequests).toBe(2)
+      // It was paid before this one was asked for: buying the same again is no mistake.
+      dependencies.reject()
+      const later = await browser.reviewed('c')
+      expect(warnsOfTwin(later)).toBe(blocks === 1)
+      for (const run of [first, second, later]) run.close()
+    },
+  )
+
+  test('a payment that was prepared again after another tab paid the same is warned', async () => {
+    const { dependencies, browser } = open('evm')
+    const [first, second] = [await browser.reviewed('a'), await browser.reviewed('b')]
+    void first.sign([])
+    await browser.still()
+    dependencies.approve()
+    await browser.still()
+    dependencies.land()
+    await browser.pass(200)
+    await second.checkDeadline()
+    expect(stepOf(second)).toBe('expired_unsigned')
+    await second.rebuild()
+    await browser.still()
+    expect(warnsOfTwin(second)).toBe(true)
+    first.close()
+    second.close()
+  })
+
   test('a payment that another tab holds cannot be taken up', async () => {
     const { browser } = open('solana')
     const first = await browser.reviewed()
@@ -102,6 +156,19 @@ describe('I7: one signature request at a time per wallet, across tabs', () => {
   })
 })
 
+test('a request that is open in a wallet which sends by itself is a warning on its twin, also when its tab is gone', async () => {
+  const { dependencies, browser } = open('evm')
+  const first = await browser.reviewed('a')
+  void first.sign([])
+  await browser.still()
+  first.close()
+  const second = await browser.reviewed('b')
+  expect(warnsOfTwin(second)).toBe(true)
+  await second.sign([])
+  expect(dependencies.walletRequests).toBe(1)
+  second.close()
+})
+
 test('an earlier payment that is still open is a warning on its twin', async () => {
   const { dependencies, browser } = open('solana')
   const first = await browser.reviewed('a')
@@ -110,12 +177,15 @@ test('an earlier payment that is still open is a warning on its twin', async () 
   dependencies.approve()
   await browser.still()
   const second = await browser.reviewed('b')
-  expect(second.state()).toMatchObject({
-    review: {
-      verdict: 'warn',
-      findings: expect.arrayContaining([expect.objectContaining({ code: 'OPEN_TWIN' })]),
-    },
-  })
+  expect(second.state()).toMatchObject({ review: { verdict: 'warn' } })
+  expect(warnsOfTwin(second)).toBe(true)
   first.close()
   second.close()
 })
+
+const twin = expect.objectContaining({ code: 'OPEN_TWIN', severity: 'warn' })
+
+function warnsOfTwin(run: PaymentRun): boolean {
+  const state = run.state()
+  return 'review' in state && state.review.findings.some(({ code }) => code === 'OPEN_TWIN')
+}

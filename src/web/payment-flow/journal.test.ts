@@ -1,7 +1,8 @@
 import 'fake-indexeddb/auto'
 import { openDB } from 'idb'
 import { expect, test } from 'vitest'
-import { openJournal } from './journal.ts'
+import { openJournal, readOwner } from './journal.ts'
+import { open } from './testing/open.ts'
 
 test('a settlement that was begun under the names of version 1 is read under those of version 2', async () => {
   const order = {
@@ -43,4 +44,34 @@ test('a settlement that was begun under the names of version 1 is read under tho
     earlier: [{ order: { operation: { kind: 'approve' } } }],
   })
   expect(JSON.stringify(entry?.state.order.operation)).not.toContain('carry_out')
+})
+
+test('a transaction that a search found is not free while another payment has its hash, has its nonce, or may be in the wallet', async () => {
+  const { dependencies, browser } = open('evm')
+  dependencies.keepsNonce = false
+  const run = await browser.reviewed('other')
+  const order = dependencies.order('searching')
+  const { now } = dependencies
+  const owner = (signature: string, { nonce = 7, known = false, later = 0 } = {}) =>
+    readOwner(
+      [browser.journal],
+      { order, sent: { bytes: null, signature: null, ...(known && { nonce }) } },
+      { signature, nonce, now: now + later },
+    )
+  expect(await owner('0xsped-up')).toBe('free')
+  void run.sign([])
+  await browser.still()
+  expect(await owner('0xsped-up')).toBe('open')
+  // The tab of the other one may be gone: its answer is not waited for without end.
+  expect(await owner('0xsped-up', { later: 6 * 60_000 })).toBe('free')
+
+  dependencies.approve()
+  await browser.pass(5)
+  expect(run.state()).toMatchObject({ step: 'submitted', sent: { nonce: 7 } })
+  expect(await owner('0xpay-other')).toBe('other')
+  expect(await owner('0xsped-up')).toBe('open')
+  expect(await owner('0xsped-up', { nonce: 8 })).toBe('free')
+  // Two payments were built with one nonce, which the wallet kept.
+  expect(await owner('0xsped-up', { known: true })).toBe('free')
+  run.close()
 })

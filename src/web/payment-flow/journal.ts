@@ -1,5 +1,11 @@
 import { openDB, type DBSchema, type IDBPDatabase } from 'idb'
-import { isTerminal, type PaymentState } from './machine.ts'
+import type {
+  Sent,
+  TransactionOwner,
+  UnnamedTransaction,
+  WalletPaymentIntent,
+} from '../payment-intent/intent.ts'
+import { canCancel, isPaid, isTerminal, type PaymentState } from './machine.ts'
 
 /** One payment as this browser remembers it. `revision` grows with every write: two tabs cannot both move it on. */
 export type JournalEntry = {
@@ -11,6 +17,8 @@ export type JournalEntry = {
   state: PaymentState
   /** Earlier attempts, newest last: what was built and signed before each rebuild. */
   earlier: readonly PaymentState[]
+  /** Unix milliseconds: when this browser first saw it paid. */
+  paidAt?: number
   /** Whether the service was told of the signature of this attempt. */
   reported: boolean
 }
@@ -39,6 +47,9 @@ const MAX_SETTLED = 100
 /** Where settlements are kept: apart from payments, because of the proofs in them. */
 export const SETTLEMENTS = 'paydesk-settlements'
 
+/** Where payments of the explorer are kept: apart, because no service knows them. */
+export const PURCHASE_PAYMENTS = 'paydesk-visit-payments'
+
 /** The journal in this browser's IndexedDB. */
 export function openJournal(name = 'paydesk-payments'): Journal {
   let opened: Promise<IDBPDatabase<Schema>> | undefined
@@ -50,6 +61,54 @@ export function openJournal(name = 'paydesk-payments'): Journal {
     listOpen: async () => newestFirst(await (await open()).getAllFromIndex('payments', 'open', 1)),
     list: async () => newestFirst(await (await open()).getAll('payments')),
   }
+}
+
+/** A wallet that was asked has answered by then, or its answer is lost. */
+const ANSWERED_WITHIN_MS = 6 * 60_000
+
+/**
+ * Whose a transaction is that a search for `order` found. One transfer never ends two payments:
+ * nobody would follow the second transfer.
+ */
+export async function readOwner(
+  journals: readonly Journal[],
+  { order, sent }: { order: WalletPaymentIntent; sent: Sent },
+  { signature, nonce, now }: UnnamedTransaction & { now: number },
+): Promise<TransactionOwner> {
+  const entries = (await Promise.all(journals.map((journal) => journal.list()))).flat()
+  const others = entries.filter(
+    ({ id, state }) => id !== order.id && state.order.sender === order.sender,
+  )
+  const all = others.flatMap(({ state, earlier }) => [state, ...earlier])
+  if (all.some((state) => 'sent' in state && state.sent.signature === signature)) return 'other'
+  const open = others.some(({ state }) =>
+    mayBeInWallet(state)
+      ? now - state.since < ANSWERED_WITHIN_MS && isTwin(state.order, order)
+      : // Whose nonce it certainly is takes it first, as after a speed-up under another hash.
+        sent.nonce === undefined &&
+        'sent' in state &&
+        state.step !== 'failed' &&
+        state.sent.nonce === nonce &&
+        state.order.network === order.network,
+  )
+  return open ? 'open' : 'free'
+}
+
+/** A wallet that sends by itself has the request open, and may send when this browser no longer waits for it. */
+export function mayBeInWallet(
+  state: PaymentState,
+): state is Extract<PaymentState, { step: 'awaiting_wallet' }> {
+  return state.step === 'awaiting_wallet' && !canCancel(state)
+}
+
+/** So much of the same asset to the same recipient: five dollars' worth of a token are not five ether. */
+export function isTwin(one: WalletPaymentIntent, other: WalletPaymentIntent): boolean {
+  return (
+    one.network === other.network &&
+    one.recipient === other.recipient &&
+    one.amountAtomic === other.amountAtomic &&
+    one.asset.address === other.asset.address
+  )
 }
 
 /** What was signed, and proofs of others, go once the payment is settled or nothing came of it. */
@@ -70,6 +129,7 @@ export function journalEntry(
   state: PaymentState,
   now: number,
 ): JournalEntry {
+  const paidAt = previous?.paidAt ?? (isPaid(state) ? now : undefined)
   const rebuilt = previous !== undefined && state.attempt > previous.state.attempt
   return {
     id: state.order.id,
@@ -78,6 +138,7 @@ export function journalEntry(
     open: isTerminal(state) || state.step === 'draft' ? 0 : 1,
     state: isTerminal(state) || state.step === 'draft' ? forgetful(state) : state,
     earlier: rebuilt ? [...previous.earlier, previous.state] : (previous?.earlier ?? []),
+    ...(paidAt !== undefined && { paidAt }),
     reported: rebuilt ? false : (previous?.reported ?? false),
   }
 }

@@ -26,6 +26,9 @@ export function paymentLock(id: string): string {
   return `paydesk-payment:${id}`
 }
 
+/** Held while a payment takes a transaction that its wallet did not name. */
+export const TAKING_LOCK = 'paydesk-taking-transaction'
+
 /** Locks over the browser's own Web Locks and BroadcastChannel. Both need a secure context or localhost. */
 export function browserLocks(manager: Pick<LockManager, 'request'> = navigator.locks): Locks {
   const channel = new BroadcastChannel(CHANNEL)

@@ -82,6 +82,7 @@ export type PaymentInput =
   | { type: 'build_failed'; userError: UserError }
   | { type: 'built'; built: CheckedTransaction; review: Review }
   | { type: 'simulated'; review: Review }
+  | { type: 'warned'; review: Review }
   | { type: 'deadline_passed' }
   | { type: 'signer_changed' }
   | { type: 'sign'; at: number; digest: string; ticked: readonly string[]; keepsNonce: boolean }
@@ -124,6 +125,10 @@ export function reduce(state: PaymentState, event: PaymentInput): PaymentState {
     case 'simulated':
       return state.step === 'review' || state.step === 'rejected'
         ? { ...state, review: event.review }
+        : state
+    case 'warned':
+      return state.step === 'review' || state.step === 'rejected'
+        ? { ...base(state), step: 'review', built: state.built, review: event.review }
         : state
     case 'deadline_passed':
       return expire(state, 'deadline')

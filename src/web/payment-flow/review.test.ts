@@ -5,7 +5,7 @@ const clean: ReviewFacts = {
   match: { ok: true, rows: [], digest: 'd' },
   steps: [],
   simulation: { state: 'passed', changes: [] },
-  openTwin: false,
+  twin: false,
   firstTime: false,
   lookAlike: null,
   chainKnown: true,
@@ -19,7 +19,7 @@ test('a clean payment has no findings', () => {
 
 test.each([
   [{ lookAlike: '0x7099' }, 'LOOK_ALIKE', 'warn'],
-  [{ openTwin: true }, 'OPEN_TWIN', 'warn'],
+  [{ twin: true }, 'OPEN_TWIN', 'warn'],
   [{ chainKnown: null }, 'CHAIN_UNREAD', 'warn'],
   [{ chainKnown: false }, 'OTHER_CHAIN', 'blocked'],
   [{ match: { ok: false, rows: [], digest: 'd' } }, 'MISMATCH', 'blocked'],

@@ -7,8 +7,8 @@ export type ReviewFacts = {
   match: Match
   steps: readonly Step[]
   simulation: Simulation
-  /** An earlier payment of the same amount to the same recipient whose outcome is open. */
-  openTwin: boolean
+  /** Another payment of the same amount to the same recipient, open or paid since this order was made. */
+  twin: boolean
   firstTime: boolean
   /** An address that the payer knows, with the same ends as the recipient, which is another one. */
   lookAlike: string | null
@@ -39,13 +39,7 @@ export function reviewPayment(facts: ReviewFacts): Review {
       text: t`The RPC endpoint did not confirm the network.`,
     })
   }
-  if (facts.openTwin) {
-    findings.push({
-      code: 'OPEN_TWIN',
-      severity: 'warn',
-      text: t`A payment like this is pending.`,
-    })
-  }
+  findings.push(...twinFindings(facts.twin))
   if (facts.lookAlike !== null) {
     const known = facts.lookAlike
     findings.push({
@@ -70,6 +64,14 @@ export function reviewPayment(facts: ReviewFacts): Review {
   })
 }
 
+/** The same review, which warns of a payment that another tab has begun since; the very review where it warns already or there is none. */
+export function withTwin(review: Review, twin: boolean): Review {
+  const [found] = twinFindings(twin)
+  return !found || review.findings.some(({ code }) => code === found.code)
+    ? review
+    : withVerdict({ ...review, findings: [found, ...review.findings] })
+}
+
 /** The same review with the simulation's outcome in it. */
 export function withSimulation(review: Review, simulation: Simulation): Review {
   const others = review.findings.filter((finding) => !finding.code.startsWith('SIMULATION_'))
@@ -88,6 +90,12 @@ export function verdictOf(review: Review): Review['verdict'] {
 
 function withVerdict(review: Review): Review {
   return { ...review, verdict: verdictOf(review) }
+}
+
+function twinFindings(twin: boolean): Finding[] {
+  return twin
+    ? [{ code: 'OPEN_TWIN', severity: 'warn', text: t`A payment like this already exists.` }]
+    : []
 }
 
 function simulationFindings(simulation: Simulation): Finding[] {

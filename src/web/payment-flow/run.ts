@@ -4,14 +4,16 @@ import { describeUserError } from '../errors/error-messages.ts'
 import {
   needsWallet,
   type CheckedTransaction,
+  type Reading,
   type Sent,
+  type UnnamedTransaction,
   type WalletPaymentIntent,
 } from '../payment-intent/intent.ts'
 import type { PaymentChain, Clock } from '../payment-intent/ports.ts'
-import { buildForReview, simulatePayment } from './build.ts'
+import { buildForReview, readTwin, simulatePayment } from './build.ts'
 import type { Ports } from './dependencies.ts'
-import { JournalConflictError, journalEntry, type JournalEntry } from './journal.ts'
-import { paymentLock, walletLock } from './lock.ts'
+import { JournalConflictError, journalEntry, readOwner, type JournalEntry } from './journal.ts'
+import { paymentLock, TAKING_LOCK, walletLock } from './lock.ts'
 import {
   canRepeatRequest,
   canReportCancelled,
@@ -27,7 +29,8 @@ import {
 /** What the follower needs of a run: its present state, and the way to move it on. */
 export type MonitoredPayment = {
   state(): PaymentState
-  dispatch(event: PaymentInput): Promise<void>
+  /** Reads the chain once and moves the payment on by it; never throws. */
+  look(state: OutgoingState): Promise<void>
   /** Tells the service once, beside all else; never throws. */
   report(): void
   signal: AbortSignal
@@ -52,10 +55,8 @@ async function pollPayment(
     const state = monitored.state()
     if (!mayHaveLeft(state) || isTerminal(state)) return
     if (state.sent.bytes && state.step !== 'confirmed') await sendAgain(chain, state)
-    const reading = await chain.read(state.order, state.built, state.sent)
+    await monitored.look(state)
     if (monitored.signal.aborted) return
-    // What the journal cannot keep now is read again: a payment is never given up for that.
-    await monitored.dispatch({ type: 'read', reading }).catch(() => undefined)
     monitored.report()
     if (isTerminal(monitored.state())) return
     await clock.sleep(
@@ -176,8 +177,7 @@ export class PaymentRun {
     await this.#work(async () => {
       const state = this.#state
       if (!canReportCancelled(state)) return
-      const reading = await this.#ports.chain.read(state.order, state.built, state.sent)
-      await this.#dispatch({ type: 'read', reading })
+      const reading = await this.#look(state)
       if (reading.kind === 'superseded' && reading.finalized && reading.guessed)
         await this.#dispatch({ type: 'cancelled_in_wallet' })
     })
@@ -262,6 +262,9 @@ export class PaymentRun {
         userError: describeUserError('not_connected', current.order.walletName),
       })
     if (signer !== current.order.sender) return this.#dispatch({ type: 'signer_changed' })
+    // Under the wallet's lock: another tab may have paid the same since this review was built.
+    const review = await readTwin(this.#ports, current)
+    if (review !== current.review) return this.#dispatch({ type: 'warned', review })
     // Read before the request: what a wallet declares later says nothing about this one.
     const keepsNonce = (await wallet.keepsNonce?.(current.order)) ?? false
     const { digest } = current.built
@@ -296,15 +299,14 @@ export class PaymentRun {
   }
 
   async #repeatRequest(): Promise<boolean> {
-    const { chain, clock, wallet } = this.#ports
+    const { clock, wallet } = this.#ports
     const current = this.#state
     if (!canRepeatRequest(current)) return false
     const { order, built } = current
     // The wallet may be another one by now, with the same account, that chooses nonces itself.
     if ((await wallet.signer(order)) !== order.sender || !(await wallet.keepsNonce?.(order)))
       return false
-    const reading = await chain.read(order, built, current.sent)
-    await this.#dispatch({ type: 'read', reading })
+    const reading = await this.#look(current)
     if (reading.kind !== 'absent' || reading.over || !canRepeatRequest(this.#state)) return false
     const answer = await wallet.pay(order, built)
     if (answer.kind !== 'sent' || this.#stop.signal.aborted) return false
@@ -358,13 +360,37 @@ export class PaymentRun {
     if (this.#following || !mayHaveLeft(this.#state)) return
     const monitored = {
       state: this.state,
-      dispatch: (event: PaymentInput) => this.#dispatch(event),
+      // What the journal cannot keep now is read again: a payment is never given up for that.
+      look: (state: OutgoingState) =>
+        this.#look(state).then(
+          () => undefined,
+          () => undefined,
+        ),
       report: () => this.#report(),
       signal: this.#stop.signal,
     }
     this.#following = pollPayment(monitored, this.#ports.chain, this.#ports.clock).finally(
       () => (this.#following = undefined),
     )
+  }
+
+  /** Reads the chain and moves on by it. A transaction that the wallet did not name is taken by one payment of this browser. */
+  async #look({ order, built, sent }: OutgoingState): Promise<Reading> {
+    const { chain, clock, journal, locks, otherJournals = [] } = this.#ports
+    const ownerOf = (found: UnnamedTransaction) =>
+      readOwner([journal, ...otherJournals], { order, sent }, { ...found, now: clock.now() })
+    const reading = await chain.read(order, built, { ...sent, ownerOf })
+    if (this.#stop.signal.aborted) return reading
+    const take = () => this.#dispatch({ type: 'read', reading })
+    const signature = reading.kind === 'landed' ? reading.landed.signature : sent.signature
+    const nonce = reading.kind === 'landed' ? reading.nonce : undefined
+    if (signature === null || signature === sent.signature || nonce === undefined) await take()
+    // Another payment that looks at this moment may take it first: the next look tells.
+    else
+      await locks.attempt(TAKING_LOCK, async () => {
+        if ((await ownerOf({ signature, nonce })) === 'free') await take()
+      })
+    return reading
   }
 
   /** The chain is polled meanwhile: a service that does not answer delays no payment. */

@@ -36,11 +36,13 @@ function locks(): Locks {
  */
 export class TabRuns {
   readonly #journal: Journal
+  readonly #otherJournals: readonly Journal[]
   readonly #runs = new Map<string, PaymentRun>()
   readonly #opening = new Map<string, Promise<PaymentRun | 'held' | undefined>>()
 
-  constructor(journal: Journal) {
+  constructor(journal: Journal, otherJournals: readonly Journal[] = []) {
     this.#journal = journal
+    this.#otherJournals = otherJournals
   }
 
   /** A new payment, not built yet. */
@@ -82,7 +84,8 @@ export class TabRuns {
   }
 
   #ports(dependencies: RunDependencies): Ports {
-    return { ...dependencies, journal: this.#journal, locks: locks(), clock }
+    const [journal, otherJournals] = [this.#journal, this.#otherJournals]
+    return { ...dependencies, journal, otherJournals, locks: locks(), clock }
   }
 }
 

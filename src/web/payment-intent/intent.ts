@@ -131,6 +131,12 @@ export type CheckedTransaction = {
  */
 export type Sent = { bytes: Uint8Array | null; signature: string | null; nonce?: number }
 
+/** A transaction that a search found by what it pays: its wallet did not name it. */
+export type UnnamedTransaction = { signature: string; nonce: number }
+
+/** Whose that is. `free`: no other payment of this browser has it. `open`: another one may still learn that it is its own. */
+export type TransactionOwner = 'free' | 'other' | 'open'
+
 export type Severity = 'info' | 'warn' | 'critical'
 
 /**

@@ -6,6 +6,8 @@ import type {
   Reading,
   Sent,
   Simulation,
+  TransactionOwner,
+  UnnamedTransaction,
   UserError,
 } from './intent.ts'
 
@@ -67,7 +69,12 @@ export interface PaymentChain {
   simulate(order: WalletPaymentIntent, bytes: Uint8Array): Promise<Simulation>
   /** Sends signed bytes; the same bytes any number of times. Not offered where the wallet sends. */
   broadcast(order: WalletPaymentIntent, bytes: Uint8Array): Promise<void>
-  read(order: WalletPaymentIntent, built: CheckedTransaction, sent: Sent): Promise<Reading>
+  /** `ownerOf`, EVM: asked before a transaction is taken for the payment by what it pays alone. */
+  read(
+    order: WalletPaymentIntent,
+    built: CheckedTransaction,
+    sent: Sent & { ownerOf?: (found: UnnamedTransaction) => Promise<TransactionOwner> },
+  ): Promise<Reading>
 }
 
 /** What belongs to one attempt of an order. */

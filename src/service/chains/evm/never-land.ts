@@ -1,4 +1,5 @@
 import { isAddressEqual, type Block, type Hex, type PublicClient } from 'viem'
+import { isUsedByAuthorization } from '#chains/evm/landed.ts'
 import type { MonitoredTransaction } from '../chain.ts'
 import { inParallel } from '../endpoints.ts'
 import type { EvmEndpoints } from './client.ts'
@@ -11,7 +12,7 @@ const MAX_BLOCKS = 1_000
 const PARALLEL_BLOCKS = 8
 
 /**
- * True when the nonce a payment was built with, or seen with, was used in a finalized block by another transaction, which the node shows: one that has
+ * True when the nonce a payment was built with, or seen with, was used in a finalized block by another transaction or an authorization, which the node shows: one that has
  * forgotten the payment's own says the same as one that never saw it. Asked twice.
  */
 export async function canNeverLand(
@@ -30,7 +31,7 @@ export async function canNeverLand(
     }
     if ((await countAt(client, used.address, used.to)) <= nonce) return false
     const user = await findUser(client, used)
-    return user !== undefined && !isPayment(monitored, user)
+    return user === AUTHORIZATION || (user !== undefined && !isPayment(monitored, user))
   })
 }
 
@@ -55,9 +56,14 @@ function isPayment(
 
 type Use = { address: Hex; nonce: number; from: number; to: number }
 type UsedBy = Block<bigint, true>['transactions'][number]
+/** EIP-7702: it raises its signer's nonce, sent by any account, and pays nothing. */
+const AUTHORIZATION = 'authorization'
 
-/** The transaction that used a nonce; undefined when the node cannot show it. */
-async function findUser(client: PublicClient, use: Use): Promise<UsedBy | undefined> {
+/** What used a nonce; undefined when the node cannot show it. */
+async function findUser(
+  client: PublicClient,
+  use: Use,
+): Promise<UsedBy | typeof AUTHORIZATION | undefined> {
   const height = await findHeight(client, use).catch(() => undefined)
   if (height !== undefined) return readUser(client, use, height)
   const heights = Array.from(
@@ -86,14 +92,16 @@ async function readUser(
   client: PublicClient,
   { address, nonce }: Use,
   height: number,
-): Promise<UsedBy | undefined> {
+): Promise<UsedBy | typeof AUTHORIZATION | undefined> {
   const { transactions } = await client.getBlock({
     blockNumber: BigInt(height),
     includeTransactions: true,
   })
-  return transactions.find(
+  const user = transactions.find(
     (transaction) => transaction.nonce === nonce && isAddressEqual(transaction.from, address),
   )
+  if (user) return user
+  return (await isUsedByAuthorization(transactions, { address, nonce })) ? AUTHORIZATION : undefined
 }
 
 function countAt(client: PublicClient, address: Hex, height: number): Promise<number> {

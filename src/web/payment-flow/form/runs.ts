@@ -3,7 +3,7 @@ import { getAddressBook } from '../../local-data/address-book/store.ts'
 import { configQuery, paymentQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { serverNow } from '../../api/clock.ts'
-import { openJournal, type JournalEntry } from '../journal.ts'
+import { openJournal, PURCHASE_PAYMENTS, type JournalEntry } from '../journal.ts'
 import { isPaid, mayHaveLeft } from '../machine.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import type { PaymentRun } from '../run.ts'
@@ -12,7 +12,7 @@ import { loadWalletAdapter } from '../../wallet/load-adapter.ts'
 import { paymentService } from './payment-service.ts'
 
 const journal = openJournal()
-const runs = new TabRuns(journal)
+const runs = new TabRuns(journal, [openJournal(PURCHASE_PAYMENTS)])
 
 async function behind(order: WalletPaymentIntent): Promise<RunDependencies> {
   const { wallet, chain, reader } = await loadWalletAdapter(familyOf(order.network))

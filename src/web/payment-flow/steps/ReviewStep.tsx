@@ -154,6 +154,10 @@ function SignBar({
   async function sign() {
     setBusy(true)
     await run.sign(ticked).finally(() => setBusy(false))
+    const after = run.state()
+    // Since the review was built the same was paid in another tab.
+    if (after.step === 'review' && after.review !== state.review && after.review.verdict === 'warn')
+      announce(t`Tick each warning.`)
   }
 
   return (

@@ -2,20 +2,20 @@ import { t } from '@lingui/core/macro'
 import {
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
+  type Block,
   type Hash,
   type PublicClient,
   type Address,
 } from 'viem'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { maxFeeAtomic } from '#chains/evm/fee.ts'
-import { decodeLanded, feeOf } from '#chains/evm/landed.ts'
+import { decodeLanded, feeOf, isUsedByAuthorization } from '#chains/evm/landed.ts'
 import { nativeAsset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
 import type {
   CheckedTransaction,
   WalletPaymentIntent,
   Reading,
-  Sent,
 } from '../../payment-intent/intent.ts'
 import type { PaymentChain } from '../../payment-intent/ports.ts'
 import { firstDifference, toPaymentIntent } from '../state/intent.ts'
@@ -81,6 +81,8 @@ async function readHead(
   return { height: Number(height), finalizedHeight: Number(finalized.number) }
 }
 
+type Sent = Parameters<PaymentChain['read']>[2]
+
 async function read(look: Look, sent: Sent): Promise<Reading> {
   const { client } = look
   const head = await readHead(client)
@@ -97,7 +99,7 @@ async function read(look: Look, sent: Sent): Promise<Reading> {
     head.finalizedHeight,
   )
   // A wallet may speed a payment up: another hash, the same meaning. Only a different meaning is a replacement.
-  const other = taken.mine ? await readLanded(look, taken.mine.hash, head) : undefined
+  const other = taken.mine ? await readLanded(look, taken.mine, head) : undefined
   if (other) return other
   const finalized = taken.until !== undefined && taken.until <= head.finalizedHeight
   // A node may hold a transaction for a while after another one has its nonce.
@@ -115,8 +117,8 @@ async function read(look: Look, sent: Sent): Promise<Reading> {
 }
 
 type Taken = {
-  mine?: FoundTransaction
-  other?: FoundTransaction
+  mine?: Hash
+  other?: NonceUse
   /** Block of the newest transaction that was looked at: what `certainty` tells is as final as that. */
   until?: number
   /**
@@ -128,7 +130,7 @@ type Taken = {
 }
 
 /** Where to go on looking for a payment without a hash: all before `next` are final, and other ones. */
-const searches = new WeakMap<CheckedTransaction, { first: FoundTransaction; next: number }>()
+const searches = new WeakMap<CheckedTransaction, { first: NonceUse; next: number }>()
 
 /** Who took the nonce, and whether that or a later transaction of the sender is the payment. */
 async function findMine(
@@ -149,13 +151,18 @@ async function findMine(
   let until = first.blockHeight
   const intent = toPaymentIntent(order, built, nativeAsset(network))
   for (let step = 0; found && step <= NONCES_AT_ONCE; step++) {
-    const transaction = await client.getTransaction({ hash: found.hash })
-    const call = transaction.to && {
+    const { hash, nonce } = found
+    const transaction = hash && (await client.getTransaction({ hash }))
+    const call = transaction?.to && {
       to: transaction.to,
       value: transaction.value,
       data: transaction.input,
     }
-    if (call && readingOf(order).isMine(intent, call)) return { mine: found }
+    if (hash && call && readingOf(order).isMine(intent, call)) {
+      const owner = (await sent.ownerOf?.({ signature: hash, nonce })) ?? 'free'
+      if (owner === 'free') return { mine: hash }
+      if (owner === 'open') return { certainty: 'nothing' }
+    }
     until = found.blockHeight
     // With a hash or a nonce in hand only what has that nonce concerns this payment.
     if (isOne)
@@ -240,18 +247,18 @@ async function absentIs<T>(
   }
 }
 
-/** A transaction of a sender, found on the chain itself. */
-type FoundTransaction = { hash: Hash; blockHeight: number; nonce: number }
+/** What used a nonce of a sender, found on the chain itself; without a hash, it was no transaction of theirs. */
+type NonceUse = { hash: Hash | null; blockHeight: number; nonce: number }
 
 /**
- * The transaction that took a sender's nonce: a binary search over the account's nonce by block, from a block at which it was
+ * What took a sender's nonce: a binary search over the account's nonce by block, from a block at which it was
  * still free. `undefined` when the nonce is free now. Throws when the node does not keep enough history to tell.
  */
 async function findByNonce(
   client: PublicClient,
   { sender, nonce }: { sender: string; nonce: number },
   from: number,
-): Promise<FoundTransaction | undefined> {
+): Promise<NonceUse | undefined> {
   const address = sender as Address
   const latest = Number(await client.getBlockNumber({ cacheTime: 0 }))
   if ((await client.getTransactionCount({ address, blockNumber: BigInt(latest) })) <= nonce)
@@ -268,7 +275,25 @@ async function findByNonce(
     (transaction) =>
       transaction.from.toLowerCase() === sender.toLowerCase() && transaction.nonce === nonce,
   )
-  if (!found)
+  if (!found && !(await isUsedWithout(client, { address, nonce, height: taken }, block)))
     throw new Error(`Block ${taken} should hold transaction ${nonce} of ${sender}, and does not.`)
-  return { hash: found.hash, blockHeight: taken, nonce }
+  return { hash: found?.hash ?? null, blockHeight: taken, nonce }
+}
+
+/**
+ * Whether a block used an account's nonce without a transaction of that nonce: by an authorization
+ * of EIP-7702, sent by any account, or by a contract that the account's own code made. A node that has
+ * lost its history shows neither.
+ */
+async function isUsedWithout(
+  client: PublicClient,
+  { address, nonce, height }: { address: Address; nonce: number; height: number },
+  { transactions }: Block<bigint, true>,
+): Promise<boolean> {
+  if (await isUsedByAuthorization(transactions, { address, nonce })) return true
+  const [code, before] = await Promise.all([
+    client.getCode({ address, blockNumber: BigInt(height) }),
+    client.getTransactionCount({ address, blockNumber: BigInt(Math.max(0, height - 1)) }),
+  ])
+  return code !== undefined && before <= nonce
 }

@@ -3,7 +3,9 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { buildPayment } from '#chains/evm/build.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import type { CheckedTransaction, WalletPaymentIntent } from '../../payment-intent/intent.ts'
-import { declaresExactNonce, payWithProvider } from './pay.ts'
+import { ChosenAccount } from '../state/chosen.ts'
+import type { TypedData } from '../state/wallet-adapter.ts'
+import { declaresExactNonce, payWithProvider, signTypedData } from './pay.ts'
 
 const SENDER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -46,6 +48,14 @@ const built: CheckedTransaction = {
   digest: '',
 }
 
+const data: TypedData = {
+  domain: { name: 'Test', chainId: 31_337 },
+  types: { Proof: [{ name: 'of', type: 'string' }] },
+  primaryType: 'Proof',
+  message: { of: 'payment' },
+}
+const firstOf = ([first]: readonly string[]) => first
+
 /** A wallet whose answers the test controls; by default it is on the right chain and sends. */
 function walletWith(answers: Record<string, (params: unknown) => unknown>) {
   const asked: { method: string; params: unknown }[] = []
@@ -66,7 +76,9 @@ function walletWith(answers: Record<string, (params: unknown) => unknown>) {
     asked,
     methods: () => asked.map(({ method }) => method),
     declares: () => declaresExactNonce(provider, '0x7a69', SENDER),
-    pay: () => payWithProvider(provider, network, { order, built }),
+    pay: (pick = firstOf) => payWithProvider(provider, network, { order, built, pick }),
+    sign: (pick = firstOf) =>
+      signTypedData(provider, network, { address: SENDER, walletName: 'Wallet', data, pick }),
     onChain: (id: string) => (chainId = id),
   }
 }
@@ -143,10 +155,45 @@ test('an account that was switched is noticed right before the request', async (
   expect(wallet.methods()).not.toContain('eth_sendTransaction')
 })
 
+test('an account that was chosen pays and signs, though it is not the wallet’s first', async () => {
+  const accounts = [RECIPIENT, SENDER]
+  const chosen = new ChosenAccount()
+  chosen.choose(SENDER, accounts)
+  const pick = (all: readonly string[]) => chosen.pick(all)
+  const wallet = walletWith({
+    eth_accounts: () => accounts,
+    eth_signTypedData_v4: () => `0x${'11'.repeat(64)}1b`,
+  })
+  expect(await wallet.pay(pick)).toEqual({ kind: 'sent', signature: HASH })
+  expect(wallet.asked.at(-1)?.params).toMatchObject([{ from: SENDER }])
+  expect(await wallet.sign(pick)).toBe(`0x${'11'.repeat(64)}1b`)
+  // The person selects another account in the wallet: that one is meant from now on.
+  accounts.unshift('0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC')
+  expect(await wallet.pay(pick)).toEqual({ kind: 'signer_changed' })
+  await expect(wallet.sign(pick)).rejects.toMatchObject({ signal: 'unauthorized' })
+})
+
+test.each([
+  ['00', '1b'],
+  ['01', '1c'],
+  ['1b', '1b'],
+  ['1C', '1c'],
+])(
+  'a signature that ends in %s is passed on with %s, as token contracts want it',
+  async (v, to) => {
+    const wallet = walletWith({ eth_signTypedData_v4: () => `0x${'A1'.repeat(64)}${v}` })
+    expect(await wallet.sign()).toBe(`0x${'a1'.repeat(64)}${to}`)
+  },
+)
+
 test('only an error that is certain to have sent nothing is a refusal', async () => {
   for (const [error, kind] of [
     [{ code: 4001 }, 'refused'],
-    [{ code: -32002 }, 'refused'],
+    [{ code: -32002, message: 'Already processing eth_sendTransaction.' }, 'refused'],
+    // What geth answers to the wallet, perhaps after it took the transaction: bare, and wrapped.
+    [{ code: -32002, message: 'request timed out' }, 'lost'],
+    [{ code: -32603, message: 'x', data: { code: -32002, message: 'request timed out' } }, 'lost'],
+    [{ code: -32002 }, 'lost'],
     [{ code: -32000, message: 'insufficient funds for gas' }, 'refused'],
     [{ code: -32603, message: 'Internal JSON-RPC error.' }, 'lost'],
     [new Error('Failed to fetch'), 'lost'],

@@ -42,6 +42,9 @@ export async function readAccounts(provider: EIP1193Provider): Promise<string[]>
   return accounts.map((account) => checksumAddress(account))
 }
 
+/** Which of the wallet's accounts is meant: the one that was chosen here, or its first. */
+type PickAccount = (accounts: readonly string[]) => string | undefined
+
 /** Brings the wallet to a network before a transaction for it is built: the time to sign is not spent on adding a network. */
 export async function prepareProvider(
   provider: EIP1193Provider,
@@ -81,15 +84,15 @@ export async function declaresExactNonce(
 export async function payWithProvider(
   provider: EIP1193Provider,
   network: Network,
-  payment: { order: WalletPaymentIntent; built: CheckedTransaction },
+  payment: { order: WalletPaymentIntent; built: CheckedTransaction; pick: PickAccount },
 ): Promise<WalletResponse> {
-  const { order, built } = payment
+  const { order, built, pick } = payment
   const decoded = decodeTransaction(built.bytes)
   if (!decoded.ok || decoded.form !== 'unsigned') return refused('refused_transaction', order)
   try {
     await switchChain(provider, network, order.walletName)
     // Switching may have taken a minute, and people switch accounts while they are at it.
-    if ((await readAccounts(provider))[0] !== order.sender) return { kind: 'signer_changed' }
+    if (pick(await readAccounts(provider)) !== order.sender) return { kind: 'signer_changed' }
   } catch (error) {
     return { kind: 'refused', userError: describeUnsigned(signalOf(error), order.walletName) }
   }
@@ -132,6 +135,13 @@ function refused(signal: WalletSignal, order: WalletPaymentIntent): WalletRespon
 const SIGN_WITHIN_MS = 5 * 60_000
 const SIGNATURE = /^0x[0-9a-f]{130}$/i
 
+/** Some hardware wallets end a signature in 0 or 1. Token contracts take 27 and 28 alone. */
+function asTokensReadIt(signature: string): Hex {
+  const last = signature.slice(-2)
+  const v = last === '00' ? '1b' : last === '01' ? '1c' : last
+  return `0x${signature.slice(2, -2)}${v}`
+}
+
 /**
  * Asks the wallet for an account's signature over typed data. Wallets refuse a domain of another
  * chain than their current one.
@@ -140,10 +150,15 @@ const SIGNATURE = /^0x[0-9a-f]{130}$/i
 export async function signTypedData(
   provider: EIP1193Provider,
   network: Network,
-  { address, walletName, data }: { address: string; walletName: string; data: TypedData },
+  {
+    address,
+    walletName,
+    data,
+    pick,
+  }: { address: string; walletName: string; data: TypedData; pick: PickAccount },
 ): Promise<`0x${string}`> {
   await switchChain(provider, network, walletName)
-  if ((await readAccounts(provider))[0] !== address)
+  if (pick(await readAccounts(provider)) !== address)
     throw new WalletError('unauthorized', walletName)
   const domain = data.domain as TypedDataDomain
   const types = { ...data.types, EIP712Domain: getTypesForEIP712Domain({ domain }) }
@@ -162,7 +177,7 @@ export async function signTypedData(
       SIGN_WITHIN_MS,
     )
     if (typeof signature === 'string' && SIGNATURE.test(signature))
-      return signature.toLowerCase() as `0x${string}`
+      return asTokensReadIt(signature.toLowerCase())
   } catch (error) {
     throw walletProblem(error, walletName)
   }

@@ -134,10 +134,12 @@ class EvmConnection {
     const { connector } = this
     if (!connector) return null
     const provider = await providerOf(connector)
-    const address = this.#chosen.pick(await readAccounts(provider))
+    const address = this.pick(await readAccounts(provider))
     this.#publish()
     return address ? { address, connector, provider } : null
   }
+
+  readonly pick = (accounts: readonly string[]) => this.#chosen.pick(accounts)
 
   /** @throws WalletProblem */
   async connect(walletId: string, elsewhere?: Elsewhere): Promise<string[]> {
@@ -202,6 +204,7 @@ export function startEvm(networks: readonly Network[], relay: RelaySettings | nu
   const remote = relay ? walletConnect(relay) : undefined
   const config = createConfigOf(networks, remote ? [remote.connectorOf] : [])
   const connection = new EvmConnection(config, remote)
+  const { pick } = connection
 
   const clientOf = (network: Network) => {
     const client = getPublicClient(config, { chainId: chainIdOf(network.network) })
@@ -234,7 +237,7 @@ export function startEvm(networks: readonly Network[], relay: RelaySettings | nu
     signTypedData: async (network, { address, walletName }, data) => {
       const signer = await connection.readSigner()
       if (signer?.address !== address) throw new WalletError('unauthorized', walletName)
-      return signTypedData(signer.provider, network, { address, walletName, data })
+      return signTypedData(signer.provider, network, { address, walletName, data, pick })
     },
     wallet: {
       signer: async () => (await connection.readSigner().catch(() => null))?.address ?? null,
@@ -257,7 +260,7 @@ export function startEvm(networks: readonly Network[], relay: RelaySettings | nu
         const network = networks.find((each) => each.network === order.network)
         const { connector } = connection
         if (!network || !connector) return { kind: 'signer_changed' }
-        return payWithProvider(await providerOf(connector), network, { order, built })
+        return payWithProvider(await providerOf(connector), network, { order, built, pick })
       },
     },
     chain: evmChain(networks, clientOf),

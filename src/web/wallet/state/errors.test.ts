@@ -19,6 +19,27 @@ const rows: readonly [string, unknown, WalletSignal, boolean][] = [
     'request_pending',
     true,
   ],
+  [
+    '-32002 under a wrapper of its name',
+    Object.assign(new Error('Resource not available.'), {
+      code: -32002,
+      cause: { code: -32002, message: 'Already processing eth_requestAccounts. Please wait.' },
+    }),
+    'request_pending',
+    true,
+  ],
+  ['-32002 of a node', { code: -32002, message: 'request timed out' }, 'rpc_down', false],
+  [
+    '-32002 of a node, passed on',
+    {
+      code: -32603,
+      message: 'A request is already pending.',
+      data: { code: -32002, message: 'request timed out' },
+    },
+    'rpc_down',
+    false,
+  ],
+  ['-32002 without a reason', { code: -32002 }, 'unclear', false],
   ['4902', { code: 4902, message: 'Unrecognized chain ID' }, 'unknown_chain', true],
   [
     '4902 under -32603',

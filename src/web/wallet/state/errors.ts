@@ -19,13 +19,16 @@ export class WalletError extends Error {
 export function signalOf(error: unknown): WalletSignal {
   if (error instanceof WalletError) return error.signal
   if (error instanceof WalletTimeoutError) return 'timeout'
-  for (const layer of layersOf(error)) {
-    const signal = layer.code === undefined ? undefined : signalsByCode.get(layer.code)
+  const layers = layersOf(error)
+  for (const { code, message } of layers) {
+    if (code === RESOURCE_UNAVAILABLE) return signalOfText(message)
+    const signal = code === undefined ? undefined : signalsByCode.get(code)
     if (signal) return signal
   }
-  const text = layersOf(error)
-    .map((layer) => layer.message)
-    .join(' ')
+  return signalOfText(layers.map(({ message }) => message).join(' '))
+}
+
+function signalOfText(text: string): WalletSignal {
   return signalsByText.find(([pattern]) => pattern.test(text))?.[1] ?? 'unclear'
 }
 
@@ -36,10 +39,12 @@ export function walletProblem(error: unknown, walletName: string): WalletError {
     : new WalletError(signalOf(error), walletName, { cause: error })
 }
 
+/** Wallets say by it that a request is open, nodes that their time ran out, perhaps after they took the transaction: its own text decides. */
+const RESOURCE_UNAVAILABLE = -32002
+
 const signalsByCode: ReadonlyMap<number, WalletSignal> = new Map([
   [4001, 'rejected'],
   [5000, 'rejected'],
-  [-32002, 'request_pending'],
   [4902, 'unknown_chain'],
   [4100, 'unauthorized'],
   [4200, 'unsupported'],

@@ -5,7 +5,7 @@ import { readPaymentOption, type ClientPayment as Terms } from '#x402/client/ord
 import { configQuery } from '../../../api/queries.ts'
 import { queryClient } from '../../../api/query-client.ts'
 import { serverNow } from '../../../api/clock.ts'
-import { openJournal, type JournalEntry } from '../../../payment-flow/journal.ts'
+import { openJournal, PURCHASE_PAYMENTS, type JournalEntry } from '../../../payment-flow/journal.ts'
 import { canCancel, isPaid, isTerminal, type PaymentState } from '../../../payment-flow/machine.ts'
 import type { WalletPaymentIntent } from '../../../payment-intent/intent.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
@@ -20,8 +20,8 @@ import { isClosed, listPurchases, type Purchase } from './purchase.ts'
  * no service knows them.
  */
 
-const journal = openJournal('paydesk-visit-payments')
-const runs = new TabRuns(journal)
+const journal = openJournal(PURCHASE_PAYMENTS)
+const runs = new TabRuns(journal, [openJournal()])
 /** Separates the id of a visit from the id of its allowance payment. */
 const ALLOWANCE = '.allowance.'
 
