@@ -13,7 +13,7 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   malformed: {
     ...bad,
     title: msg`Unreadable payment`,
-    body: msg`Request a new payment.`,
+    body: msg`Request the whole proof again.`,
   },
   unsupported_scheme: {
     ...bad,
@@ -28,12 +28,12 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   network_mismatch: {
     ...bad,
     title: msg`Wrong network`,
-    body: msg`Request a new payment.`,
+    body: msg`Check the network.`,
   },
   asset_mismatch: {
     ...bad,
     title: msg`Wrong currency`,
-    body: msg`Request a new payment.`,
+    body: msg`Check the currency.`,
   },
   amount_mismatch: {
     ...bad,
@@ -43,27 +43,27 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   recipient_mismatch: {
     ...bad,
     title: msg`Wrong payee`,
-    body: msg`Request a new payment.`,
+    body: msg`Check the recipient.`,
   },
   resource_mismatch: {
     ...bad,
     title: msg`Wrong resource`,
-    body: msg`Request a new payment.`,
+    body: msg`It is for another page.`,
   },
   payer_mismatch: {
     ...bad,
     title: msg`Wrong payer`,
-    body: msg`Request a new payment.`,
+    body: msg`Sign with the wallet that paid.`,
   },
   memo_mismatch: {
     ...bad,
     title: msg`Wrong memo`,
-    body: msg`Request a new payment.`,
+    body: msg`It names another request.`,
   },
   spender_mismatch: {
     ...bad,
     title: msg`A third party may move the tokens`,
-    body: msg`Request a new payment.`,
+    body: msg`Contract not allowed.`,
   },
   permit2_allowance_required: {
     ...bad,
@@ -74,22 +74,22 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   invalid_signature: {
     ...bad,
     title: msg`Invalid signature`,
-    body: msg`Request a new payment.`,
+    body: msg`Sign again with the paying wallet.`,
   },
   signature_missing: {
     ...bad,
     title: msg`Not signed`,
-    body: msg`Request a new payment.`,
+    body: msg`Sign again with the paying wallet.`,
   },
   fee_payer_mismatch: {
     ...bad,
     title: msg`Wrong fee payer`,
-    body: msg`Request a new payment.`,
+    body: msg`Another fee payer was agreed.`,
   },
   too_many_signers: {
     ...bad,
     title: msg`Too many signatures`,
-    body: msg`Request a new payment.`,
+    body: msg`Use at most two.`,
   },
   unexpected_instruction: {
     ...bad,
@@ -104,7 +104,7 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   sponsor_at_risk: {
     ...bad,
     title: msg`Fee payer’s account at risk`,
-    body: msg`Request a new payment.`,
+    body: msg`The payment uses it.`,
   },
   simulation_failed: {
     ...bad,
@@ -119,17 +119,17 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   outside_window: {
     ...bad,
     title: msg`Outside the valid time`,
-    body: msg`Request a new payment.`,
+    body: msg`Too early or too old.`,
   },
   already_used: {
     ...bad,
     title: msg`Already used`,
-    body: msg`Request a new payment.`,
+    body: msg`Proofs are valid once. Check your deliveries.`,
   },
   payer_refused: {
     ...bad,
     retry: 'after_change',
-    title: msg`Payer refused for a day`,
+    title: msg`Its payer is refused for a day`,
     body: msg`The payer’s contract made a simulated payment fail. Nothing was paid.`,
   },
   insufficient_funds: {

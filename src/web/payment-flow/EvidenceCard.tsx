@@ -130,7 +130,7 @@ export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
             onClick={() => void report(step.signature)}
             variant="primary"
           >
-            <Trans>Send again</Trans>
+            <Trans>Send signature again</Trans>
           </Button>
         ) : (
           <SignButton

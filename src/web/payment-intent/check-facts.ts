@@ -111,7 +111,7 @@ const checkTexts: Omit<FactTexts<CheckFact>, 'list'> = {
   chain_id: ({ chainId }) => chainId.toString(),
   lamports: ({ amountAtomic }) => t`${{ amount: formatDigits(amountAtomic) }} lamports`,
   at_least: (money) => t`at least ${{ least: formatMoney(money) }}`,
-  at_least_unpromised: (money) => t`at least ${{ least: formatMoney(money) }}`,
+  at_least_unpromised: (money) => t`at least ${{ least: formatMoney(money) }}, unreserved`,
   promised: ({ promisedAtomic, ...money }) =>
     t`${{ available: formatMoney(money) }}, ${{ promised: formatMoney({ ...money, amountAtomic: promisedAtomic }) }} reserved`,
   reserved: () => t`reserved`,

@@ -6,9 +6,9 @@ import { cx } from './button-class.ts'
 import { Icon } from './Icon.tsx'
 
 const nouns = {
-  address: { copy: msg`Copy address`, explorer: msg`View in explorer` },
-  transaction: { copy: msg`Copy transaction`, explorer: msg`View in explorer` },
-  'payment id': { copy: msg`Copy payment id`, explorer: msg`View in explorer` },
+  address: { copy: msg`Copy address`, explorer: msg`View address in explorer` },
+  transaction: { copy: msg`Copy transaction`, explorer: msg`View transaction in explorer` },
+  'payment id': { copy: msg`Copy payment id`, explorer: msg`View payment in explorer` },
 }
 
 export type AddressProps = {

@@ -35,7 +35,7 @@ export function shownStatus({
 export const statusWords: Readonly<Record<ShownStatus, StatusWords>> = {
   created: {
     label: msg({ message: 'Not sent yet', context: 'payment status' }),
-    meaning: msg`Nothing was sent. Waiting for a signature.`,
+    meaning: msg`Waiting for a signature.`,
     tone: 'neutral',
     icon: 'clock',
   },

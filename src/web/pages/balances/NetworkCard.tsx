@@ -227,7 +227,7 @@ function WalletItem({ network, wallet, alert, limits, figure, loading, onAlert }
               className={buttonClass({ size: 'sm', variant: 'quiet' })}
               to={pathTo('checkout', { search: { from: at.wallet, network: at.network } })}
             >
-              <Trans>Pay</Trans>
+              <Trans>Pay from this wallet</Trans>
             </Link>
           )}
           {wallet.managed && (

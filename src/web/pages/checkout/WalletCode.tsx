@@ -148,7 +148,7 @@ function ShownCode({
         ) : unproven ? (
           <Trans>A payment like this arrived. Show it and sign with the same wallet.</Trans>
         ) : (
-          <Trans>Scan it. Check amount and address.</Trans>
+          <Trans>Scan it with your wallet. Check amount and address there.</Trans>
         )}
       </p>
       <div className="flex flex-wrap justify-center gap-2">

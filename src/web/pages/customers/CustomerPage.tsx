@@ -181,7 +181,9 @@ function Figures({ customer }: { customer: Customer | null }) {
                 {total.refunds > 0 && (
                   <Fact name={<Trans>Refunded</Trans>}>{amount(total.refundedAtomic)}</Fact>
                 )}
-                {total.refunds > 0 && <Fact name={<Trans>Net</Trans>}>{amount(netOf(total))}</Fact>}
+                {total.refunds > 0 && (
+                  <Fact name={<Trans>Received, less refunds</Trans>}>{amount(netOf(total))}</Fact>
+                )}
               </Facts>
             </li>
           )

@@ -80,9 +80,9 @@ function Customers() {
           onChange={(event) => change({ sort: event.target.value })}
           value={sort}
         >
-          <option value="last">{t`Last payment`}</option>
-          <option value="first">{t`First payment`}</option>
-          <option value="payments">{t`Payments`}</option>
+          <option value="last">{t`Latest payment`}</option>
+          <option value="first">{t`Newest customers`}</option>
+          <option value="payments">{t`Most payments`}</option>
         </Select>
       </search>
       {q === undefined ? <Sorted key={sort} sort={sort} /> : <Found text={q} />}
@@ -230,7 +230,7 @@ function CustomerTable({
               <Trans>Last payment</Trans>
             </Th>
             <Th end>
-              <Trans>Net</Trans>
+              <Trans>Paid, less refunds</Trans>
             </Th>
           </tr>
         </thead>

@@ -27,7 +27,7 @@ type ProfileCardProps = { wallet: string; profile: CustomerProfile | undefined }
 export function ProfileCard({ wallet, profile }: ProfileCardProps) {
   const operator = hasRole(useRole(), 'operator')
   return (
-    <Card subtitle={<Trans>Visible to your team.</Trans>} title={<Trans>Profile</Trans>}>
+    <Card subtitle={<Trans>Visible to your team only.</Trans>} title={<Trans>Profile</Trans>}>
       <fieldset disabled={!operator}>
         <ProfileForm key={profile?.updatedAt} profile={profile} wallet={wallet} />
       </fieldset>

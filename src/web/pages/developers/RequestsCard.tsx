@@ -69,7 +69,7 @@ export function RequestsCard() {
     >
       <div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-2">
         <Select
-          aria-label={t`API key`}
+          aria-label={t`Key of the requests`}
           className="min-w-44"
           onChange={(event) => setKeyId(event.target.value)}
           value={keyId}
@@ -173,7 +173,7 @@ function RequestItem({
             </dt>
             <dd className="flex min-w-0 items-center gap-1 font-mono [overflow-wrap:anywhere]">
               {requestId}
-              <CopyButton label={t`Copy`} value={requestId} />
+              <CopyButton label={t`Copy request ID`} value={requestId} />
             </dd>
           </div>
           <div className="flex flex-wrap gap-x-2">

@@ -255,7 +255,7 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
           busy={busy}
           onClose={close}
           onConfirm={() => void issue()}
-          text={`${t`Date: ${day}.`} ${t`It gets a number and a payment link and cannot change.`}`}
+          text={`${t`Date: ${day}.`} ${t`The invoice gets a number and a payment link. It cannot change afterwards.`}`}
         />
       )}
       {open === 'void' && (

@@ -193,7 +193,7 @@ function absent({ status, blockHeight }: PaymentStatusBody, position: number): O
 }
 
 function outcome(succeeded: boolean): string {
-  return succeeded ? t`executed` : t`failed`
+  return succeeded ? t`succeeded` : t`failed`
 }
 
 function row(name: string, record: string, chain: string): VerificationRow {

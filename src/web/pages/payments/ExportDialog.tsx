@@ -247,7 +247,7 @@ function Shape({ shape, onChange }: { shape: FileShape; onChange: (shape: FileSh
               value={shape.separator}
             >
               <option value=",">{t`Comma`}</option>
-              <option value=";">{t`Semicolon`}</option>
+              <option value=";">{t`Semicolon, decimal comma`}</option>
             </Select>
           </Field>
           <Checkbox

@@ -42,7 +42,7 @@ export function SelectionBar({ selection, viewer, onExport }: SelectionBarProps)
       toast(
         reconciled
           ? t`${plural(count, { one: '# payment marked as reconciled', other: '# payments marked as reconciled' })}`
-          : t`${plural(count, { one: '# payment unmarked', other: '# payments unmarked' })}`,
+          : t`${plural(count, { one: '# payment no longer reconciled', other: '# payments no longer reconciled' })}`,
         { tone: 'good' },
       )
     } catch (error) {

@@ -310,7 +310,7 @@ function addressProblem(
 ): string | undefined {
   if (known) {
     const { name } = known
-    return t`Saved as ${name}`
+    return t`Already saved as ${name}.`
   }
   if (problem === 'bad_checksum') return t`Wrong checksum. Copy it again.`
   return problem === 'not_an_address' || problem === 'not_an_entry'

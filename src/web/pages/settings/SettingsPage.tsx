@@ -232,7 +232,8 @@ function SpendingCaps() {
                 <Button
                   onClick={() => {
                     const undo = setCap(key, {})
-                    toast(t`No limit`, { undo })
+                    const { symbol } = asset
+                    toast(t`No limit for ${symbol}.`, { undo })
                   }}
                   size="sm"
                   variant="quiet"
