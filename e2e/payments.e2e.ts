@@ -214,7 +214,9 @@ test('a selected payment is exported as it is at that time, not as it was select
   await connectOnForm(payer.page, 'MetaMask')
   await review(payer.page, 'MetaMask')
   await using chain = await pauseMining(chains)
+  const reported = payer.page.waitForResponse(/\/api\/transaction\/submitted/)
   await signButton(payer.page, 'MetaMask').click()
+  await reported
   await page.goto('/payments?q=amount:0.0437')
   const row = paymentRows(page).first()
   await expect(row).toContainText(text('Payment pending'), { timeout: 30_000 })

@@ -169,6 +169,16 @@ test('after a failover that no standby confirmed, nothing is read or written unt
     .toBe(true)
 })
 
+test('a role that may not read which server was used is refused', async () => {
+  const target = await createTarget()
+  await open(target)
+  const owner = await open({ url: target.migrationUrl })
+  await owner.db.execute(sql.raw(`revoke all on service.postgres_timeline from ${RUNTIME}`))
+  await expect(open({ url: target.url })).rejects.toThrow(
+    'permission denied for table postgres_timeline',
+  )
+})
+
 test('a connection that was opened to a standby does not outlive its promotion', async () => {
   const { admin, work, warnings, restartWith } = await openReplaced()
   await restartWith('standby.signal')

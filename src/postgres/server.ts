@@ -6,7 +6,6 @@ import pg from 'pg'
 import type { Client, ClientBase } from 'pg'
 import {
   FailoverError,
-  isDatabaseUnavailable,
   manageTransactions,
   type Database,
   type OpenDatabase,
@@ -168,6 +167,9 @@ const storeTimeline = (schema: string) => `
   insert into "${schema}".postgres_timeline (timeline) values ($1)
   on conflict (id) do update set timeline = excluded.timeline`
 
+/** The functions are not there, or not for this role or engine. A missing right to the table is no reason to trust the server. */
+const UNKNOWN_TO_ENGINE = new Set(['42883', '0A000'])
+
 /** `timeline`: null on a standby. `stored`: of the server that was used last, null before the first. */
 type History = { timeline: string | null; stored: string | null; confirmed: boolean }
 
@@ -221,8 +223,9 @@ async function queryHistory(client: ClientBase, schema: string): Promise<History
   try {
     return (await client.query<History>(readHistory(schema))).rows[0]
   } catch (error) {
-    if (isDatabaseUnavailable(error)) throw error
-    return undefined
+    if (error instanceof pg.DatabaseError && UNKNOWN_TO_ENGINE.has(error.code ?? ''))
+      return undefined
+    throw error
   }
 }
 
