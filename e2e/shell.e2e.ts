@@ -1,7 +1,7 @@
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
-import { text, textLike } from './text.ts'
+import { startingWith, text } from './text.ts'
 
 /** What stands around every page, for readers who zoom, choose their own colours, or want nothing to move. */
 
@@ -195,7 +195,7 @@ test('an address gets a name, comes back after it was removed, and a limit is ke
   ).toBeVisible()
 
   const limit = page
-    .getByRole('group', { name: textLike('{symbol} on {name}', { symbol: 'ETH' }) })
+    .getByRole('group', { name: startingWith('{symbol} on {name}', { symbol: 'ETH' }) })
     .getByRole('textbox', { name: text('Per payment') })
   await limit.fill('0.5')
   await limit.blur()
@@ -240,7 +240,7 @@ test('everything in the settings is done with the keyboard alone, and the place 
   await expect(book.getByText('Acme')).toBeVisible()
 
   const limit = page
-    .getByRole('group', { name: textLike('{symbol} on {name}', { symbol: 'ETH' }) })
+    .getByRole('group', { name: startingWith('{symbol} on {name}', { symbol: 'ETH' }) })
     .getByRole('textbox', { name: text('Per payment') })
   await tabTo(limit)
   await keyboard.type('0.5')
