@@ -1,5 +1,5 @@
 import { and, count, desc, eq, getTableColumns, inArray, isNull, lt, ne, sql } from 'drizzle-orm'
-import { createId } from '#contract/payment.ts'
+import { createId, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import type { PaymentRecord } from './payments.ts'
 import { KEYLESS_SCOPE } from './claims.ts'
@@ -21,6 +21,33 @@ export async function lockTransfer(tx: Database, name: Name): Promise<void> {
   await tx.execute(
     sql`select pg_advisory_xact_lock(hashtextextended(${`transfer ${accountId} ${network} ${signature}`}, 0))`,
   )
+}
+
+/** The payment that returns a transfer to its sender, or may do so: it is not confirmed yet. */
+export type TransferRefund = { paymentId: string; status: PaymentStatus }
+
+/**
+ * The payment of the account that returns a transfer: by its reference, the transaction. It counts from when it may land; a wallet that is not registered may pay it,
+ * and a proof that was handed in never is one. Column names in full, as drizzle shortens them here.
+ */
+const refundedBy = sql<TransferRefund | null>`(
+  select json_build_object('paymentId', back.id, 'status', back.status) from service.payment as back
+  where back.account_id = unmatched_transfer.account_id
+    and ${sql.raw(searchExpressions.referenceStart)} = '"' || unmatched_transfer.signature || '"'
+    and back.network = unmatched_transfer.network and back.asset = unmatched_transfer.asset
+    and back.direction in ('sent', 'external') and back.mode <> 'received'
+    and back.recipient = unmatched_transfer.sender and back.amount >= unmatched_transfer.amount
+    and (back.status in ('pending', 'confirmed', 'finalized', 'rolled_back') or (back.status = 'created' and back.mode = 'hosted'))
+  order by back.status in ('confirmed', 'finalized') desc, back.created_at, back.id limit 1)`
+
+/** The account returns the transfer: it pays nothing else. Rolls back what would have used it up. */
+export class TransferRefundedError extends Error {
+  readonly refund: TransferRefund
+
+  constructor(refund: TransferRefund) {
+    super(`The transfer is refunded by ${refund.paymentId}.`)
+    this.refund = refund
+  }
 }
 
 type Terms = Pick<PaymentRecord, 'sender' | 'recipient' | 'asset' | 'amount'>
@@ -86,15 +113,32 @@ export async function insertUnmatched(db: Database, row: NewUnmatched): Promise<
     })
 }
 
+/** What returns a transfer of the account that was unmatched; a paid refund before one under way. */
+export async function findTransferRefund(
+  db: Database,
+  name: Name,
+): Promise<TransferRefund | undefined> {
+  const [row] = await db.select({ refundedBy }).from(unmatchedTransfer).where(named(name))
+  return row?.refundedBy ?? undefined
+}
+
 /**
  * The transfer pays an order or a resource after all; what a person had assigned it to is no longer so.
  * The caller has locked it.
+ * @throws TransferRefundedError when the account returns it. What the service signed itself stays what it is, and so do other transfers of the same transaction.
  */
 export async function markMatched(tx: Database, name: Name, paymentId: string): Promise<void> {
-  await tx
+  // In the one statement, so that a transfer that never was unmatched costs nothing more.
+  const refund = sql<TransferRefund | null>`(
+    select ${refundedBy} from service.payment as paid where paid.id = ${paymentId} and paid.mode <> 'hosted'
+      and paid.sender = unmatched_transfer.sender and paid.recipient = unmatched_transfer.recipient
+      and paid.asset = unmatched_transfer.asset and paid.amount = unmatched_transfer.amount)`
+  const [row] = await tx
     .update(unmatchedTransfer)
     .set({ matchedPaymentId: paymentId, assignedPaymentId: null })
     .where(named(name))
+    .returning({ refund })
+  if (row?.refund) throw new TransferRefundedError(row.refund)
 }
 
 /** Transfers whose block may still be replaced. */
@@ -131,15 +175,8 @@ export async function deleteUnmatched(db: Database, id: string): Promise<void> {
 const open = (accountId: string) =>
   and(eq(unmatchedTransfer.accountId, accountId), isNull(unmatchedTransfer.matchedPaymentId))
 
-/** The payment of the account that returned a transfer to its sender: by its reference, the transaction. Column names in full, as drizzle shortens them here. */
-const refundedBy = sql<string | null>`(
-  select back.id from service.payment as back where back.account_id = unmatched_transfer.account_id
-    and ${sql.raw(searchExpressions.referenceStart)} = '"' || unmatched_transfer.signature || '"'
-    and back.network = unmatched_transfer.network and back.asset = unmatched_transfer.asset
-    and back.direction = 'sent' and back.recipient = unmatched_transfer.sender
-    and back.amount >= unmatched_transfer.amount and back.status in ('confirmed', 'finalized') limit 1)`
 const listed = { ...getTableColumns(unmatchedTransfer), refundedBy }
-export type ListedTransfer = UnmatchedRecord & { refundedBy: string | null }
+export type ListedTransfer = UnmatchedRecord & { refundedBy: TransferRefund | null }
 
 /**
  * An account's unmatched transfers and how many there are. Those that are neither assigned nor paid back come first, each part the newest first: no number
@@ -228,7 +265,7 @@ export async function setAssignment(
   return row
 }
 
-/** Of each of these orders the newest unmatched transfer that its terms fit, in a block after the order was built. */
+/** Of each of these orders the newest unmatched transfer that its terms fit and that nothing returns, in a block after the order was built. */
 export async function findFitting(
   db: Database,
   orderIds: readonly string[],
@@ -248,6 +285,7 @@ export async function findFitting(
         eq(unmatchedTransfer.asset, payment.asset),
         eq(unmatchedTransfer.amount, payment.amount),
         lt(payment.builtHeight, unmatchedTransfer.blockHeight),
+        isNull(refundedBy),
       ),
     )
     .where(inArray(payment.id, [...orderIds]))

@@ -13,6 +13,7 @@ import type { Actor, Context } from '../context/context.ts'
 import { readDeployment } from '../db/deployment.ts'
 import { findBySignature, setEvidence, setReported, type PaymentRecord } from '../db/payments.ts'
 import { readOrders } from '../db/settlement-orders.ts'
+import { findTransferRefund } from '../db/unmatched.ts'
 import { reportSettlement } from '../settlement/self/report.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf, refuseParameters } from '../context/network.ts'
@@ -79,6 +80,11 @@ async function consider(context: Context, { payment, signature, chain }: Report)
   const owner = await findBySignature(context.db, { ...payment, signature })
   if (owner && owner.id !== payment.id) throw refuse('it already pays another payment', signature)
 
+  const refund =
+    observation.state === 'landed' &&
+    (await findTransferRefund(context.db, { ...payment, signature }))
+  if (refund && isPaid(refund.status))
+    throw refuse(`the payment ${refund.paymentId} refunded it`, signature)
   if (isPaid(payment.status)) {
     if (observation.state === 'not_found') return
     throw refuse('this payment is already paid by another transaction', signature)

@@ -59,7 +59,7 @@ export function ledgerExamples({
       },
     ],
     assigned: null,
-    refundedBy: null,
+    refundedBy: { paymentId: refundId, status: 'pending' as const },
   }
   const assignment = { paymentId, by: 'Ana', note: 'The customer sent us the transaction.' }
   const undelivered = {

@@ -19,7 +19,7 @@ import { recordEvent } from '../db/record-event.ts'
 import { settleRefundRequests } from '../db/refund-requests.ts'
 import { acceptPayerOf, recordFeePaid, reopenFee } from '../db/settlement-fees.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
-import { lockTransfer, lockUses, markMatched } from '../db/unmatched.ts'
+import { lockTransfer, lockUses, markMatched, TransferRefundedError } from '../db/unmatched.ts'
 import { attribute, claimantOfOrder, matchesPayment } from './attribution.ts'
 import { countEqual } from './payment-result.ts'
 
@@ -52,9 +52,11 @@ export async function applyObservation(context: Context, seen: SeenPayment): Pro
   }
   if (observation.state === 'pending' && observation.transfer === undefined) return 'same'
   const height = observation.state === 'landed' ? observation.height : null
+  let isProof = false
   try {
     return await context.db.transaction(async (tx) => {
       const row = await lockPayment(tx, seen.paymentId)
+      isProof = row?.mode === 'received'
       const transfer = row && transferOf(row, observation)
       if (!row || !matchesPayment(row, transfer, height)) return 'foreign'
       // A transaction is one payment of an account.
@@ -132,6 +134,8 @@ export async function applyObservation(context: Context, seen: SeenPayment): Pro
   } catch (error) {
     // Another payment took the transaction between the read and the write.
     if (isUniqueViolation(error)) return 'taken'
+    if (error instanceof TransferRefundedError)
+      return error.refund.status === 'finalized' || isProof ? 'taken' : 'same'
     throw error
   }
 }

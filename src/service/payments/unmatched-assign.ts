@@ -46,6 +46,10 @@ export async function assignUnmatched(
         throw refuse(
           `Expected a transfer that is not assigned; this one is assigned to ${found.assignedPaymentId}.`,
         )
+      if (found.refundedBy !== null)
+        throw refuseParameters({
+          transferId: `Expected a transfer that nothing refunds; ${found.refundedBy.paymentId} refunds this one.`,
+        })
       requireFit(order, found, paymentId)
       await claimTransfer(tx, order, found)
       const at = context.now()

@@ -2,6 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Hex, TypedDataDefinition } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { proveTxid } from '#testing/proofs.ts'
 import {
@@ -13,6 +14,8 @@ import {
 } from '#testing/service-context.ts'
 import type { Database } from '#postgres/open.ts'
 import { claimForOrder } from '../db/claims.ts'
+import { findPayment, insertPayment } from '../db/payments.ts'
+import { payment } from '../db/schema/payment.ts'
 import { claim } from '../db/schema/proof.ts'
 import { lockTransfer, markMatched } from '../db/unmatched.ts'
 import { receivePayment } from '../settlement/receive.ts'
@@ -37,8 +40,8 @@ beforeAll(async () => {
 })
 afterAll(() => evm?.[Symbol.asyncDispose]())
 
-/** A transfer that names no order, in a block. */
-async function sendPlain(payer: PrivateKeyAccount, payee: Hex): Promise<Hex> {
+/** A transfer that names no order, in a block unless `blocks` is 0. */
+async function sendPlain(payer: PrivateKeyAccount, payee: Hex, blocks = 3): Promise<Hex> {
   const fees = { gas: 21_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n }
   const bytes = await payer.signTransaction({
     type: 'eip1559',
@@ -49,7 +52,7 @@ async function sendPlain(payer: PrivateKeyAccount, payee: Hex): Promise<Hex> {
     value: PAID,
   })
   const signature = await evm.client.sendRawTransaction({ serializedTransaction: bytes })
-  await evm.mine(3)
+  if (blocks > 0) await evm.mine(blocks)
   return signature
 }
 
@@ -133,6 +136,48 @@ describe('on Postgres', () => {
     const request: unknown = attribution.request
     const payerSignature = await payer.signTypedData(request as TypedDataDefinition)
     return reportSubmitted(opened.context, opened.actor, { paymentId, signature, payerSignature })
+  }
+
+  /** What an operator sends to return a transfer: its transaction is the reference. */
+  async function refund(
+    wallet: PrivateKeyAccount,
+    { payer, signature }: { payer: PrivateKeyAccount; signature: string },
+    blocks = 3,
+  ) {
+    const { paymentId } = await buildTransaction(opened.context, opened.actor, {
+      walletAddress: wallet.address,
+      recipientAddress: payer.address,
+      amount: '0.01',
+      metadata: { referenceId: signature },
+      senderVerified: true,
+    })
+    await evm.mine()
+    await sign(wallet, paymentId, await sendPlain(wallet, payer.address, blocks))
+    await follow()
+    return paymentId
+  }
+
+  const receive = async (
+    { payer, payee, signature }: Parties & { signature: Hex },
+    signer = payer,
+  ) => {
+    const resource = 'https://shop.example/b'
+    const { network } = evm.network
+    return receivePayment(opened.context, opened.actor, {
+      walletAddress: payee,
+      paymentProof: await proveTxid({
+        payer,
+        payTo: payee,
+        txRef: signature,
+        network,
+        amount: PAID,
+        url: resource,
+        signer,
+      }),
+      expectedAmount: '0.01',
+      resource,
+      timeout: 10,
+    })
   }
 
   test('it is shown to the payee with the orders it fits, and to nobody else', async () => {
@@ -223,23 +268,11 @@ describe('on Postgres', () => {
     const later = [await unmatched(), await unmatched()] as const
     const [before, whole] = [await list(), { limit: 1, offset: 0 }]
     await assign(later[0].transfer.transferId, { paymentId: later[0].first })
-    const { wallet, payer, signature } = later[1]
-    const back = async (referenceId: string) => {
-      const { paymentId } = await buildTransaction(opened.context, opened.actor, {
-        walletAddress: wallet.address,
-        recipientAddress: payer.address,
-        amount: '0.01',
-        metadata: { referenceId },
-        senderVerified: true,
-      })
-      await evm.mine()
-      await sign(wallet, paymentId, await sendPlain(wallet, payer.address))
-      await follow()
-      return paymentId
-    }
-    const refund = await back(signature)
-    expect(await body(refund)).toMatchObject({ status: 'confirmed' })
-    expect(await listed(signature)).toMatchObject([{ refundedBy: refund }])
+    const { wallet, signature } = later[1]
+    const paymentId = await refund(wallet, later[1])
+    const { status } = await body(paymentId)
+    expect(['confirmed', 'finalized']).toContain(status)
+    expect(await listed(signature)).toMatchObject([{ refundedBy: { paymentId, status } }])
     const { transfers, undecided, total } = await list()
     expect({ undecided, total }).toEqual({ undecided: before.undecided - 2, total: before.total })
     const places = [oldest, ...later].map((each) =>
@@ -249,6 +282,90 @@ describe('on Postgres', () => {
     expect(places.slice(1).every((place) => place >= undecided)).toBe(true)
     const [first] = (await readUnmatched(opened.context, opened.actor, whole)).transfers
     expect(first?.signature).toBe(oldest.signature)
+  })
+
+  test('a refund counts from when it may land, so that nobody refunds twice', async () => {
+    const made = await unmatched()
+    const { undecided } = await list()
+    const paymentId = await refund(made.wallet, made, 0)
+    expect(await listed(made.signature)).toMatchObject([
+      { refundedBy: { paymentId, status: 'pending' } },
+    ])
+    expect((await list()).undecided).toBe(undecided - 1)
+    await evm.mine(3)
+    await follow()
+    const { status } = await body(paymentId)
+    expect(['confirmed', 'finalized']).toContain(status)
+    expect(await listed(made.signature)).toMatchObject([{ refundedBy: { paymentId, status } }])
+    const move = (to: PaymentStatus) =>
+      opened.context.db.update(payment).set({ status: to }).where(eq(payment.id, paymentId))
+    await move('rolled_back')
+    expect(await listed(made.signature)).toMatchObject([{ refundedBy: { status: 'rolled_back' } }])
+    await move('expired')
+    const row = await findPayment(opened.context.db, paymentId)
+    if (!row) throw new Error('no refund')
+    for (const [mode, at, counts] of [
+      ['received', 'finalized', false],
+      ['hosted', 'failed', false],
+      ['local', 'created', false],
+      ['hosted', 'created', true],
+    ] as const) {
+      const id = createPaymentId()
+      const other = { id, mode, status: at, signature: null, nonce: null, fingerprint: null }
+      await insertPayment(opened.context.db, { ...row, ...other })
+      const refundedBy = counts ? { paymentId: id, status: at } : null
+      expect(await listed(made.signature), `${mode} ${at}`).toMatchObject([{ refundedBy }])
+    }
+  })
+
+  test('a refund from a wallet that is not registered counts, and one that is only built does not', async () => {
+    const made = await unmatched()
+    const wallet = await evm.wallet(ETH)
+    await buildTransaction(opened.context, opened.actor, {
+      walletAddress: wallet.address,
+      recipientAddress: made.payer.address,
+      amount: '0.01',
+      metadata: { referenceId: made.signature },
+      senderVerified: true,
+    })
+    expect(await listed(made.signature)).toMatchObject([{ refundedBy: null }])
+    const paymentId = await refund(wallet, made)
+    expect(await listed(made.signature)).toMatchObject([{ refundedBy: { paymentId } }])
+  })
+
+  test.each([
+    ['is refunded', 3],
+    ['is being refunded', 0],
+  ])('what %s pays no order and no proof', async (_, blocks) => {
+    const made = await unmatched()
+    const { payer, first, second, signature, transfer } = made
+    await refund(made.wallet, made, blocks)
+    // Nothing asks the payer to sign for it any more.
+    expect((await body(first)).attribution.transfer).toBeNull()
+    const signed = sign(payer, first, signature)
+    await (blocks > 0
+      ? expect(signed).rejects.toMatchObject({
+          code: 'INVALID_PARAMETERS',
+          facts: { details: { signature: expect.stringContaining('refunded') } },
+        })
+      : signed)
+    await follow()
+    expect(await body(first)).toMatchObject({ status: 'created' })
+    await expect(receive(made)).rejects.toMatchObject({ reason: 'already_used' })
+    await expect(assign(transfer.transferId, { paymentId: second })).rejects.toMatchObject({
+      code: 'INVALID_PARAMETERS',
+      facts: { details: { transferId: expect.stringContaining('refund') } },
+    })
+    expect(await claimsOf(signature)).toEqual([])
+    expect(await listed(signature)).toHaveLength(1)
+  })
+
+  test('what pays an order by late evidence has no refund to begin any more', async () => {
+    const { payer, first, signature } = await unmatched()
+    await sign(payer, first, signature)
+    await follow()
+    expect(['confirmed', 'finalized']).toContain((await body(first)).status)
+    expect(await listed(signature)).toEqual([])
   })
 
   test('only an own unpaid order whose terms it fits can have it, and one transfer at most', async () => {
@@ -339,29 +456,11 @@ describe('on Postgres', () => {
   test('a proof of an assigned transfer buys nothing until the assignment is undone', async () => {
     const { transfer, signature, payer, payee, first } = await unmatched()
     await assign(transfer.transferId, { paymentId: first })
-    const network = evm.network.network
-    const receive = async (resource: string, signer: PrivateKeyAccount) =>
-      receivePayment(opened.context, opened.actor, {
-        walletAddress: payee,
-        paymentProof: await proveTxid({
-          payer,
-          payTo: payee,
-          txRef: signature,
-          network,
-          amount: PAID,
-          url: resource,
-          signer,
-        }),
-        expectedAmount: '0.01',
-        resource,
-        timeout: 10,
-      })
-    await expect(receive('https://shop.example/b', payer)).rejects.toMatchObject({
-      reason: 'already_used',
-    })
+    const proven = { payer, payee, signature }
+    await expect(receive(proven)).rejects.toMatchObject({ reason: 'already_used' })
     expect(await claimsOf(signature)).toMatchObject([{ paymentId: first }])
     await unassign(transfer.transferId)
-    const answer = await receive('https://shop.example/b', payer)
+    const answer = await receive(proven)
     expect(answer).toMatchObject({ verified: true, status: 'confirmed' })
     expect(answer.paymentId).not.toBe(first)
     expect(await listed(signature)).toEqual([])

@@ -16,7 +16,7 @@ import {
   type PaymentRecord,
 } from '../db/payments.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
-import { lockTransfer, markMatched } from '../db/unmatched.ts'
+import { lockTransfer, markMatched, TransferRefundedError } from '../db/unmatched.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { findAdoptable, isAdoptable } from '../payments/attribution.ts'
@@ -336,5 +336,16 @@ async function consume(
       'This request took longer than its hold on the proof. Nothing is decided; send the same request again.',
     )
   // It is no longer unmatched, even if a person had assigned it to something.
-  if (transfer) await markMatched(tx, transfer, facts.paymentId)
+  try {
+    if (transfer) await markMatched(tx, transfer, facts.paymentId)
+  } catch (error) {
+    if (!(error instanceof TransferRefundedError)) throw error
+    report.check('already_used', {
+      name: 'single_use',
+      source: 'record',
+      ok: false,
+      expected: fact('never_used'),
+      got: fact('used'),
+    })
+  }
 }

@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Fragment, useState } from 'react'
 import { explorerLink } from '#contract/network.ts'
+import { isPaid } from '#contract/payment.ts'
 import type { UnmatchedTransfer } from '#contract/unmatched-endpoints.ts'
 import { call } from '../../../api/client.ts'
 import { unmatchedQuery } from '../../../api/inbox.ts'
@@ -163,9 +164,17 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
         ) : refundedBy !== null ? (
           <Link
             className={buttonClass({ size: 'sm', variant: 'quiet' }, 'mt-4')}
-            to={pathTo('payment', { params: { paymentId: refundedBy } })}
+            to={pathTo('payment', { params: { paymentId: refundedBy.paymentId } })}
           >
-            <Icon name="check" /> <Trans>Refunded</Trans>
+            {isPaid(refundedBy.status) ? (
+              <>
+                <Icon name="check" /> <Trans>Refunded</Trans>
+              </>
+            ) : (
+              <>
+                <Icon name="clock" /> <Trans>Refund under way</Trans>
+              </>
+            )}
           </Link>
         ) : (
           <div className="mt-4 border-t border-line pt-4">
