@@ -290,9 +290,9 @@ export type Observation =
   | { state: 'not_found' }
   /**
    * In the pool, or in a block that does not count yet; `transfer` where the chain already shows
-   * what it would do.
+   * what it would do. `failedBlockhash`: as below, where not every endpoint shows the failure.
    */
-  | { state: 'pending'; transfer?: ObservedTransfer | null }
+  | { state: 'pending'; transfer?: ObservedTransfer | null; failedBlockhash?: string }
   | {
       state: 'landed'
       succeeded: boolean

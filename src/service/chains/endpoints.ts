@@ -162,7 +162,8 @@ export async function requireQuorumFinality(
 ): Promise<Observation> {
   if (!isForEver(seen)) return seen
   if ((await again()).every(isForEver)) return seen
-  return { state: 'pending', transfer: 'transfer' in seen ? seen.transfer : undefined }
+  const { transfer, failedBlockhash } = seen
+  return { state: 'pending', transfer, ...(failedBlockhash !== undefined && { failedBlockhash }) }
 }
 
 /** What one of two endpoints shows, the first before the second; `not_found` where neither does. */
@@ -174,7 +175,7 @@ export async function observeAtTwo<Client>(
   return first.state === 'not_found' ? second : first
 }
 
-function isForEver(seen: Observation): boolean {
+function isForEver(seen: Observation): seen is Extract<Observation, { state: 'landed' }> {
   return seen.state === 'landed' && !seen.succeeded && seen.finalized
 }
 

@@ -366,6 +366,135 @@ test.each(['before', 'after'])(
   },
 )
 
+const isNotFinal = (_: string, answer: string) =>
+  answer.replaceAll('"confirmationStatus":"finalized"', '"confirmationStatus":"confirmed"')
+
+/** A service of its own with two endpoints, and an order whose payer makes transactions on later blockhashes. */
+async function orderAtTwo() {
+  const stack = new AsyncDisposableStack()
+  const first = stack.use(await startGate(solana.rpcUrl))
+  const second = stack.use(await startGate(solana.rpcUrl))
+  const rpcUrls = [first.url, second.url]
+  const own = stack.use(await openContext([{ ...solana.network, rpcUrls }]))
+  const [chain] = own.context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const { payer, payee } = await parties()
+  const built = await buildTransaction(own.context, own.actor, {
+    walletAddress: payer.publicKey.toBase58(),
+    recipientAddress: payee.publicKey.toBase58(),
+    amount: '0.1',
+  })
+  const { message } = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
+  await eventually(
+    () => solana.connection.getLatestBlockhash(),
+    ({ blockhash }) => blockhash !== message.recentBlockhash,
+  )
+  const paying = { lamports: SOL / 10n, memo: built.paymentId }
+  return {
+    built,
+    own,
+    first,
+    second,
+    payer,
+    pay: () => sendOwn(payer, payee, paying),
+    /** A transaction of the payer with the memo of the order, which has failed and is final. */
+    fail: async () => {
+      const signature = await sendOwn(payer, payee, { ...paying, units: 200 })
+      await eventually(
+        () => solana.connection.getSignatureStatus(signature, { searchTransactionHistory: true }),
+        ({ value }) => value?.confirmationStatus === 'finalized' && value.err !== null,
+      )
+      return signature
+    },
+    look: async () => {
+      const { failures } = await pollOnce(own.context, chain, { expiredToo: false })
+      expect(failures).toEqual([])
+      return readPaymentBody(own.context, built.paymentId)
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
+
+test.each(['reported', 'found'])(
+  'a wallet may pay by the same code although one of two endpoints did not show its %s failure as final at first',
+  async (how) => {
+    await using order = await orderAtTwo()
+    const failed = await order.fail()
+    order.second.lie = isNotFinal
+    if (how === 'reported')
+      await reportSubmitted(order.own.context, order.own.actor, {
+        paymentId: order.built.paymentId,
+        signature: failed,
+      })
+    expect(await order.look()).toMatchObject({ status: 'created' })
+    expect(await order.look()).toMatchObject({ status: 'created' })
+    order.second.lie = undefined
+    expect(await order.look()).toMatchObject({ status: 'created' })
+    const signature = await order.pay()
+    expect(await eventually(order.look, ({ status }) => status === 'finalized')).toMatchObject({
+      signature,
+      failure: null,
+    })
+  },
+)
+
+test('a failed transaction of the wallet ends no order while the one that the service built is under way', async () => {
+  await using order = await orderAtTwo()
+  const { built, payer, first, second } = order
+  await solana.setAccount(payer.publicKey.toBase58(), { lamports: SOL / 20n })
+  const transaction = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
+  transaction.sign([payer])
+  const signature = await solana.connection.sendRawTransaction(transaction.serialize(), {
+    skipPreflight: true,
+  })
+  const notFinal = (asked: string, answer: string) =>
+    asked.includes(signature) ? isNotFinal(asked, answer) : answer
+  first.lie = second.lie = notFinal
+  expect(await eventually(order.look, ({ status }) => status !== 'created')).toMatchObject({
+    status: 'pending',
+  })
+  await order.fail()
+  expect(await order.look()).toMatchObject({ status: 'pending' })
+  expect(await order.look()).toMatchObject({ status: 'pending' })
+  first.lie = second.lie = undefined
+  expect(await eventually(order.look, ({ status }) => status === 'failed')).toMatchObject({
+    signature,
+  })
+})
+
+test.each(['is paid by the same code', 'fails at its deadline'])(
+  'an order whose confirmed transaction finally failed, made by the wallet, %s',
+  async (end) => {
+    await using order = await orderAtTwo()
+    const failed = await order.fail()
+    const succeeded = (asked: string, answer: string) =>
+      isNotFinal(
+        asked,
+        answer.replaceAll(/"err":\{"InstructionError".*?\]\}/g, '"err":null').replaceAll(/"status":\{"Err".*?\]\}\}/g, '"status":{"Ok":null}'),
+      )
+    order.first.lie = order.second.lie = succeeded
+    expect(await eventually(order.look, ({ status }) => status !== 'created')).toMatchObject({
+      status: 'confirmed',
+      signature: failed,
+    })
+    order.first.lie = order.second.lie = undefined
+    expect(await order.look()).toMatchObject({ status: 'rolled_back' })
+    expect(await order.look()).toMatchObject({ status: 'rolled_back' })
+    if (end === 'fails at its deadline') {
+      expect(await eventually(order.look, ({ status }) => status !== 'rolled_back')).toMatchObject({
+        status: 'failed',
+        failure: expect.stringContaining('landed and failed'),
+      })
+      return
+    }
+    const signature = await order.pay()
+    expect(await eventually(order.look, ({ status }) => status === 'finalized')).toMatchObject({
+      signature,
+      failure: null,
+    })
+  },
+)
+
 test('two watching processes write each event once', async () => {
   watchers.push(startWatchers({ ...context, chains: createChains([solana.network]) }))
   const { payer, payee } = await parties()

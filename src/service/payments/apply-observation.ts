@@ -234,6 +234,7 @@ function transferOf(
  * when it is there already.
  */
 function pathFrom(row: PaymentRecord, { observation, signature }: SeenPayment): PaymentStatus[] {
+  if (failedOtherwise(row, observation)) return []
   const other = row.signature !== null && row.signature !== signature
   if (observation.state !== 'landed')
     return row.status === 'created' || row.status === 'rolled_back' ? ['pending'] : []
@@ -245,7 +246,7 @@ function pathFrom(row: PaymentRecord, { observation, signature }: SeenPayment): 
     : failedFor(observation)
   switch (row.status) {
     case 'created':
-      return failedOtherwise(row, observation) ? [] : ['pending', ...target]
+      return ['pending', ...target]
     case 'pending':
       return target
     case 'rolled_back':
@@ -261,13 +262,14 @@ function pathFrom(row: PaymentRecord, { observation, signature }: SeenPayment): 
 
 /**
  * Whether a transaction failed that the payer's wallet made itself, from the code of an order: the
- * same code may still pay, so the order stays open until it expires. What the service built, with
- * its blockhash, can run only once.
+ * same code may still pay, and another transaction of it may be under way, so the order stays open
+ * until its deadline. What the service built, with its blockhash, can run only once.
  */
 function failedOtherwise(
   { mode, refundOf, unsignedTransaction }: PaymentRecord,
-  { failedBlockhash }: Landed,
+  observation: SeenPayment['observation'],
 ): boolean {
+  const failedBlockhash = 'failedBlockhash' in observation ? observation.failedBlockhash : undefined
   if (failedBlockhash === undefined || mode !== 'local' || refundOf !== null) return false
   const built = decodeTransaction(Buffer.from(unsignedTransaction ?? '', 'base64'))
   return !built.ok || built.blockhash !== failedBlockhash

@@ -31,8 +31,9 @@ export async function expire(
   const holds = payment.refundOf !== null && chain.graceBlocks !== null && unseen
   if (holds) return false
   const known = payment.signature ?? payment.reportedSignature
+  const seen: Observation = known === null ? { state: 'not_found' } : await chain.observe(known)
   // What the chain shows may still confirm; its own nonce says nothing against it.
-  if (known !== null && mayConfirm(payment, await chain.observe(known))) return false
+  if (mayConfirm(payment, seen)) return false
   const graceIsOver =
     chain.graceBlocks !== null &&
     head.blockHeight > payment.lastValidBlockHeight + chain.graceBlocks
@@ -46,6 +47,7 @@ export async function expire(
     const at = context.now()
     const to = unseen ? 'expired' : 'failed'
     const failure =
+      (seen.state === 'landed' && seen.failure) ||
       'The transaction was broadcast, did not land, and can no longer land: nothing was paid.'
     const facts = unseen ? {} : { failure, ...NOT_IN_BLOCK }
     await movePayment(tx, { id: row.id, from: row.status, to, at, facts })
@@ -73,9 +75,14 @@ async function canNeverLand(
   return taken.length > 0 && chain.canNeverLand({ ...monitored, taken })
 }
 
-/** A transfer that landed and that nothing ties to this order keeps no order open: the payer's signature revives it. */
+/**
+ * A transfer that landed and that nothing ties to this order keeps no order open: the payer's signature revives it. Nor does a final
+ * failure that moved nothing (Solana).
+ */
 function mayConfirm({ mode, evidence }: PaymentRecord, seen: Observation): boolean {
   if (seen.state === 'not_found') return false
+  if (seen.state === 'landed' && seen.finalized && seen.failedBlockhash !== undefined)
+    return mode !== 'local'
   return mode !== 'local' || evidence !== null || seen.state !== 'landed' || !seen.finalized
 }
 
