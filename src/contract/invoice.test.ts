@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   day,
   dayIn,
@@ -82,9 +82,10 @@ test('a day is one of the calendar', () => {
 
 test('the day of a moment is that of its time zone, however the version of ICU writes dates', () => {
   // As others write the short date of the same options.
-  const written = vi.spyOn(Intl.DateTimeFormat.prototype, 'format', 'get')
-  written.mockReturnValue(() => '11/26/26')
-  onTestFinished(() => written.mockRestore())
+  const { prototype } = Intl.DateTimeFormat
+  const own = Object.getOwnPropertyDescriptor(prototype, 'format') ?? {}
+  Object.defineProperty(prototype, 'format', { ...own, get: () => () => '11/26/26' })
+  onTestFinished(() => void Object.defineProperty(prototype, 'format', own))
   const at = new Date('2026-03-31T21:05:00Z')
   expect(dayIn('Pacific/Auckland', at)).toBe('2026-04-01')
   expect(dayIn('UTC', at)).toBe('2026-03-31')
