@@ -53,6 +53,8 @@ export const PublicConfig = v.object({
   walletConnect: v.nullable(v.object({ projectId: v.string(), relayUrl: v.nullable(v.string()) })),
   /** ISO 4217: the currencies that a link's price may be in. */
   currencies: v.array(v.string()),
+  /** IANA name: its days date the merchant's invoices. */
+  timeZone: v.string(),
   /** Server time, Unix milliseconds: the browser corrects its clock with it. */
   now: v.number(),
 })

@@ -1,6 +1,14 @@
 import * as v from 'valibot'
-import { describe, expect, test } from 'vitest'
-import { day, fiatDecimals, InvoiceLine, invoiceTotals } from './invoice.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import {
+  day,
+  dayIn,
+  dueDay,
+  fiatDecimals,
+  InvoiceLine,
+  invoiceTotals,
+  TimeZone,
+} from './invoice.ts'
 
 const line = (quantity: string, unitPrice: string, taxPercent: string | null = null) => ({
   name: 'Tea',
@@ -70,4 +78,28 @@ test('a day is one of the calendar', () => {
   expect(v.is(day, '2028-02-29')).toBe(true)
   for (const wrong of ['2026-02-29', '2026-13-01', '2026-1-1', '26-01-01', '2026-04-31'])
     expect(v.is(day, wrong), wrong).toBe(false)
+})
+
+test('the day of a moment is that of its time zone, however the version of ICU writes dates', () => {
+  // As others write the short date of the same options.
+  const { prototype } = Intl.DateTimeFormat
+  const own = Object.getOwnPropertyDescriptor(prototype, 'format') ?? {}
+  Object.defineProperty(prototype, 'format', { ...own, get: () => () => '11/26/26' })
+  onTestFinished(() => void Object.defineProperty(prototype, 'format', own))
+  const at = new Date('2026-03-31T21:05:00Z')
+  expect(dayIn('Pacific/Auckland', at)).toBe('2026-04-01')
+  expect(dayIn('UTC', at)).toBe('2026-03-31')
+  expect(dayIn('America/New_York', new Date('2026-01-01T00:00:00Z'))).toBe('2025-12-31')
+  expect(v.is(TimeZone, 'Europe/Madrid')).toBe(true)
+  for (const wrong of ['Europe/Nowhere', '+02:00', '', 'Pacific/Aukland'])
+    expect(v.is(TimeZone, wrong), wrong).toBe(false)
+})
+
+test("an invoice is due 14 of the merchant's days later", () => {
+  const at = new Date('2026-03-31T21:05:00Z')
+  expect(dueDay('Pacific/Auckland', at)).toBe('2026-04-15')
+  expect(dueDay('UTC', at)).toBe('2026-04-14')
+  // The clocks go forward between the two days.
+  expect(dueDay('Europe/Madrid', new Date('2026-03-20T22:30:00Z'))).toBe('2026-04-03')
+  expect(dueDay('Europe/Nowhere', at)).toBe('2026-04-14')
 })

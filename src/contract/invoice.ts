@@ -9,7 +9,7 @@ import { decimalText } from './quote.ts'
 
 export const MOST_LINES = 50
 
-/** A calendar day: `2026-11-25`. Days begin and end in UTC. */
+/** A calendar day: `2026-11-25`. Whose days they are is said where one is made. */
 export const day = v.pipe(
   v.string(),
   v.regex(/^2[0-9]{3}-[01][0-9]-[0-3][0-9]$/, 'Expected a day such as 2026-11-25.'),
@@ -122,7 +122,7 @@ export const TimeZone = v.pipe(
   v.check(
     (text) => {
       try {
-        return /^[A-Za-z]/.test(text) && dayIn(text, new Date()) !== ''
+        return /^[A-Za-z]/.test(text) && v.is(day, dayIn(text, new Date()))
       } catch {
         return false
       }
@@ -133,6 +133,27 @@ export const TimeZone = v.pipe(
 
 /** The day of a moment there, such as 2026-04-01. @throws RangeError for a time zone that is not known */
 export function dayIn(timeZone: string, at: Date): string {
-  const options = { timeZone, dateStyle: 'short', calendar: 'iso8601' } as const
-  return new Intl.DateTimeFormat('en', options).format(at)
+  // From its parts: how a date is written differs between versions of ICU.
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  }).formatToParts(at)
+  const part = (type: 'year' | 'month' | 'day', digits: number) =>
+    (parts.find((each) => each.type === type)?.value ?? '').padStart(digits, '0')
+  return `${part('year', 4)}-${part('month', 2)}-${part('day', 2)}`
+}
+
+const DUE_IN_MS = 14 * 86_400_000
+
+/**
+ * When an invoice is due that is written at this moment, unless somebody says otherwise: 14 days later by the merchant's days. An old browser may not know the
+ * zone's name; then by the days of UTC.
+ */
+export function dueDay(timeZone: string, at: Date): string {
+  const today = dayIn(v.is(TimeZone, timeZone) ? timeZone : 'UTC', at)
+  return new Date(Date.parse(`${today}T00:00:00Z`) + DUE_IN_MS).toISOString().slice(0, 10)
 }

@@ -236,6 +236,7 @@ const config: OwnRule<'config'> = ({ context }) => {
     relay,
     examples,
     walletConnect,
+    timeZone,
   } = context.config
   return Promise.resolve({
     value: {
@@ -247,6 +248,7 @@ const config: OwnRule<'config'> = ({ context }) => {
       examples,
       walletConnect,
       currencies: context.rates.currencies,
+      timeZone,
       now: context.now().getTime(),
     },
   })

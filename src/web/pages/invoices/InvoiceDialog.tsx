@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { useFieldArray, useForm, useWatch, type UseFormReturn } from 'react-hook-form'
 import { formatAmount } from '#contract/amount.ts'
-import { MOST_LINES } from '#contract/invoice.ts'
+import { dueDay, MOST_LINES } from '#contract/invoice.ts'
 import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
 import { RATE_DECIMALS } from '#contract/quote.ts'
 import { serverNow } from '../../api/clock.ts'
@@ -36,7 +36,6 @@ type InvoiceForm = {
 }
 type FormProps = { form: UseFormReturn<InvoiceForm> }
 
-const DUE_IN_MS = 14 * 86_400_000
 const EMPTY_LINE: LineForm = { name: '', quantity: '1', unitPrice: '', taxPercent: '' }
 
 /** To write an invoice, or to change a draft. Nothing is issued here. */
@@ -52,7 +51,9 @@ export function InvoiceDialog({
   const { t } = useLingui()
   const config = useConfig()
   const currencies = currenciesOf(payableNetworks(config), config.currencies)
-  const form = useForm<InvoiceForm>({ defaultValues: formOf(draft, currencies[0] ?? '') })
+  const form = useForm<InvoiceForm>({
+    defaultValues: formOf(draft, { currency: currencies[0] ?? '', timeZone: config.timeZone }),
+  })
   const { register, formState, control } = form
   const [userError, setUserError] = useState<{ title: string; body: string }>()
   const currency = useWatch({ control, name: 'currency' })
@@ -279,12 +280,15 @@ function checkDecimal(decimals: number): (text: string) => string | true {
     readAmount(text, { decimals }).ok || t`Enter more than 0, up to ${decimals} decimals.`
 }
 
-function formOf(draft: InvoiceBody | undefined, currency: string): InvoiceForm {
+function formOf(
+  draft: InvoiceBody | undefined,
+  { currency, timeZone }: { currency: string; timeZone: string },
+): InvoiceForm {
   return {
     name: draft?.customer?.name ?? '',
     email: draft?.customer?.email ?? '',
     address: draft?.customer?.address ?? '',
-    dueOn: draft?.dueOn ?? new Date(serverNow() + DUE_IN_MS).toISOString().slice(0, 10),
+    dueOn: draft?.dueOn ?? dueDay(timeZone, new Date(serverNow())),
     currency: draft?.currency.code ?? currency,
     lines: draft?.lines.map(({ name, quantity, unitPrice, taxPercent }) => ({
       name,

@@ -3,6 +3,7 @@ import { stringifyJson } from '#contract/json.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import type { PaymentNote } from '#contract/payment-endpoints.ts'
 import { isLate, quoteOf } from '#contract/quote.ts'
+import { ApiError } from '../../api/errors.ts'
 import { filterPayments } from '../../api/filter-payments.ts'
 import { readNotes } from '../../api/notes.ts'
 import { INCOMPLETE, type ListQuery, type NoteFilter } from '../../api/payment-filter.ts'
@@ -232,31 +233,42 @@ export async function* pagesOf(
 
 /**
  * Selected payments as they are now: a row was read when it was selected, and may have confirmed or been dropped since. Pages without a selected one are
- * skipped. A draft is in another list, until there is evidence of its payer.
+ * skipped. A draft is in another list, until there is evidence of its payer: that list is read first, so that one which leaves it meanwhile is in the next.
+ * @throws ApiError `NOT_FOUND` when one is in neither: the file would lack it unseen
  */
 async function* selectedPages(
   { viewer, rows }: Extract<ExportSource, { kind: 'rows' }>,
   signal: AbortSignal,
 ): AsyncGenerator<readonly PaymentRow[]> {
   const left = new Map(rows.map(({ paymentId, timestamp }) => [paymentId, timestamp]))
-  for (const query of [{}, { status: INCOMPLETE } as const]) {
-    let next = newestOf(left)
-    const since = String(Math.min(...left.values()))
+  const drafts = new Map(
+    rows.flatMap((row) => (row.draft ? [[row.paymentId, row.timestamp] as const] : [])),
+  )
+  for (const [query, sought] of [
+    [{ status: INCOMPLETE }, drafts],
+    [{}, left],
+  ] as const) {
+    let next = newestOf(sought)
+    const since = String(Math.min(...sought.values()))
     while (next !== undefined) {
       const until = next + 1
       next = undefined
       const pages = readAllPayments(viewer, { ...query, since }, { until, signal })
       for await (const { payments, nextCursor } of pages) {
-        yield payments.filter(({ paymentId }) => left.delete(paymentId))
+        yield payments.filter(({ paymentId }) => {
+          drafts.delete(paymentId)
+          return left.delete(paymentId)
+        })
         const end = payments.at(-1)?.timestamp
         if (nextCursor === null || end === undefined) break
         // Others of the same moment may be on the next page.
-        if ([...left.values()].includes(end)) continue
-        next = newestOf(left, end)
+        if ([...sought.values()].includes(end)) continue
+        next = newestOf(sought, end)
         break
       }
     }
   }
+  if (left.size > 0) throw new ApiError({ code: 'NOT_FOUND' })
 }
 
 /** The newest time, of those before `end`. */

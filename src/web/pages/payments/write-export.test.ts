@@ -75,14 +75,53 @@ test('selected payments are written as they are now, and pages without one are n
   const source = { kind: 'rows', viewer: { wallets: 'all' }, rows: [...rows, draft] } as const
   for await (const page of pagesOf(source, new AbortController().signal)) found.push(...page)
   expect(found.map(({ paymentId, status }) => `${paymentId} ${status}`)).toEqual([
+    'pay_7000 created',
     'pay_0 finalized',
     'pay_599 finalized',
     'pay_601 finalized',
     'pay_2900 finalized',
-    'pay_7000 created',
   ])
-  // Two pages of one moment, one at each place further down, and one of drafts.
-  expect(asked).toEqual(['listed', 'listed', 'listed', 'listed', 'incomplete'])
+  // One page of drafts, two of one moment, and one at each place further down.
+  expect(asked).toEqual(['incomplete', 'listed', 'listed', 'listed'])
+})
+
+/** The service's two lists; `between` runs once the first of them was read. */
+function serveLists(lists: { drafts: PaymentRow[]; listed: PaymentRow[] }, between: () => void) {
+  configureClient('http://dashboard.example')
+  let reads = 0
+  vi.stubGlobal('fetch', (url: string) => {
+    if (reads++ === 1) between()
+    const query = new URL(url).searchParams
+    const rows = query.get('status') ? lists.drafts : lists.listed
+    const page = { success: true, total: rows.length, limit: ROWS, offset: 0, restoredAt: null }
+    const payments = rows.map((each) => ({ ...each, amount: 1 }))
+    return Promise.resolve(new Response(JSON.stringify({ ...page, nextCursor: null, payments })))
+  })
+}
+
+async function exportSelected(rows: readonly PaymentRow[]): Promise<string[]> {
+  const found: PaymentRow[] = []
+  const source = { kind: 'rows', viewer: { wallets: 'all' }, rows } as const
+  for await (const page of pagesOf(source, new AbortController().signal)) found.push(...page)
+  return found.map(({ paymentId, status }) => `${paymentId} ${status}`)
+}
+
+const draft = (index: number): PaymentRow => ({ ...row(index), draft: true, status: 'created' })
+
+test('a selected draft whose payer signs between the two lists is in the file', async () => {
+  const lists = { drafts: [draft(1), draft(2)], listed: [row(3)] }
+  serveLists(lists, () => {
+    lists.listed.unshift(
+      ...lists.drafts.splice(0, 1).map((each) => row(Number(each.paymentId.slice(4)))),
+    )
+  })
+  const found = await exportSelected([draft(1), draft(2), row(3)])
+  expect(found).toEqual(['pay_1 created', 'pay_2 created', 'pay_3 finalized'])
+})
+
+test('a selected payment that is in no list any more ends the export', async () => {
+  serveLists({ drafts: [], listed: [row(3)] }, () => undefined)
+  await expect(exportSelected([draft(1), row(3)])).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })
 
 test('100,000 payments are exported with one page in memory', async () => {
