@@ -448,7 +448,7 @@ test.each(['before', 'after'])(
 const isNotFinal = (_: string, answer: string) =>
   answer.replaceAll('"confirmationStatus":"finalized"', '"confirmationStatus":"confirmed"')
 
-/** A service of its own with two endpoints, and an order whose payer makes transactions on later blockhashes. */
+/** A service with two endpoints, and an order whose payer makes transactions on later blockhashes. */
 async function orderAtTwo() {
   const stack = new AsyncDisposableStack()
   const first = stack.use(await startGate(solana.rpcUrl))
