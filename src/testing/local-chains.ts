@@ -3,6 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createRequire } from 'node:module'
 import { Connection, Keypair } from '@solana/web3.js'
+import bs58 from 'bs58'
+import * as v from 'valibot'
 import {
   createTestClient,
   http,
@@ -233,6 +235,53 @@ export async function startGate(target: string) {
       await closed
     },
   })
+}
+
+const LISTING = v.object({
+  id: v.unknown(),
+  params: v.tuple([
+    v.string(),
+    v.object({ limit: v.optional(v.number(), 1_000), before: v.optional(v.string()) }),
+  ]),
+})
+
+/** A page of transactions that a node is asked for. */
+export type ListedPage = { address: string; limit: number; before: string | undefined }
+
+/** What a node answers that knows `count` transactions of each account in `of` at a slot, newer than all that the node behind it knows; of all accounts by default. */
+export function listsNewer({
+  slot,
+  count,
+  of,
+  onPage = () => {},
+}: {
+  slot: number
+  count: number
+  of?: readonly string[]
+  onPage?: (page: ListedPage) => void
+}) {
+  const names = Array.from({ length: count }, (_, index) => {
+    const bytes = Buffer.alloc(64, 1)
+    bytes.writeUInt32BE(index + 1)
+    return bs58.encode(bytes)
+  })
+  const older = new Map<string, unknown[]>()
+  return (asked: string, answer: string): string => {
+    if (!asked.includes('"getSignaturesForAddress"')) return answer
+    const { id, params } = v.parse(LISTING, JSON.parse(asked))
+    const [address, { limit, before }] = params
+    onPage({ address, limit, before })
+    if (of && !of.includes(address)) return answer
+    const { result } = v.parse(v.object({ result: v.array(v.unknown()) }), JSON.parse(answer))
+    const start = before === undefined ? 0 : names.indexOf(before) + 1
+    const page = names
+      .slice(start, start + limit)
+      .map((name) => ({ signature: name, slot, err: null, memo: null, blockTime: null }))
+    // What the node itself lists is older than all of these; after a name that it does not know it lists nothing.
+    if (before === undefined) older.set(address, result)
+    const all = page.length < limit ? [...page, ...(older.get(address) ?? [])] : page
+    return JSON.stringify({ jsonrpc: '2.0', id, result: all })
+  }
 }
 
 /** What a node answers for a transaction of a newer version than it is asked for. The embedded node answers with another code. */

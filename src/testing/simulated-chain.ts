@@ -165,7 +165,7 @@ export class SimulatedChain implements Chain {
     )
   }
 
-  findByMessage: Chain['findByMessage'] = () => Promise.resolve(undefined)
+  findByMessage: Chain['findByMessage'] = () => Promise.resolve(null)
   isGone: Chain['isGone'] = () => Promise.resolve(false)
   simulateSigned: Chain['simulateSigned'] = () => Promise.resolve({ ok: true })
   broadcast: Chain['broadcast'] = () =>

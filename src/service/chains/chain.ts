@@ -65,7 +65,7 @@ export interface Chain {
   readonly scansBlocks: boolean
   /**
    * True only when the chain itself proves that a transaction built for this payment can no longer
-   * land.
+   * land. A proof that takes long is made in the background: false until then (Solana).
    */
   canNeverLand(monitored: MonitoredTransaction): Promise<boolean>
   /**
@@ -75,14 +75,16 @@ export interface Chain {
   readonly graceBlocks: number | null
   /**
    * The transaction that landed with this very message, under any signature: a signer can sign a
-   * message again. Undefined when none has, and where the transaction's name already identifies its
-   * message (EVM).
+   * message again. Null when none has, and where the transaction's name already identifies its
+   * message (EVM); undefined while that is not known.
    */
   findByMessage(query: {
+    asset: string
     sender: string
+    recipient: string
     builtHeight: number | null
     messageHash: string
-  }): Promise<string | undefined>
+  }): Promise<string | null | undefined>
   /**
    * True only when the chain itself shows that the block of a transaction is no longer part of it.
    */

@@ -58,3 +58,55 @@ export function remember<T>(
     return answer
   }
 }
+
+/** Results by key that are read in the background, one key after another. A caller waits for none: it sees the last result, and when it is due again. */
+export class BackgroundReads<T> {
+  readonly #ttlMs: number
+  readonly #limit: number
+  readonly #entries = new Map<string, { value: T | undefined; until: number }>()
+  readonly #queues = new Map<string, Promise<void>>()
+  #closed = false
+
+  /** `ttlMs`: how long a result, or a failure, counts. `limit`: most keys; while all of them count, no other is read. */
+  constructor(ttlMs: number, limit: number) {
+    this.#ttlMs = ttlMs
+    this.#limit = limit
+  }
+
+  /** Undefined: due. `value` is undefined while it is being read, and where that failed. */
+  last(key: string): { value: T | undefined } | undefined {
+    const entry = this.#entries.get(key)
+    return entry && performance.now() < entry.until ? entry : undefined
+  }
+
+  set(key: string, value: T | undefined): void {
+    this.#put(key, { value, until: performance.now() + this.#ttlMs })
+  }
+
+  /** Reads it once what the same queue has begun before is over. */
+  start(key: string, queue: string, read: () => Promise<T>): void {
+    if (!this.#put(key, { value: undefined, until: Infinity })) return
+    const before = this.#queues.get(queue) ?? Promise.resolve()
+    this.#queues.set(
+      queue,
+      before.then(async () => {
+        if (this.#closed) return
+        this.set(key, await read().catch(() => undefined))
+      }),
+    )
+  }
+
+  close(): void {
+    this.#closed = true
+  }
+
+  #put(key: string, entry: { value: T | undefined; until: number }): boolean {
+    if (this.#entries.size >= this.#limit && !this.#entries.has(key)) {
+      const now = performance.now()
+      for (const [other, { until }] of this.#entries) if (until <= now) this.#entries.delete(other)
+      if (this.#entries.size >= this.#limit) return false
+    }
+    this.#entries.set(key, entry)
+    return true
+  }
+}

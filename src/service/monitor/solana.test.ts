@@ -7,11 +7,16 @@ import {
   VersionedTransaction,
   type Keypair,
 } from '@solana/web3.js'
-import bs58 from 'bs58'
-import * as v from 'valibot'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { signVersion1 } from '#testing/chain-payments.ts'
-import { hidesNewer, startGate, startSolana, type SolanaFixture } from '#testing/local-chains.ts'
+import {
+  hidesNewer,
+  listsNewer,
+  startGate,
+  startSolana,
+  type ListedPage,
+  type SolanaFixture,
+} from '#testing/local-chains.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import { createChains } from '../service.ts'
 import type { Actor, Context } from '../context/context.ts'
@@ -23,14 +28,6 @@ import { startWatchers, type Watchers } from './start.ts'
 
 const SOL = 1_000_000_000n
 const MEMO_PROGRAM = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
-
-const LISTING = v.object({
-  id: v.unknown(),
-  params: v.tuple([
-    v.string(),
-    v.object({ limit: v.optional(v.number(), 1_000), before: v.optional(v.string()) }),
-  ]),
-})
 
 let solana: SolanaFixture
 let opened: OpenedContext
@@ -204,39 +201,121 @@ test('an order does not expire while a payment may lie behind more transactions 
     (height) => height > built.lastValidBlockHeight,
   )
   const slot = await solana.connection.getSlot()
-  const names = Array.from({ length: 20_001 }, (_, index) => {
-    const bytes = Buffer.alloc(64, 1)
-    bytes.writeUInt32BE(index + 1)
-    return bs58.encode(bytes)
-  })
-  const older = new Map<string, unknown[]>()
-  const listed = (newer: number) => (asked: string, answer: string) => {
-    if (!asked.includes('"getSignaturesForAddress"')) return answer
-    const { id, params } = v.parse(LISTING, JSON.parse(asked))
-    const [address, { limit, before }] = params
-    const { result } = v.parse(v.object({ result: v.array(v.unknown()) }), JSON.parse(answer))
-    const start = before === undefined ? 0 : names.indexOf(before) + 1
-    const page = names
-      .slice(start, Math.min(newer, start + limit))
-      .map((name) => ({ signature: name, slot, err: null, memo: null, blockTime: null }))
-    // What the node itself lists is older than all of these; after a name that it does not know it lists nothing.
-    if (before === undefined) older.set(address, result)
-    const all = page.length < limit ? [...page, ...(older.get(address) ?? [])] : page
-    return JSON.stringify({ jsonrpc: '2.0', id, result: all })
-  }
   const poll = async () => {
     await pollOnce(own.context, chain, { expiredToo: false })
     return readPaymentBody(own.context, built.paymentId)
   }
-  gate.lie = listed(names.length)
+  const sender = payer.publicKey.toBase58()
+  gate.lie = listsNewer({ slot, count: 20_001 })
   expect(await poll()).toMatchObject({ status: 'created' })
-  // A proof reads further than a search, and finds it.
-  gate.lie = listed(7_000)
+  // A proof reads further than a search, and finds it: once it was proven that it is no other one, the order would be over.
+  const read: string[] = []
+  gate.lie = listsNewer({ slot, count: 7_000, onPage: ({ address }) => read.push(address) })
+  const now = performance.now.bind(performance)
+  const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000)
   expect(await poll()).toMatchObject({ status: 'created' })
+  await eventually(poll, () => read.filter((address) => address === sender).length > 20)
+  expect(await poll()).toMatchObject({ status: 'created' })
+  later.mockRestore()
   gate.lie = undefined
   expect(await eventually(poll, ({ status }) => status === 'finalized')).toMatchObject({
     signature,
   })
+})
+
+/** Two orders of one payee that nobody pays, past their deadline, and the lists of their payers that proofs begin to read. */
+async function lateOrders() {
+  const stack = new AsyncDisposableStack()
+  const gate = stack.use(await startGate(solana.rpcUrl))
+  const own = stack.use(await openContext([{ ...solana.network, rpcUrls: [gate.url] }]))
+  const [chain] = own.context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const { payer, payee } = await parties()
+  const other = await solana.wallet(SOL)
+  const order = async ({ publicKey }: Keypair) =>
+    buildTransaction(own.context, own.actor, {
+      walletAddress: publicKey.toBase58(),
+      recipientAddress: payee.publicKey.toBase58(),
+      amount: '0.1',
+    })
+  const [busy, quiet] = [await order(payer), await order(other)]
+  const [proofs, pages]: [string[], string[]] = [[], []]
+  const status = async (built: Built) =>
+    (await readPaymentBody(own.context, built.paymentId)).status
+  return {
+    gate,
+    payer,
+    payee,
+    busy,
+    proofs,
+    pages,
+    untilLate: () =>
+      eventually(
+        () => solana.connection.getBlockHeight('finalized'),
+        (height) => height > Math.max(busy.lastValidBlockHeight, quiet.lastValidBlockHeight),
+      ),
+    /** A search begins with a page of 100, a proof with one of 1,000. */
+    onPage: ({ address, limit, before }: ListedPage) => {
+      pages.push(address)
+      if (limit === 1_000 && before === undefined) proofs.push(address)
+    },
+    look: async () => {
+      const { failures } = await pollOnce(own.context, chain, { expiredToo: false })
+      expect(failures).toEqual([])
+      return { busy: await status(busy), quiet: await status(quiet) }
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
+
+test('an order expires although its payer has more transactions than are read, where its payee has fewer', async () => {
+  await using orders = await lateOrders()
+  const { gate, payer, onPage, look } = orders
+  await orders.untilLate()
+  const slot = await solana.connection.getSlot()
+  gate.lie = listsNewer({ slot, count: 20_001, of: [payer.publicKey.toBase58()], onPage })
+  expect(await look()).toMatchObject({ busy: 'created' })
+  expect(await eventually(look, ({ busy }) => busy !== 'created')).toMatchObject({
+    busy: 'expired',
+  })
+})
+
+test('an absence that cannot be proven is read once a minute in the background, and the other payments of the round end', async () => {
+  await using orders = await lateOrders()
+  const { gate, payer, payee, proofs, pages, onPage, look } = orders
+  await orders.untilLate()
+  const slot = await solana.connection.getSlot()
+  const [sender, receiver] = [payer.publicKey.toBase58(), payee.publicKey.toBase58()]
+  gate.lie = listsNewer({ slot, count: 20_001, of: [sender, receiver], onPage })
+  gate.delayMs = 20
+  expect(await look()).toEqual({ busy: 'created', quiet: 'expired' })
+  // The 20 pages of the payer are still being read.
+  expect(pages.filter((address) => address === sender).length).toBeLessThan(20)
+  gate.delayMs = 0
+  await eventually(look, () => proofs.includes(receiver))
+  const once = proofs.filter((address) => address === sender).length
+  for (let round = 0; round < 3; round++) expect(await look()).toMatchObject({ busy: 'created' })
+  expect(proofs.filter((address) => address === sender)).toHaveLength(once)
+  const now = performance.now.bind(performance)
+  const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 120_000)
+  await eventually(look, () => proofs.filter((address) => address === receiver).length > 1)
+  later.mockRestore()
+})
+
+test('an order that a payer names in a transaction of another amount is read once a minute', async () => {
+  await using orders = await lateOrders()
+  const { gate, payer, payee, busy, proofs, onPage, look } = orders
+  await sendOwn(payer, payee, { lamports: 1n, memo: busy.paymentId })
+  await orders.untilLate()
+  gate.lie = listsNewer({ slot: 0, count: 0, onPage })
+  for (let round = 0; round < 3; round++) expect(await look()).toMatchObject({ busy: 'created' })
+  const sender = payer.publicKey.toBase58()
+  expect(proofs.filter((address) => address === sender)).toHaveLength(1)
+  const now = performance.now.bind(performance)
+  const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000)
+  expect(await look()).toMatchObject({ busy: 'created' })
+  later.mockRestore()
+  expect(proofs.filter((address) => address === sender)).toHaveLength(2)
 })
 
 test('of two equal payments each transaction pays its own', async () => {
@@ -369,7 +448,7 @@ test.each(['before', 'after'])(
 const isNotFinal = (_: string, answer: string) =>
   answer.replaceAll('"confirmationStatus":"finalized"', '"confirmationStatus":"confirmed"')
 
-/** A separate service with two endpoints, and an order whose payer makes transactions on later blockhashes. */
+/** A service with two endpoints, and an order whose payer makes transactions on later blockhashes. */
 async function orderAtTwo() {
   const stack = new AsyncDisposableStack()
   const first = stack.use(await startGate(solana.rpcUrl))

@@ -14,7 +14,7 @@ import bs58 from 'bs58'
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { signVersion1 } from '#testing/chain-payments.ts'
-import { hidesNewer, startGate, startSolana } from '#testing/local-chains.ts'
+import { hidesNewer, listsNewer, startGate, startSolana } from '#testing/local-chains.ts'
 import { proveTransfer } from '#testing/proofs.ts'
 import { eventually, openContext } from '#testing/service-context.ts'
 import { payment } from '../db/schema/payment.ts'
@@ -43,10 +43,13 @@ function toNumber(littleEndian: Uint8Array): bigint {
   return BigInt(`0x${Buffer.from(littleEndian).reverse().toString('hex')}`)
 }
 
-test(
-  'a proof whose payer broadcasts the same message under another signature ends as paid, not as failed',
+test.each([
+  { newerCount: 0, behind: 'few newer transactions' },
+  { newerCount: 20_001, behind: 'more newer transactions than are read' },
+])(
+  'a proof whose payer broadcasts the same message under another signature ends as paid, not as failed, behind $behind',
   { timeout: 120_000 },
-  async () => {
+  async ({ newerCount: count }) => {
     await using solana = await startSolana({ slotTimeMs: 100 })
     await using gate = await startGate(solana.rpcUrl)
     await using opened = await openContext([{ ...solana.network, rpcUrls: [gate.url] }])
@@ -122,7 +125,10 @@ test(
       )
     }
     await newer(1)
-    gate.lie = hidesNewer(await newer(2))
+    const hidden = hidesNewer(await newer(2))
+    const slot = await solana.connection.getSlot()
+    const listed = listsNewer({ slot, count, of: [payer.publicKey.toBase58()] })
+    gate.lie = (asked, answer) => listed(asked, hidden(asked, answer))
     await eventually(
       () => solana.connection.getBalance(payee),
       (lamports) => BigInt(lamports) === LAMPORTS + 3n,

@@ -39,7 +39,8 @@ export async function expire(
     head.blockHeight > payment.lastValidBlockHeight + chain.graceBlocks
   if (!(unseen && graceIsOver) && !(await canNeverLand(context, { payment, monitored, chain })))
     return false
-  if (payment.mode === 'received' && (await landedOtherwise(context, payment, chain))) return false
+  if (payment.mode === 'received' && (await mayHaveLandedOtherwise(context, payment, chain)))
+    return false
 
   return context.db.transaction(async (tx) => {
     const row = await lockPayment(tx, payment.id)
@@ -88,21 +89,24 @@ function mayConfirm({ mode, evidence }: PaymentRecord, seen: Observation): boole
 
 const MESSAGE = 'message:'
 
-/** Whether a payer has signed the message of a proof once more and broadcast that: it is this payment, under another signature. */
-async function landedOtherwise(
+/** Whether a payer has signed the message of a proof once more and broadcast that, or may have: it is this payment, under another signature. */
+async function mayHaveLandedOtherwise(
   context: Context,
   payment: PaymentRecord,
   chain: Chain,
 ): Promise<boolean> {
   const key = await findClaimKey(context.db, payment.id)
   if (!key?.startsWith(MESSAGE)) return false
-  const { id: paymentId, sender, builtHeight } = payment
+  const { id: paymentId, asset, sender, recipient, builtHeight } = payment
   const signature = await chain.findByMessage({
+    asset,
     sender,
+    recipient,
     builtHeight,
     messageHash: key.slice(MESSAGE.length),
   })
-  if (signature === undefined) return false
+  if (signature === null) return false
+  if (signature === undefined) return true
   await applyObservation(context, {
     paymentId,
     signature,

@@ -45,7 +45,7 @@ export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
     observeTwice: async (signature) =>
       observe(endpoints, network, { hash: signature, head: await head.fresh(), twice: true }),
     find: (monitored, from, to) => scan.find(monitored, from, to),
-    findByMessage: async () => undefined,
+    findByMessage: async () => null,
     canNeverLand: (monitored) => canNeverLand(endpoints, monitored),
     isGone: (landed) => isGone(endpoints, landed),
     simulateSigned: (bytes) => simulateSigned(endpoints, bytes),

@@ -1,5 +1,3 @@
-import { sha256 } from '@noble/hashes/sha2.js'
-import { bytesToHex } from '@noble/hashes/utils.js'
 import {
   SYSVAR_CLOCK_PUBKEY,
   type Commitment,
@@ -11,7 +9,6 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { feeBoundAtomic, priorityFeeOfPrice } from '#chains/solana/fee.ts'
-import { messageBytes } from '#chains/solana/landed.ts'
 import { MEMO_PROGRAM } from '#chains/solana/programs.ts'
 import type { Network } from '#contract/network.ts'
 import {
@@ -30,8 +27,8 @@ import { broadcast, simulateSigned } from './broadcast.ts'
 import { build } from './build.ts'
 import { openEndpoints, type SolanaEndpoints } from './client.ts'
 import { readUnitPrice, UNIT_LIMIT } from './fees.ts'
-import { openSearch, signaturesOf, canNeverLand } from './find.ts'
-import { isGone, observe, readStatuses, readTransaction } from './observe.ts'
+import { openAbsence, openMessageSearch, openReceivers, openSearch } from './find.ts'
+import { isGone, observe, readStatuses } from './observe.ts'
 import { readToken } from './token.ts'
 
 const TOKEN_TTL_MS = 60_000
@@ -49,7 +46,10 @@ export function openSolanaChain(network: Network, observer = NO_OBSERVER): Chain
     readClock(endpoints),
   )
   const token = remember(TOKEN_TTL_MS, (address) => readToken(endpoints, network, address))
-  const search = openSearch(endpoints)
+  const receiverOf = openReceivers(endpoints)
+  const search = openSearch(endpoints, receiverOf)
+  const messages = openMessageSearch(endpoints, receiverOf)
+  const absence = openAbsence(endpoints, receiverOf)
   return {
     network,
     scansBlocks: false,
@@ -62,8 +62,8 @@ export function openSolanaChain(network: Network, observer = NO_OBSERVER): Chain
     observe: (signature, as) => observe(endpoints, signature, { as }),
     observeTwice: (signature) => observe(endpoints, signature, { twice: true }),
     find: async (monitored, _from, to) => ({ found: await search(monitored), readTo: to }),
-    findByMessage: (query) => findByMessage(endpoints, query),
-    canNeverLand: (monitored) => canNeverLand(endpoints, monitored),
+    findByMessage: messages.find,
+    canNeverLand: absence.canNeverLand,
     isGone: (landed) => isGone(endpoints, landed),
     simulateSigned: (bytes, paid) => simulateSigned(endpoints, network, { bytes, paid }),
     broadcast: (bytes) => broadcast(endpoints, bytes),
@@ -74,32 +74,11 @@ export function openSolanaChain(network: Network, observer = NO_OBSERVER): Chain
     token,
     contracts: null,
     check: async () => void (await head.fresh()),
-    close: async () => {},
+    close: async () => {
+      absence.close()
+      messages.close()
+    },
   }
-}
-
-type Query = { sender: string; builtHeight: number | null; messageHash: string }
-
-/** Looks through what its sender has done since for the transaction with this message that succeeded. The cluster runs one message once. */
-function findByMessage(
-  endpoints: SolanaEndpoints,
-  { sender, builtHeight, messageHash }: Query,
-): Promise<string | undefined> {
-  return endpoints.request(async (connection) => {
-    const { signatures, complete } = await signaturesOf(connection, sender, {
-      from: builtHeight ?? 0,
-    })
-    for (const { signature, err } of signatures) {
-      if (err !== null) continue
-      const landed = await readTransaction(connection, signature)
-      // Nobody is asked to sign a message of a version that this program does not read.
-      if (landed === 'unreadable' || !landed) continue
-      if (bytesToHex(sha256(messageBytes(landed.transaction.message))) === messageHash)
-        return signature
-    }
-    if (!complete) throw new Error(`Not all transactions of ${sender} were looked through.`)
-    return undefined
-  })
 }
 
 /** Slots, and beside them block heights: a skipped slot has no block. */

@@ -1,11 +1,15 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { PublicKey, type ConfirmedSignatureInfo, type Connection } from '@solana/web3.js'
+import { messageBytes } from '#chains/solana/landed.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '#chains/solana/programs.ts'
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import { SOLANA_NATIVE } from '#contract/address.ts'
 import type { Found, MonitoredTransaction } from '../chain.ts'
 import { inParallel } from '../endpoints.ts'
+import { BackgroundReads } from '../recent.ts'
 import type { SolanaEndpoints } from './client.ts'
-import { isPaidBy, isRefused, readStatuses } from './observe.ts'
+import { isPaidBy, isRefused, readStatuses, readTransaction } from './observe.ts'
 
 const PARALLEL_ACCOUNTS = 4
 const PAGE = 1_000
@@ -15,20 +19,18 @@ const FIRST_PAGE = 100
 const MAX_PAGES = 5
 /** A proof reads further: a list that ends before it reaches the payment proves nothing. */
 const MAX_PROOF_PAGES = 20
+/** More transactions than this that may be a payment are not read while others wait. */
+const MAX_READ_AT_ONCE = 8
+/** What is not proven now is rarely proven a moment later: when it is read again, in milliseconds. */
+const UNPROVEN_MS = 60_000
+const MAX_UNPROVEN = 10_000
 
-/**
- * Searches for payments by memo, among the transactions of their payees: many drafts pay few
- * payees, and anybody may name any payer in a draft. Where there are fewer payers than payees, and
- * for a payee with too many transactions to be read back far enough, among those of the payers.
- * Anyone can put an id into a memo and name an account beside it, so that one payment may be found
- * several times: each is only a candidate.
- */
-export function openSearch(
-  endpoints: SolanaEndpoints,
-): (monitored: readonly MonitoredTransaction[]) => Promise<Found[]> {
+type Parties = Pick<MonitoredTransaction, 'asset' | 'recipient' | 'sender'>
+type ReceiverOf = (payment: Parties) => Promise<string>
+
+/** Finds the account that receives a payment: of a token, only the wallet's associated account counts as the wallet. */
+export function openReceivers(endpoints: SolanaEndpoints): ReceiverOf {
   const programs = new Map<string, string>()
-  const sendersOf = (payments: readonly MonitoredTransaction[]) =>
-    Map.groupBy(payments, ({ sender }) => sender)
 
   /** The token program of a mint never changes. */
   async function programOf(mint: string): Promise<string | undefined> {
@@ -42,13 +44,27 @@ export function openSearch(
     return program
   }
 
-  /** The account that receives: of a token, only the wallet's associated account counts as the wallet. */
-  async function receiverOf({ asset, recipient, sender }: MonitoredTransaction): Promise<string> {
+  return async ({ asset, recipient, sender }) => {
     if (asset === SOLANA_NATIVE) return recipient
     const program = await programOf(asset)
     if (program !== TOKEN_PROGRAM && program !== TOKEN_2022_PROGRAM) return sender
     return associatedTokenAccount({ owner: recipient, mint: asset, program }).address
   }
+}
+
+/**
+ * Searches for payments by memo, among the transactions of their payees: many drafts pay few
+ * payees, and anybody may name any payer in a draft. Where there are fewer payers than payees, and
+ * for a payee with too many transactions to be read back far enough, among those of the payers.
+ * Anyone can put an id into a memo and name an account beside it, so that one payment may be found
+ * several times: each is only a candidate.
+ */
+export function openSearch(
+  endpoints: SolanaEndpoints,
+  receiverOf: ReceiverOf,
+): (monitored: readonly MonitoredTransaction[]) => Promise<Found[]> {
+  const sendersOf = (payments: readonly MonitoredTransaction[]) =>
+    Map.groupBy(payments, ({ sender }) => sender)
 
   async function search(
     accounts: ReadonlyMap<string, readonly MonitoredTransaction[]>,
@@ -168,57 +184,166 @@ export async function listSignatures(
   }
 }
 
+type Absence = 'proven' | 'open' | 'unproven' | 'unread'
+
 /**
  * True when the finalized chain is past the last block of a payment's blockhash, and a history that reaches from the payment's first slot to that block holds
  * neither what was signed for it, nor what was reported, nor a transaction of the sender that names it. Asked twice, and only nodes that show how far they
  * know the chain count: one that is behind, or has forgotten, answers the same as one that knows.
+ * What one page of the sender's transactions does not prove is read in the background, up to 20,000 of the sender or else of the receiver, as a payment names
+ * both: false until then. What is not proven is read again after a minute.
  */
-export async function canNeverLand(
+export function openAbsence(
   endpoints: SolanaEndpoints,
-  monitored: MonitoredTransaction,
-): Promise<boolean> {
-  return endpoints.prove((connection) => provesAbsence(connection, monitored))
+  receiverOf: ReceiverOf,
+): { canNeverLand: (monitored: MonitoredTransaction) => Promise<boolean>; close: () => void } {
+  // What was proven, or null.
+  const proofs = new BackgroundReads<string | null>(UNPROVEN_MS, MAX_UNPROVEN)
+
+  async function readAbsence(
+    monitored: MonitoredTransaction,
+    list: { account: string; pages: number },
+  ): Promise<Absence> {
+    const answers = await endpoints.requestTwo(
+      (connection) => absenceAt(connection, monitored, list),
+      (answer) => answer !== 'proven',
+    )
+    return answers.find((answer) => answer !== 'proven') ?? 'proven'
+  }
+
+  async function readOn(monitored: MonitoredTransaction): Promise<boolean> {
+    const { sender: account } = monitored
+    const bySender = await readAbsence(monitored, { account, pages: MAX_PROOF_PAGES }).catch(
+      (): Absence => 'unread',
+    )
+    if (bySender !== 'unread') return bySender === 'proven'
+    const receiver = await receiverOf(monitored)
+    if (receiver === account) return false
+    return (
+      (await readAbsence(monitored, { account: receiver, pages: MAX_PROOF_PAGES })) === 'proven'
+    )
+  }
+
+  return {
+    canNeverLand: async (monitored) => {
+      const { paymentId, sender, recipient, asset, builtHeight, lastValidBlockHeight } = monitored
+      const { reported, signed, taken } = monitored
+      const payment = [paymentId, sender, recipient, asset, builtHeight]
+      const proof = JSON.stringify([payment, lastValidBlockHeight, reported, signed, taken])
+      // A payer can report one name after another: the payment is read as rarely.
+      const key = JSON.stringify([payment, signed === undefined, taken === undefined])
+      const last = proofs.last(key)
+      if (last?.value === proof) return true
+      if (last && typeof last.value !== 'string') return false
+      const absence = await readAbsence(monitored, { account: sender, pages: 1 })
+      if (absence === 'unproven') proofs.set(key, null)
+      // Drafts of visitors do not hold up what the service has signed.
+      if (absence === 'unread')
+        proofs.start(key, signed === undefined ? 'local' : 'signed', async () =>
+          (await readOn(monitored)) ? proof : null,
+        )
+      return absence === 'proven'
+    },
+    close: () => proofs.close(),
+  }
 }
 
-async function provesAbsence(
+/** `open`: time alone may change it. `unread`: the list does not reach back far enough. */
+async function absenceAt(
   connection: Connection,
   monitored: MonitoredTransaction,
-): Promise<boolean> {
-  const { lastValidBlockHeight, reported, paymentId, sender, builtHeight } = monitored
+  { account, pages }: { account: string; pages: number },
+): Promise<Absence> {
+  const { lastValidBlockHeight, reported, paymentId, builtHeight } = monitored
   const { signed = [], taken = [] } = monitored
-  if (lastValidBlockHeight === null) return false
-  if ((await connection.getBlockHeight('finalized')) <= lastValidBlockHeight) return false
+  if (lastValidBlockHeight === null) return 'open'
+  if ((await connection.getBlockHeight('finalized')) <= lastValidBlockHeight) return 'open'
   // Height and slot of one block.
   const { absoluteSlot, blockHeight } = await connection.getEpochInfo('finalized')
   // A node without finalized states tells its newest slot here, and understands by "known to" something else: there it is asked without.
   const knownTo = absoluteSlot <= (await connection.getSlot('finalized')) ? absoluteSlot : undefined
-  if ((blockHeight ?? 0) <= lastValidBlockHeight) return false
+  if ((blockHeight ?? 0) <= lastValidBlockHeight) return 'open'
   if (builtHeight !== null && (await connection.getFirstAvailableBlock()) > builtHeight)
-    return false
+    return 'unproven'
 
   const known = [...new Set(reported === null ? signed : [...signed, reported])]
   const { slot, statuses } = await readStatuses(connection, known)
-  if (slot < absoluteSlot) return false
+  if (slot < absoluteSlot) return 'open'
   // The wallet of a local payment may have tried before: what failed, finally, does not pay it.
   const isFinalFailure = (landed: { err: unknown; slot: number }) =>
     monitored.signed === undefined && landed.err !== null && landed.slot <= absoluteSlot
   for (const [index, signature] of known.entries()) {
     const status = statuses[index] ?? null
     if (status === null || isFinalFailure(status)) continue
-    if (!(await isRefused(connection, signature))) return false
+    if (!(await isRefused(connection, signature))) return 'open'
   }
-  const { signatures, complete } = await signaturesOf(connection, sender, {
+  const { signatures, complete } = await signaturesOf(connection, account, {
     from: builtHeight ?? 0,
     knownTo,
-    pages: MAX_PROOF_PAGES,
+    pages,
   })
-  if (!complete) return false
+  if (!complete) return 'unread'
   const named = signatures.filter(
     (each) =>
       each.memo?.includes(paymentId) && !taken.includes(each.signature) && !isFinalFailure(each),
   )
+  if (pages === 1 && named.length > MAX_READ_AT_ONCE) return 'unread'
   // Anyone can write an id into a memo and name the sender beside it.
   for (const { signature } of named)
-    if (await isPaidBy(connection, signature, monitored)) return false
-  return true
+    if (await isPaidBy(connection, signature, monitored)) return 'unproven'
+  return 'proven'
+}
+
+type MessageQuery = Parties & { builtHeight: number | null; messageHash: string }
+
+/**
+ * Looks through what its sender has done since, or else its receiver, for the transaction with this message that succeeded; null: there is none. The cluster runs
+ * one message once. Long lists are read in the background: undefined until then, and while neither list reaches back far enough.
+ */
+export function openMessageSearch(
+  endpoints: SolanaEndpoints,
+  receiverOf: ReceiverOf,
+): { find: (query: MessageQuery) => Promise<string | null | undefined>; close: () => void } {
+  const results = new BackgroundReads<string | null | undefined>(UNPROVEN_MS, MAX_UNPROVEN)
+
+  async function succeededSince(account: string, from: number, pages: number) {
+    const { signatures, complete } = await endpoints.request((connection) =>
+      signaturesOf(connection, account, { from, pages }),
+    )
+    return complete ? signatures.filter(({ err }) => err === null) : undefined
+  }
+
+  async function findAmong(
+    signatures: readonly { signature: string }[],
+    messageHash: string,
+  ): Promise<string | null> {
+    for (const { signature } of signatures) {
+      const landed = await endpoints.request((connection) => readTransaction(connection, signature))
+      // Nobody is asked to sign a message of a version that this program does not read.
+      if (landed === 'unreadable' || !landed) continue
+      if (bytesToHex(sha256(messageBytes(landed.transaction.message))) === messageHash)
+        return signature
+    }
+    return null
+  }
+
+  return {
+    find: async (query) => {
+      const { sender, builtHeight, messageHash } = query
+      const last = results.last(messageHash)
+      if (last) return last.value
+      const from = builtHeight ?? 0
+      const page = await succeededSince(sender, from, 1)
+      if (page && page.length <= MAX_READ_AT_ONCE) return findAmong(page, messageHash)
+      results.start(messageHash, 'messages', async () => {
+        const whole =
+          page ??
+          (await succeededSince(sender, from, MAX_PROOF_PAGES)) ??
+          (await succeededSince(await receiverOf(query), from, MAX_PROOF_PAGES))
+        return whole && findAmong(whole, messageHash)
+      })
+      return undefined
+    },
+    close: () => results.close(),
+  }
 }
