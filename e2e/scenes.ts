@@ -348,9 +348,9 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.getByRole('button', { name: text('Invite') }).click()
     await page.getByRole('dialog').waitFor()
   },
-  join: async (page) => {
+  'join-over': async (page) => {
     await page.goto(`/join#${'a'.repeat(43)}`)
-    await page.getByText(textLike('Sign in to join {title}')).first().waitFor()
+    await page.getByText(text('Invitation no longer valid')).waitFor()
   },
   verify: async (page) => {
     await page.goto('/verify')

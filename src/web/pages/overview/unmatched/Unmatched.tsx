@@ -178,10 +178,7 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
           </Link>
         ) : (
           <div className="mt-4 border-t border-line pt-4">
-            <h3 className="text-sm font-medium">
-              <Trans>Matching orders</Trans>
-            </h3>
-            <p className="mt-1 text-sm text-muted">
+            <p className="text-sm text-muted">
               <Trans>Send the payer the link to sign, assign the payment, or refund it.</Trans>
             </p>
             <ForRole least="operator">
@@ -200,6 +197,9 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
                 <Trans>Refund</Trans>
               </Link>
             </ForRole>
+            <h3 className="mt-4 text-sm font-medium">
+              <Trans>Matching orders</Trans>
+            </h3>
             {candidates.length === 0 ? (
               <p className="mt-1 text-sm text-muted">
                 <Trans>Nothing found</Trans>
