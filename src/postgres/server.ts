@@ -167,8 +167,8 @@ const storeTimeline = (schema: string) => `
   insert into "${schema}".postgres_timeline (timeline) values ($1)
   on conflict (id) do update set timeline = excluded.timeline`
 
-/** The functions are not there, or not for this role or engine. A missing right to the table is no reason to trust the server. */
-const UNKNOWN_TO_ENGINE = new Set(['42883', '0A000'])
+/** The engine has no such functions, or the schema is older than the table. A missing right to it is no reason to trust the server. */
+const UNKNOWN_TO_ENGINE = new Set(['42883', '0A000', '42P01'])
 
 /** `timeline`: null on a standby. `stored`: of the server that was used last, null before the first. */
 type History = { timeline: string | null; stored: string | null; confirmed: boolean }

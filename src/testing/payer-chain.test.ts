@@ -483,10 +483,11 @@ test('on EVM a lost payment takes no transfer while another one like it is open 
   await using evm = await startEvm({ slotsInEpoch: 2 })
   await using gate = await startGate(evm.rpcUrl)
   const { open, ask } = await openPages(evm, gate.url)
-  const [first, second] = [await open('explorer'), await open('explorer')]
+  const first = await open('explorer')
   const approveFirst = await ask(first)
   await approveFirst('lose')
   await expectSoon(first, { step: 'unknown' })
+  const second = await open('explorer')
   const approveSecond = await ask(second)
   // The wallet sends, and says nothing: for all that the pages know it may be for either.
   const byFirst = await approveFirst('send')
