@@ -8,11 +8,12 @@ import { expect, onTestFinished, test } from 'vitest'
 import { asOwner, createTestDatabase, ENGINES } from '#testing/postgres.ts'
 import { DataFolderError, lockFolder } from './folder-lock.ts'
 import { afterCommit, openDatabase, isDatabaseUnavailable } from './open.ts'
+import type { RuntimeRights } from './runtime-role.ts'
 
 const SCHEMA = {
   migrations: fileURLToPath(new URL('../service/db/migrations', import.meta.url)),
   schema: 'service',
-  rights: {},
+  rights: { postgres_timeline: { insert: true, update: ['timeline'] } } satisfies RuntimeRights,
 }
 
 function temporaryFolder(): string {
