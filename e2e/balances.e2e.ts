@@ -62,6 +62,6 @@ test('an operator sees what a managed wallet holds, is warned when it is low, to
   await dialog.getByRole('button', { name: text('Save') }).click()
   await expect(wallet.getByText(text('Low balance'))).toBeHidden()
 
-  await wallet.getByRole('link', { name: text('Pay'), exact: true }).click()
+  await wallet.getByRole('link', { name: text('Pay from this wallet') }).click()
   await expect(page.getByLabel(text('From the managed wallet'))).toContainText('Payouts')
 })

@@ -115,14 +115,21 @@ function isAddress(text: string): boolean {
   return parsed.ok && parsed.family === 'evm'
 }
 
-/** Whether an authorization of EIP-7702 in these transactions, by any sender, used this nonce of an account. */
+/**
+ * Whether an authorization of EIP-7702 in these transactions, by any sender, names this nonce of an account, for the transaction's chain or for every chain (0).
+ * The chain skips one whose nonce is not the account's next: a transaction of the account with that nonce says more.
+ */
 export async function isUsedByAuthorization(
-  transactions: readonly Pick<Transaction, 'authorizationList'>[],
+  transactions: readonly Pick<Transaction, 'authorizationList' | 'chainId'>[],
   { address, nonce }: { address: Address; nonce: number },
 ): Promise<boolean> {
-  const authorizations = transactions
-    .flatMap(({ authorizationList }) => authorizationList ?? [])
-    .filter((authorization) => authorization.nonce === nonce)
+  const authorizations = transactions.flatMap(({ authorizationList, chainId }) =>
+    (authorizationList ?? []).filter(
+      (authorization) =>
+        authorization.nonce === nonce &&
+        (authorization.chainId === 0 || authorization.chainId === chainId),
+    ),
+  )
   for (const authorization of authorizations) {
     // One that no key has signed is skipped by the chain too.
     const authority = await recoverAuthorizationAddress({ authorization }).catch(() => undefined)

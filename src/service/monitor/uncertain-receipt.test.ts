@@ -1,3 +1,5 @@
+import { createWalletClient, http } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Chain } from '../chains/chain.ts'
 import { createChains } from '../service.ts'
@@ -71,9 +73,12 @@ async function statusOf(paymentId: string): Promise<string> {
 }
 
 /** A payment that its wallet broadcast, in a final block, with its last valid block long past. */
-async function landedLongAgo() {
+async function landedLongAgo({
+  before,
+}: { before?: (payer: PrivateKeyAccount) => Promise<void> } = {}) {
   const [payer, payee] = await Promise.all([evm.wallet(ETH), evm.wallet(0n)])
   const { context, actor } = opened
+  await before?.(payer)
   const built = await buildTransaction(context, actor, {
     walletAddress: payer.address,
     recipientAddress: payee.address,
@@ -98,6 +103,52 @@ test('a payment is not over because nodes have forgotten its transaction: the on
   first.forget = second.forget = undefined
   expect(await statusOf(paymentId)).toBe('finalized')
   expect(await readPaymentBody(opened.context, paymentId)).toMatchObject({ signature: hash })
+})
+
+test('a payment is not over because an authorization that the chain skipped names its nonce', async () => {
+  const { paymentId } = await landedLongAgo({
+    before: async (payer) => {
+      const [sponsor, { address }] = await Promise.all([evm.wallet(ETH), evm.wallet(0n)])
+      const fields = { gas: 200_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n }
+      const wallet = createWalletClient({ account: sponsor, transport: http(evm.rpcUrl) })
+      const hash = await wallet.sendTransaction({
+        ...fields,
+        chain: null,
+        to: address,
+        // One is too early, the other is for another chain.
+        authorizationList: [
+          await payer.signAuthorization({ chainId: 31_337, nonce: 1, address }),
+          await payer.signAuthorization({ chainId: 1, nonce: 0, address }),
+        ],
+      })
+      await evm.mine()
+      expect((await evm.client.getTransactionReceipt({ hash })).status).toBe('success')
+      await evm.client.sendRawTransaction({
+        serializedTransaction: await payer.signTransaction({
+          ...fields,
+          chainId: 31_337,
+          nonce: 0,
+          to: address,
+        }),
+      })
+      await evm.mine()
+      expect(await evm.client.getTransactionCount({ address: payer.address })).toBe(1)
+    },
+  })
+  const { number } = await evm.client.getBlock({ blockTag: 'finalized' })
+  const final = `"0x${number?.toString(16)}"`
+  // Nodes that keep no past states: the blocks are read one by one.
+  first.lie = second.lie = (asked, answer) => {
+    if (asked.includes('"eth_getTransactionByHash"'))
+      return answer.replace(/"result":.*\}$/s, '"result":null}')
+    return asked.includes('"eth_getTransactionCount"') && !asked.includes(final)
+      ? answer.replace(/"result":.*\}$/s, '"error":{"code":-32000,"message":"missing trie node"}}')
+      : answer
+  }
+  expect(await statusOf(paymentId)).toBe('pending')
+  expect(await statusOf(paymentId)).toBe('pending')
+  first.lie = second.lie = undefined
+  expect(await statusOf(paymentId)).toBe('finalized')
 })
 
 test('a signed transaction that one of two nodes has seen is refused: anyone who reads it there could present it', async () => {
