@@ -19,8 +19,8 @@ export default defineConfig({
   forbidOnly: true,
   // axe checks pages during a story, which is slow when other processes compete for the processor.
   reportSlowTests: null,
-  timeout: 120_000,
-  expect: { timeout: 15_000 },
+  timeout: 240_000,
+  expect: { timeout: 30_000 },
   reporter: [['list'], ['json', { outputFile: '../test-results/e2e.json' }]],
   use: {
     browserName: 'chromium',
@@ -30,7 +30,7 @@ export default defineConfig({
     // Recording takes a fifth of the processor's time; `--trace on` records a story.
     trace: 'off',
     screenshot: 'only-on-failure',
-    actionTimeout: 15_000,
+    actionTimeout: 30_000,
     launchOptions: {
       executablePath,
       args: [

@@ -44,7 +44,7 @@ async function start(
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk) => (output += String(chunk)))
   const exited = once(child, 'exit')
-  await expect.poll(() => output, { timeout: 30_000 }).toContain('"msg":"listening"')
+  await expect.poll(() => output).toContain('"msg":"listening"')
   const url = `http://127.0.0.1:${/"port":(\d+)/.exec(output)?.[1]}`
   return {
     url,
@@ -137,7 +137,7 @@ async function drive(url: string, wallet: TestWallet): Promise<string> {
   await round()
   await expect.poll(() => reader.raw).toContain('retry')
   if (url && (await browser.get('/health/ready')).status === 200)
-    await expect.poll(() => reader.payments.length, { timeout: 20_000 }).toBeGreaterThan(0)
+    await expect.poll(() => reader.payments.length).toBeGreaterThan(0)
   reader.close()
   received.push(reader.raw)
   return received.join('\n')

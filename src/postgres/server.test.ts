@@ -84,7 +84,7 @@ test('queries and transactions on a frozen server fail as unavailable, and its c
     if (result.status === 'rejected') expect(isDatabaseUnavailable(result.reason)).toBe(true)
   }
   // The connection of LISTEN was given up too, and another one does not come about.
-  await expect.poll(() => warnings, { timeout: 20_000 }).toContain('timeout expired')
+  await expect.poll(() => warnings).toContain('timeout expired')
   thaw()
   // The first may still meet a server that wakes up.
   await expect
@@ -95,9 +95,9 @@ test('queries and transactions on a frozen server fail as unavailable, and its c
       ),
     )
     .toBe(true)
-  await expect.poll(() => heard, { timeout: 20_000 }).toContain('')
+  await expect.poll(() => heard).toContain('')
   expect(readPool?.().used).toBe(0)
-}, 60_000)
+})
 
 test('a connection to a standby is replaced when it has refused to write', async () => {
   const { db } = await open(await createTarget())

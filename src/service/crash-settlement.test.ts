@@ -79,7 +79,6 @@ async function receive(url: string, body: object) {
 
 test.each([['nothing'], ['eth_sendRawTransaction']])(
   'a service that dies once the settlement is kept, with %s refused by the RPC, settles it once after its restart',
-  { timeout: 90_000 },
   async (refused) => {
     const [payer, payee] = await Promise.all([evm.wallet(10n ** 18n), evm.wallet(0n)])
     await tokens.fund(payer.address)

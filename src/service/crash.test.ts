@@ -42,7 +42,7 @@ describe.each(FAULTS)('with %s', (userError) => {
 
   beforeAll(async () => {
     findings = await runCases(stage, userError, casesOf(userError))
-  }, 180_000)
+  })
 
   test.each(casesOf(userError))(
     'a service on $family that dies at $point makes exactly one transfer in the end',

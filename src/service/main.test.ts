@@ -57,7 +57,6 @@ function run(program: string, args: string[], env: Record<string, string>) {
 
 test.each(ENGINES)(
   '%s: the program starts, says where it listens, tells what is not ready, and ends with 0 when asked',
-  { timeout: 120_000 },
   async (engine) => {
     const service = run(MAIN, [], {
       PORT: '0',

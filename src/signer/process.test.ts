@@ -150,7 +150,7 @@ test('a kill forgets nothing that was signed: the cap of a day holds in the next
   for (const nonce of [0, 1, 2, 3]) {
     outcomes.push(await signed(pay(signer, wallet, nonce)))
     await kill(await pidOf(folder))
-    await expect.poll(() => signed(signer.check()), { timeout: 20_000 }).toBe('signed')
+    await expect.poll(() => signed(signer.check())).toBe('signed')
   }
   expect(outcomes).toEqual(['signed', 'signed', 'signed', 'over_day'])
   // The last signature that left is a payment that may be signed again.
@@ -166,7 +166,7 @@ test('while it is away a call fails at once with SERVICE_UNAVAILABLE and Retry-A
     code: 'SERVICE_UNAVAILABLE',
     facts: { retryAfter: expect.any(Number) },
   })
-  await expect.poll(() => signed(pay(signer, wallet)), { timeout: 20_000 }).toBe('signed')
+  await expect.poll(() => signed(pay(signer, wallet))).toBe('signed')
 })
 
 test('freeze and unfreeze take effect at the next request, without a restart', async () => {
@@ -208,7 +208,7 @@ test('services of one machine share one signer, and the other goes on when its p
   expect(await signed(pay(first, wallet, 1))).toBe('over_day')
   const pid = await pidOf(folder)
   await first[Symbol.asyncDispose]()
-  await expect.poll(() => signed(second.check()), { timeout: 20_000 }).toBe('signed')
+  await expect.poll(() => signed(second.check())).toBe('signed')
   expect(await pidOf(folder)).not.toBe(pid)
   expect(await signed(pay(second, wallet, 1))).toBe('over_day')
 })
@@ -290,8 +290,8 @@ test('a client that reads no answers is not read from, until it reads them', asy
   socket.on('data', (chunk: Buffer) => {
     for (const byte of chunk) if (byte === 10) answers++
   })
-  await expect.poll(() => answers, { timeout: 30_000 }).toBe(PIECES * LINES)
-}, 60_000)
+  await expect.poll(() => answers).toBe(PIECES * LINES)
+})
 
 test('it serves a limited number of connections', async () => {
   const { folder, open } = openFolder()

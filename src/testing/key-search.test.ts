@@ -98,14 +98,14 @@ beforeAll(async () => {
       expect([answer.status, await answer.json()]).toMatchObject([202, { success: true }])
     }
   expect((await fetch(`${proxy.url}/health/ready`)).status).toBe(200)
-}, 180_000)
+})
 afterAll(() => stack.disposeAsync())
 
 /** What V8 writes on the signal, after a collection. */
 async function snapshotOf({ pid }: ServiceProcess): Promise<string> {
   process.kill(pid, 'SIGUSR2')
   const find = () => readdirSync(folder).find((name) => name.includes(`.${pid}.`))
-  await expect.poll(find, { timeout: 60_000 }).toBeDefined()
+  await expect.poll(find).toBeDefined()
   const path = join(folder, find() ?? '')
   await expect
     .poll(() => readFileSync(path, 'latin1').trimEnd().endsWith(']}'), { timeout: 60_000 })

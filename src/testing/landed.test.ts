@@ -93,7 +93,7 @@ async function landOnSolana(solana: SolanaFixture, payer: Keypair, intent: Payme
       maxSupportedTransactionVersion: 0,
       commitment: 'confirmed',
     })
-  await expect.poll(read, { timeout: 20_000 }).not.toBeNull()
+  await expect.poll(read).not.toBeNull()
   const response = await read()
   if (response === null) throw new Error('The node forgot the transaction.')
   const landed = decodeLandedSolana(response)

@@ -80,7 +80,7 @@ test.each<[string, string, Planted]>([
     'a payment is never decided though the chain is settled',
     { family: 'evm', depth: 1, faults: 0, prefix: ['send a'], plant: seesNothing },
   ],
-])('the search finds %s', { timeout: 120_000 }, async (_, rule, planted) => {
+])('the search finds %s', async (_, rule, planted) => {
   const { violations } = await search({ ...planted, first: true })
   expect(violations.map((violation) => violation.rule)).toContain(rule)
 })

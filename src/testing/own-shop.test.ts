@@ -273,7 +273,7 @@ const CASES: readonly Case[] = (['evm', 'solana'] as const).flatMap((family) =>
 describe.each(CASES)(
   'a managed wallet on $family pays $buys to a payee ($payee), and the $first is recorded first',
   ({ family, payee: whose, first, buys }) => {
-    test('one transfer and one fee are booked', { timeout: 60_000 }, async () => {
+    test('one transfer and one fee are booked', async () => {
       const from = await managed(family)
       const to =
         whose === 'own'

@@ -447,7 +447,7 @@ async function openPages(evm: EvmFixture, rpcUrl = evm.rpcUrl) {
 }
 
 async function expectSoon(run: PaymentRun, state: object): Promise<void> {
-  await expect.poll(() => run.state(), { timeout: 20_000 }).toMatchObject(state)
+  await expect.poll(() => run.state()).toMatchObject(state)
 }
 
 test.each([
@@ -497,14 +497,14 @@ test('on EVM a lost payment takes no transfer while another one like it is open 
     if (asked.includes(byFirst ?? '')) seen++
     return answer
   }
-  await expect.poll(() => seen, { timeout: 20_000 }).toBeGreaterThan(1)
+  await expect.poll(() => seen).toBeGreaterThan(1)
   expect(first.state()).toMatchObject({ step: 'unknown', sent: { signature: null } })
   await approveSecond('reject')
   await expectSoon(first, { step: 'finalized', landed: { signature: byFirst } })
   expect(second.state()).toMatchObject({ step: 'rejected' })
   first.close()
   second.close()
-}, 60_000)
+})
 
 test('on EVM of two lost payments alike, one transfer ends one', async () => {
   await using evm = await startEvm({ slotsInEpoch: 2 })
@@ -522,12 +522,12 @@ test('on EVM of two lost payments alike, one transfer ends one', async () => {
   for (const approve of approvals) {
     signatures.push(await approve('send'))
     await evm.mine(8)
-    await expect.poll(() => final().length, { timeout: 20_000 }).toBe(signatures.length)
+    await expect.poll(() => final().length).toBe(signatures.length)
   }
   const taken = new Set(runs.map((run) => standingOf(run.state())?.signature))
   expect(taken).toEqual(new Set(signatures))
   for (const run of runs) run.close()
-}, 60_000)
+})
 
 test('on EVM a wallet that sent another amount did not pay', async () => {
   await using evm = await startEvm({ slotsInEpoch: 2 })
@@ -608,7 +608,7 @@ test('on Solana the signed bytes land once however often they are sent, and are 
   for (let times = 0; times < 3; times++)
     await chain.broadcast(order, signed).catch(() => undefined)
   await expect
-    .poll(look, { timeout: 20_000 })
+    .poll(look)
     .toMatchObject({ kind: 'landed', outcome: 'paid', commitment: 'finalized' })
   expect(await solana.connection.getBalance(recipient.publicKey, 'confirmed')).toBe(2 * 10 ** 7)
 })
@@ -648,11 +648,11 @@ test('on Solana a payment that a fee payer sends is found, or absent, past newer
   await newer(1)
   gate.lie = hidesNewer(await newer(2))
   const received = () => solana.connection.getBalance(recipient.publicKey, 'confirmed')
-  await expect.poll(received, { timeout: 20_000 }).toBe(10 ** 7 + 3)
+  await expect.poll(received).toBe(10 ** 7 + 3)
   expect(await look()).toMatchObject({ kind: 'absent' })
   const signature = await solana.connection.sendRawTransaction(bytes)
   await newer(3)
-  await expect.poll(received, { timeout: 20_000 }).toBe(2 * 10 ** 7 + 6)
+  await expect.poll(received).toBe(2 * 10 ** 7 + 6)
   expect(await look()).toMatchObject({ kind: 'landed', landed: { signature } })
 })
 
@@ -687,7 +687,7 @@ test('on Solana a payment that landed as a transaction of version 1 is verified 
       ...change,
     })
   await expect
-    .poll(() => read({}), { timeout: 20_000 })
+    .poll(() => read({}))
     .toMatchObject({ kind: 'read', succeeded: true, match: { ok: true } })
   expect(await read({ amountAtomic: 1n })).toMatchObject({ match: { ok: false } })
 })
@@ -715,10 +715,10 @@ test('on Solana a payment is only absent from a node that knows the chain since 
   const sent = { bytes, signature: bs58.encode(transaction.signatures[0] ?? bytes) }
   const look = () => chain.read(order, built, sent)
   const finalized = () => solana.connection.getBlockHeight('finalized')
-  await expect.poll(finalized, { timeout: 20_000 }).toBeGreaterThan(height + 20)
+  await expect.poll(finalized).toBeGreaterThan(height + 20)
   expect(await look()).toMatchObject({ kind: 'absent', finalizedHeight: height + 1 })
 
-  await expect.poll(finalized, { timeout: 30_000 }).toBeGreaterThan(height + 160)
+  await expect.poll(finalized).toBeGreaterThan(height + 160)
   const reading = await look()
   expect(reading).toMatchObject({ kind: 'absent' })
   expect(reading.kind === 'absent' && reading.finalizedHeight).toBeGreaterThan(height + 150)
@@ -733,4 +733,4 @@ test('on Solana a payment is only absent from a node that knows the chain since 
       ? answer.replace(/"slot":\s*\d+/, `"slot":${slot ?? 0}`)
       : answer
   expect(await look()).toMatchObject({ kind: 'unavailable' })
-}, 90_000)
+})

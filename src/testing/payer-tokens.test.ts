@@ -527,9 +527,7 @@ test.each([
     if (!same.ok) throw new Error(same.difference)
     await chain.broadcast(order, signed)
     const look = () => chain.read(order, built, { bytes: signed, signature: same.signature })
-    await expect
-      .poll(look, { timeout: 20_000 })
-      .toMatchObject({ kind: 'landed', outcome: 'paid', failure: null })
+    await expect.poll(look).toMatchObject({ kind: 'landed', outcome: 'paid', failure: null })
     expect(
       (await readSolanaBalances(solana.connection, of, recipient.publicKey.toBase58())).at(-1)
         ?.atomic,

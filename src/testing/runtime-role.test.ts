@@ -388,7 +388,6 @@ async function startLog(name: keyof typeof PROGRAMS, env: Record<string, string>
 
 test.each(['service', 'bff'] as const)(
   'the program %s logs when its role owns the tables, and only then',
-  { timeout: 60_000 },
   async (name) => {
     await using own = await createTestDatabase('postgres')
     expect(await startLog(name, databaseVariables(own.target))).not.toContain(OWNS)
@@ -398,7 +397,6 @@ test.each(['service', 'bff'] as const)(
 
 test.each(['service', 'bff'] as const)(
   'the command migrate:%s migrates, sets the rights, and ends',
-  { timeout: 60_000 },
   async (name) => {
     await using own = await createTestDatabase('postgres')
     const program = fileURLToPath(new URL(PROGRAMS[name], import.meta.url))

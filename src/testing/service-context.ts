@@ -113,7 +113,7 @@ export async function ownWallet(
 }
 
 const POLL_MS = 25
-const DEADLINE_MS = 30_000
+const DEADLINE_MS = 90_000
 
 /** Waits until the reading holds; the last one is in the failure. */
 export async function eventually<T>(

@@ -33,7 +33,7 @@ export class SocketClient {
 
   async hear(type: string): Promise<Message> {
     await expect
-      .poll(() => this.messages.some((message) => message.type === type), { timeout: 10_000 })
+      .poll(() => this.messages.some((message) => message.type === type), { timeout: 90_000 })
       .toBe(true)
     return this.messages.find((message) => message.type === type) as Message
   }

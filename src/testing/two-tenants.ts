@@ -135,7 +135,7 @@ export async function openTenants(options: { solana?: boolean } = {}) {
 }
 
 const POLL_MS = 100
-const DEADLINE_MS = 25_000
+const DEADLINE_MS = 90_000
 
 /** Makes a block and reads, until it holds; slowly enough for the limits of one key. */
 async function untilHolds<T>(

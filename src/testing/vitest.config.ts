@@ -53,8 +53,10 @@ export default defineConfig({
           globalSetup: [fileURLToPath(new URL('shared-postgres.ts', import.meta.url))],
           // A file's modules are loaded once for each worker: loading them was a third of the time.
           isolate: false,
-          testTimeout: 60_000,
-          hookTimeout: 90_000,
+          // They end what hangs. On a machine that others keep busy everything takes three times as long.
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          expect: { poll: { timeout: 90_000 } },
         },
       },
     ],

@@ -28,7 +28,7 @@ async function signedIn(): Promise<TestBrowser> {
 test('identical reads at the same time ask the service once', async () => {
   const browser = await signedIn()
   // Where the events begin, what was read before is asked again.
-  await expect.poll(() => fixture.bff.context.hub.state, { timeout: 20_000 }).toBe('live')
+  await expect.poll(() => fixture.bff.context.hub.state).toBe('live')
   still = new Date()
   const before = fixture.bff.context.budgets.quota.remaining(Date.now())
   const answers = await Promise.all(

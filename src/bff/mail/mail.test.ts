@@ -94,9 +94,6 @@ const isNews = (received: ReceivedMail) => headerOf(received, 'list-unsubscribe'
 const newsTo = (address: string) => server.to(address).filter(isNews)
 const subjectsTo = (address: string) => newsTo(address).map(({ mail }) => mail.subject)
 
-/** Longer than any machine needs; what is true sooner ends sooner. */
-const PATIENT = { timeout: 45_000 }
-
 let count = 0
 const newAddress = () => `person${(count += 1)}@example.com`
 
@@ -111,9 +108,7 @@ async function memberOf(role: Role): Promise<{ wallet: TestWallet; browser: Test
 }
 
 async function newestCode(address: string, codes = 1): Promise<string> {
-  await expect
-    .poll(() => server.to(address).filter((each) => !isNews(each)), PATIENT)
-    .toHaveLength(codes)
+  await expect.poll(() => server.to(address).filter((each) => !isNews(each))).toHaveLength(codes)
   const [newest] = server
     .to(address)
     .filter((each) => !isNews(each))
@@ -145,7 +140,7 @@ async function untilRead(): Promise<void> {
     const left = await db.$count(event, isNull(event.number))
     return left === 0 && cursor?.position === (await lastEventId(db, fixture.accountId))
   }
-  await expect.poll(isRead, PATIENT).toBe(true)
+  await expect.poll(isRead).toBe(true)
 }
 
 /** Everything up to now is sent, but for what waits for a digest. */
@@ -155,7 +150,7 @@ async function untilSent({ digests = false } = {}): Promise<void> {
   const isSent = async () =>
     (digests || (await db.$count(mailItem, isNull(mailItem.messageId))) === 0) &&
     (await db.$count(mailMessage, eq(mailMessage.state, 'pending'))) === 0
-  await expect.poll(isSent, PATIENT).toBe(true)
+  await expect.poll(isSent).toBe(true)
 }
 
 async function pay(status: 'confirmed' | 'failed' = 'confirmed'): Promise<string> {
@@ -175,7 +170,7 @@ describe('an address', () => {
     })
     const code = await newestCode(address)
     const paymentId = await pay()
-    await expect.poll(() => newsTo(other.address), PATIENT).toHaveLength(1)
+    await expect.poll(() => newsTo(other.address)).toHaveLength(1)
     expect(server.to(address)).toHaveLength(1)
     // The code counts in the session of the person who asked for it, and once.
     expect((await other.browser.post('/api/mail/confirm', { code })).status).toBe(400)
@@ -184,7 +179,7 @@ describe('an address', () => {
     expect((await browser.post('/api/mail/confirm', { code })).status).toBe(400)
     await untilRead()
     await fixture.move(paymentId, 'finalized')
-    await expect.poll(() => subjectsTo(address), PATIENT).toHaveLength(1)
+    await expect.poll(() => subjectsTo(address)).toHaveLength(1)
   })
 
   test('is confirmed by none of six guesses, not even by the right code after five', async () => {
@@ -256,7 +251,7 @@ describe('an address', () => {
     expect(settingsIn(await deleted.browser.post('/api/mail/delete', {})).settings).toBeNull()
     await save(changed.browser, { address: next })
     await pay()
-    await expect.poll(() => newsTo(kept.address), PATIENT).toHaveLength(1)
+    await expect.poll(() => newsTo(kept.address)).toHaveLength(1)
     await untilSent()
     expect([deleted.address, changed.address, next].flatMap(newsTo)).toEqual([])
   })
@@ -301,7 +296,7 @@ test('a confirmed address that is changed or deleted is told so once, and the lo
 })
 
 async function untilDelivered(address: string, mails: number): Promise<void> {
-  await expect.poll(() => server.to(address), PATIENT).toHaveLength(mails)
+  await expect.poll(() => server.to(address)).toHaveLength(mails)
 }
 
 describe('an event', () => {
@@ -317,7 +312,7 @@ describe('an event', () => {
     const code = await newestCode(address)
     expect((await browser.post('/api/mail/confirm', { code })).status).toBe(200)
     await slow.move(await slow.createPayment({ recipient }), 'confirmed')
-    await expect.poll(() => subjectsTo(address), PATIENT).toEqual(['0.01 ETH received'])
+    await expect.poll(() => subjectsTo(address)).toEqual(['0.01 ETH received'])
   })
 
   test('is sent once to each person who wants it, by two processes', async () => {
@@ -327,7 +322,7 @@ describe('an event', () => {
     const failed = await pay('failed')
     await untilSent()
     for (const { address } of wants) {
-      await expect.poll(() => subjectsTo(address), PATIENT).toEqual(['0.01 ETH received'])
+      await expect.poll(() => subjectsTo(address)).toEqual(['0.01 ETH received'])
       const [{ mail }] = newsTo(address) as [ReceivedMail]
       expect(mail.text).toContain(`https://pay.example.com/payments/${paymentId}`)
       expect(mail.text).toContain(sender)
@@ -347,8 +342,8 @@ describe('an event', () => {
       await subscriber(['payment_confirmed'], { language: 'zh-CN' }),
     ]
     await pay()
-    await expect.poll(() => subjectsTo(es.address), PATIENT).toEqual(['0.01 ETH recibidos'])
-    await expect.poll(() => subjectsTo(zh.address), PATIENT).toEqual(['已收到 0.01 ETH'])
+    await expect.poll(() => subjectsTo(es.address)).toEqual(['0.01 ETH recibidos'])
+    await expect.poll(() => subjectsTo(zh.address)).toEqual(['已收到 0.01 ETH'])
   })
 
   test('goes to nobody who lost the role, not even where it was written already', async () => {
@@ -362,12 +357,12 @@ describe('an event', () => {
     const people = [kept.wallet.address, lost.wallet.address]
     const refused = and(inArray(mailMessage.wallet, people), isNotNull(mailMessage.failure))
     // Neither is being offered any more when the server begins to accept.
-    await expect.poll(() => db.$count(mailMessage, refused), PATIENT).toBe(2)
+    await expect.poll(() => db.$count(mailMessage, refused)).toBe(2)
     await removeRole(db, lost.wallet.address, { configured: false })
     server.answer = () => 250
     ahead += 61_000
     await pay()
-    await expect.poll(() => newsTo(kept.address), PATIENT).toHaveLength(2)
+    await expect.poll(() => newsTo(kept.address)).toHaveLength(2)
     await untilSent()
     expect(newsTo(lost.address)).toEqual([])
   })
@@ -421,10 +416,7 @@ describe('an event', () => {
     })
     ahead += 61_000
     await expect
-      .poll(
-        () => subjectsTo(person.address).toSorted((a, b) => String(a).localeCompare(String(b))),
-        PATIENT,
-      )
+      .poll(() => subjectsTo(person.address).toSorted((a, b) => String(a).localeCompare(String(b))))
       .toEqual([
         'Refund failed: 0.01 ETH',
         'Unmatched payment: 0.01 ETH',
@@ -434,7 +426,7 @@ describe('an event', () => {
     ahead += 61_000
     const barrier = await subscriber(['payment_confirmed'])
     await pay()
-    await expect.poll(() => newsTo(barrier.address), PATIENT).toHaveLength(1)
+    await expect.poll(() => newsTo(barrier.address)).toHaveLength(1)
     expect(newsTo(person.address)).toHaveLength(3)
   })
 
@@ -485,12 +477,10 @@ describe('an event', () => {
     )
 
     ahead += 61_000
-    await expect
-      .poll(() => subjectsTo(person.address), PATIENT)
-      .toEqual(['Refund requested: 0.01 ETH'])
+    await expect.poll(() => subjectsTo(person.address)).toEqual(['Refund requested: 0.01 ETH'])
     ahead += 61_000
     await expect
-      .poll(() => subjectsTo(person.address), PATIENT)
+      .poll(() => subjectsTo(person.address))
       .toEqual(['Refund requested: 0.01 ETH', 'Paid, not delivered: 0.01 ETH'])
     for (const [index, paymentId] of [asked, undelivered].entries()) {
       const text = newsTo(person.address)[index]?.mail.text
@@ -515,15 +505,15 @@ describe('the mail server', () => {
     const { db } = fixture.bff.context
     const stateOf = async () =>
       (await db.select().from(mailMessage)).filter(({ kind }) => kind === 'event')
-    await expect.poll(async () => (await stateOf())[0]?.failure, PATIENT).toMatch(/ESOCKET|ECONN/)
+    await expect.poll(async () => (await stateOf())[0]?.failure).toMatch(/ESOCKET|ECONN/)
     server.answer = () => 451
     await server.start()
     ahead += 61_000
-    await expect.poll(async () => (await stateOf())[0]?.failure, PATIENT).toMatch(/451/)
+    await expect.poll(async () => (await stateOf())[0]?.failure).toMatch(/451/)
     expect(newsTo(person.address)).toEqual([])
     server.answer = () => 250
     ahead += 121_000
-    await expect.poll(() => newsTo(person.address), PATIENT).toHaveLength(1)
+    await expect.poll(() => newsTo(person.address)).toHaveLength(1)
     await untilSent()
     const [row] = await stateOf()
     expect(row).toMatchObject({ state: 'sent', attempts: 3, failure: null })
@@ -533,12 +523,12 @@ describe('the mail server', () => {
   test('that took a message before its answer was lost gets it again with the same Message-ID', async () => {
     const person = await subscriber(['payment_confirmed'])
     await pay()
-    await expect.poll(() => newsTo(person.address), PATIENT).toHaveLength(1)
+    await expect.poll(() => newsTo(person.address)).toHaveLength(1)
     await untilSent()
     // As if the process had ended between the server's answer and its note of it.
     await asOwner(`update bff.mail_message set state = 'pending' where kind = 'event'`)
     ahead += 61_000
-    await expect.poll(() => newsTo(person.address), PATIENT).toHaveLength(2)
+    await expect.poll(() => newsTo(person.address)).toHaveLength(2)
     const ids = newsTo(person.address).map(({ mail }) => mail.messageId)
     expect(new Set(ids).size).toBe(1)
   })
@@ -549,16 +539,16 @@ describe('the mail server', () => {
     await pay()
     const failedAt = async () =>
       settingsIn(await person.browser.get('/api/mail')).settings?.failedAt ?? null
-    await expect.poll(failedAt, PATIENT).not.toBeNull()
+    await expect.poll(failedAt).not.toBeNull()
     const { offered } = server
     ahead += 61_000
     const other = await subscriber(['payment_confirmed'])
     server.answer = () => 250
     await pay()
-    await expect.poll(() => newsTo(other.address), PATIENT).toHaveLength(1)
-    await expect.poll(() => newsTo(person.address), PATIENT).toHaveLength(1)
+    await expect.poll(() => newsTo(other.address)).toHaveLength(1)
+    await expect.poll(() => newsTo(person.address)).toHaveLength(1)
     expect(server.offered - offered).toBe(3)
-    await expect.poll(failedAt, PATIENT).toBeNull()
+    await expect.poll(failedAt).toBeNull()
   })
 
   test('that takes nothing for a day has its messages given up', async () => {
@@ -569,10 +559,10 @@ describe('the mail server', () => {
     const attempts = async () =>
       (await db.select().from(mailMessage)).find(({ kind }) => kind === 'event')
     for (let attempt = 1; attempt <= 29; attempt++) {
-      await expect.poll(async () => (await attempts())?.attempts, PATIENT).toBe(attempt)
+      await expect.poll(async () => (await attempts())?.attempts).toBe(attempt)
       ahead += 3_601_000
     }
-    await expect.poll(async () => (await attempts())?.state, PATIENT).toBe('dead')
+    await expect.poll(async () => (await attempts())?.state).toBe('dead')
     expect(newsTo(person.address)).toEqual([])
   })
 
@@ -615,7 +605,7 @@ describe('the link in each e-mail', () => {
       await subscriber(['payment_confirmed']),
     ]
     await pay()
-    await expect.poll(() => newsTo(person.address), PATIENT).toHaveLength(1)
+    await expect.poll(() => newsTo(person.address)).toHaveLength(1)
     const [received] = newsTo(person.address) as [ReceivedMail]
     const link = linkIn(received)
     expect(link.startsWith(`${PUBLIC_URL}/api/mail/unsubscribe/`)).toBe(true)
@@ -625,7 +615,7 @@ describe('the link in each e-mail', () => {
     expect(page.headers.get('content-security-policy')).toContain('sandbox allow-forms')
     expect(await page.text()).toContain('<form method="post">')
     await pay()
-    await expect.poll(() => newsTo(person.address), PATIENT).toHaveLength(2)
+    await expect.poll(() => newsTo(person.address)).toHaveLength(2)
     const posted = await request(link, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -633,7 +623,7 @@ describe('the link in each e-mail', () => {
     })
     expect([posted.status, (await request(link, { method: 'POST' })).status]).toEqual([200, 200])
     await pay()
-    await expect.poll(() => newsTo(other.address), PATIENT).toHaveLength(3)
+    await expect.poll(() => newsTo(other.address)).toHaveLength(3)
     await untilSent()
     expect(newsTo(person.address)).toHaveLength(2)
     expect(settingsIn(await person.browser.get('/api/mail')).settings).toMatchObject({ kinds: [] })
@@ -642,7 +632,7 @@ describe('the link in each e-mail', () => {
   test('to an earlier address ends none to the address after it', async () => {
     const person = await subscriber(['payment_confirmed'])
     await pay()
-    await expect.poll(() => newsTo(person.address), PATIENT).toHaveLength(1)
+    await expect.poll(() => newsTo(person.address)).toHaveLength(1)
     const [received] = newsTo(person.address) as [ReceivedMail]
     const address = newAddress()
     await save(person.browser, { address, kinds: ['payment_confirmed'] })
@@ -651,7 +641,7 @@ describe('the link in each e-mail', () => {
     for (const method of ['GET', 'POST'])
       expect((await request(linkIn(received), { method })).status).toBe(404)
     await pay()
-    await expect.poll(() => newsTo(address), PATIENT).toHaveLength(1)
+    await expect.poll(() => newsTo(address)).toHaveLength(1)
   })
 
   test('of nobody changes nothing', async () => {
@@ -665,7 +655,7 @@ describe('the link in each e-mail', () => {
 test('of 60 payments in a minute a person gets at most six e-mails, and the rest in one after ten minutes', async () => {
   const person = await subscriber(['payment_confirmed'])
   for (let round = 0; round < 6; round++) await Promise.all(Array.from({ length: 10 }, () => pay()))
-  await expect.poll(() => newsTo(person.address).length, PATIENT).toBeGreaterThan(0)
+  await expect.poll(() => newsTo(person.address).length).toBeGreaterThan(0)
   await untilSent({ digests: true })
   const mails = () => newsTo(person.address)
   const eventsIn = ({ mail }: ReceivedMail) =>
@@ -674,7 +664,7 @@ test('of 60 payments in a minute a person gets at most six e-mails, and the rest
   expect(mails().length).toBeLessThanOrEqual(6)
   const before = mails().length
   ahead += 11 * 60_000
-  await expect.poll(total, PATIENT).toBe(60)
+  await expect.poll(total).toBe(60)
   expect(mails().length).toBeLessThanOrEqual(before + 5)
 })
 
@@ -700,7 +690,7 @@ describe('an e-mail', () => {
     })
     await fixture.move(id, 'created')
     await fixture.move(id, 'confirmed')
-    await expect.poll(() => newsTo(person.address), PATIENT).toHaveLength(1)
+    await expect.poll(() => newsTo(person.address)).toHaveLength(1)
     const [{ raw, mail, to }] = newsTo(person.address) as [ReceivedMail]
     expect(to).toEqual([person.address])
     expect(raw).not.toMatch(/evil|bcc|customer\.example/i)

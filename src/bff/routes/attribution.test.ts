@@ -163,12 +163,12 @@ describe('the sender of an order is verified', () => {
     ).toBe(200)
     await evm.mine(3)
     await expect
-      .poll(async () => (await statusOf(buyer, paymentId)).attribution.missing, { timeout: 30_000 })
+      .poll(async () => (await statusOf(buyer, paymentId)).attribution.missing)
       .toContain('sender_verification')
     expect((await statusOf(buyer, paymentId)).status).toBe('created')
     await buyer.signIn(walletOf(account))
     await expect
-      .poll(async () => (await rowOf(paymentId))?.status, { timeout: 30_000 })
+      .poll(async () => (await rowOf(paymentId))?.status)
       .toMatch(/^(confirmed|finalized)$/)
     expect((await rowOf(paymentId))?.evidence).toBe('sender')
   })
@@ -181,7 +181,7 @@ describe('the sender of an order is verified', () => {
     await sendWithOtherFees(account, transaction)
     await evm.mine(4)
     await expect
-      .poll(async () => (await statusOf(buyer, paymentId)).status, { timeout: 30_000 })
+      .poll(async () => (await statusOf(buyer, paymentId)).status)
       .toMatch(/^(confirmed|finalized)$/)
     expect((await statusOf(buyer, paymentId)).attribution).toMatchObject({
       evidence: 'sender',
@@ -197,9 +197,7 @@ describe('the sender of an order is verified', () => {
     await sendWithOtherFees(account, planted.transaction)
     await evm.mine(4)
     await expect
-      .poll(async () => (await statusOf(thief, planted.paymentId)).attribution.missing, {
-        timeout: 30_000,
-      })
+      .poll(async () => (await statusOf(thief, planted.paymentId)).attribution.missing)
       .not.toEqual([])
     expect((await statusOf(buyer, planted.paymentId)).status).toBe('created')
     expect(await rowOf(planted.paymentId)).toMatchObject({ senderVerified: false, evidence: null })
@@ -236,7 +234,7 @@ test('the signature of a payer passes through, and confirms the order whose fees
     ).status,
   ).toBe(200)
   await expect
-    .poll(async () => (await statusOf(buyer, paymentId)).status, { timeout: 30_000 })
+    .poll(async () => (await statusOf(buyer, paymentId)).status)
     .toMatch(/^(confirmed|finalized)$/)
   expect((await rowOf(paymentId))?.evidence).toBe('payer_signature')
 })

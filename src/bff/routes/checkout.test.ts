@@ -72,9 +72,7 @@ test('a buyer without a session pays the seller: builds, reads, reports and hear
     200,
   )
   await evm.mine(3)
-  await expect
-    .poll(() => events.told.at(-1), { timeout: 30_000 })
-    .toMatch(/ (confirmed|finalized)$/)
+  await expect.poll(() => events.told.at(-1)).toMatch(/ (confirmed|finalized)$/)
   expect(new Set(events.told.map((line) => line.split(' ')[0]))).toEqual(new Set([paymentId]))
   events.close()
 

@@ -43,9 +43,8 @@ afterEach(() => {
 async function open(browser: TestBrowser, lastEventId?: string): Promise<EventReader> {
   const reader = browser.events(lastEventId)
   readers.push(reader)
-  await expect.poll(() => reader.status, { timeout: 10_000 }).toBe(200)
-  if (lastEventId === undefined)
-    await expect.poll(() => reader.lastEventId, { timeout: 20_000 }).toBeDefined()
+  await expect.poll(() => reader.status).toBe(200)
+  if (lastEventId === undefined) await expect.poll(() => reader.lastEventId).toBeDefined()
   return reader
 }
 
@@ -66,9 +65,7 @@ function lastBeat(reader: EventReader): string | undefined {
 }
 
 async function hears(reader: EventReader, told: string[]): Promise<void> {
-  await expect
-    .poll(() => reader.told.length, { timeout: 30_000 })
-    .toBeGreaterThanOrEqual(told.length)
+  await expect.poll(() => reader.told.length).toBeGreaterThanOrEqual(told.length)
   expect(reader.told).toEqual(told)
   const ids = reader.payments.map(({ id }) => BigInt(id))
   expect(ids).toEqual(ids.toSorted((a, b) => (a < b ? -1 : 1)))
@@ -225,11 +222,11 @@ test('over a restart of the service the streams stay open, nothing is lost and n
     details: { reason: { code: 'unreachable', params: {} } },
   })
   // The stream is open but receives no events, and says so.
-  await expect.poll(() => lastBeat(reader), { timeout: 10_000 }).toBe('{"live":false}')
+  await expect.poll(() => lastBeat(reader)).toBe('{"live":false}')
   await fixture.startService()
   const meanwhile = await pay()
-  await expect.poll(() => lastBeat(reader), { timeout: 20_000 }).toBe('{"live":true}')
-  await expect.poll(() => fixture.bff.context.hub.state, { timeout: 20_000 }).toBe('live')
+  await expect.poll(() => lastBeat(reader)).toBe('{"live":true}')
+  await expect.poll(() => fixture.bff.context.hub.state).toBe('live')
   await hears(reader, [...told, ...meanwhile, ...(await pay())])
   expect(reader.ended).toBe(false)
 })
@@ -245,9 +242,7 @@ test('a client that missed more events than are stored is told once to reload, a
   await hears(watching, missed)
   const all = await open(operator)
   const late = await open(seller, start)
-  await expect
-    .poll(() => late.events.map(({ event }) => event), { timeout: 20_000 })
-    .toEqual(['reset'])
+  await expect.poll(() => late.events.map(({ event }) => event)).toEqual(['reset'])
   const live = await pay()
   await hears(late, live)
   await hears(all, live)
@@ -255,9 +250,7 @@ test('a client that missed more events than are stored is told once to reload, a
 
 test('a position that the service never gave is told to read everything again', async () => {
   const reader = await open(seller, '900000000000000000')
-  await expect
-    .poll(() => reader.events.map(({ event }) => event), { timeout: 20_000 })
-    .toEqual(['reset'])
+  await expect.poll(() => reader.events.map(({ event }) => event)).toEqual(['reset'])
   await hears(reader, await pay())
 })
 
@@ -317,7 +310,7 @@ test('a wallet that joins outlasts a look at the sessions that began before', as
     answered?.resolve()
     await expect.poll(beats).toBeGreaterThan(count)
     const [told = ''] = await pay()
-    await expect.poll(() => text, { timeout: 10_000 }).toContain(told.split(' ')[0])
+    await expect.poll(() => text).toContain(told.split(' ')[0])
     streams.stop()
     await reading
   } finally {
@@ -330,12 +323,12 @@ test('a wallet that joins outlasts a look at the sessions that began before', as
 test('a stream ends with its session: by signing out here, or in another process', async () => {
   const first = await open(seller)
   await seller.delete('/api/session')
-  await expect.poll(() => first.ended, { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => first.ended).toBe(true)
   expect((await seller.get('/api/events')).status).toBe(401)
 
   const second = await open(operator)
   await fixture.bff.context.db.delete(session)
-  await expect.poll(() => second.ended, { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => second.ended).toBe(true)
 })
 
 test('one session has at most 5 streams', async () => {

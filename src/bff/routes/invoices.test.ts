@@ -321,7 +321,7 @@ describe('the payment of an invoice', () => {
   })
 
   test('is known by its events, before anybody reads the invoice', async () => {
-    await expect.poll(() => fixture.bff.context.hub.state, { timeout: 20_000 }).toBe('live')
+    await expect.poll(() => fixture.bff.context.hub.state).toBe('live')
     const { id, link } = await issue()
     const { paymentId } = (await pay(link)).json
     const { db } = fixture.service.context
@@ -340,14 +340,14 @@ describe('the payment of an invoice', () => {
       ['finalized', 1],
     ] as const) {
       await fixture.move(paymentId, status)
-      await expect.poll(known, { timeout: 20_000 }).toEqual([status, arrival])
+      await expect.poll(known).toEqual([status, arrival])
     }
     const [row] = await context.db.select().from(invoice).where(eq(invoice.id, id))
     expect(row?.paid).toBe(true)
   })
 
   test('is what the service says now, where old events of its confirmation and of a reorganization come again', async () => {
-    await expect.poll(() => fixture.bff.context.hub.state, { timeout: 20_000 }).toBe('live')
+    await expect.poll(() => fixture.bff.context.hub.state).toBe('live')
     const { paymentId } = (await pay((await issue()).link)).json
     const { db } = fixture.service.context
     const now = { draft: false, status: 'finalized' } as const
@@ -362,7 +362,7 @@ describe('the payment of an invoice', () => {
       const [row] = await fixture.bff.context.db.select().from(linkPayment).where(ofPayment)
       return row?.status
     }
-    await expect.poll(known, { timeout: 20_000 }).toBe('finalized')
+    await expect.poll(known).toBe('finalized')
   })
 
   test('and those of thirty others, once all have changed, leave connections to everybody else', async () => {
@@ -403,7 +403,7 @@ describe('the payment of an invoice', () => {
         )
         return Number(rows[0]?.count)
       }
-      await expect.poll(waiting, { timeout: 8_000 }).toBeGreaterThan(0)
+      await expect.poll(waiting).toBeGreaterThan(0)
       await context.db.$count(invoice)
       expect(await waiting()).toBe(1)
       return { asked }

@@ -238,17 +238,17 @@ test('live events of the account end with the role, while the stream is open', a
   const viewer = await joined('viewer')
   const [ofViewer, ofOwner] = [viewer.browser.events(), owner.browser.events()]
   for (const reader of [ofViewer, ofOwner])
-    await expect.poll(() => reader.lastEventId, { timeout: 20_000 }).toBeDefined()
+    await expect.poll(() => reader.lastEventId).toBeDefined()
   const before = await fixture.createPayment({})
   for (const reader of [ofViewer, ofOwner])
-    await expect.poll(() => reader.told, { timeout: 20_000 }).toEqual([`${before} created`])
+    await expect.poll(() => reader.told).toEqual([`${before} created`])
   const { address } = viewer.wallet
   await owner.browser.post('/api/people/remove', { walletAddress: address })
   const after = await fixture.createPayment({})
-  await expect.poll(() => ofOwner.told.at(-1), { timeout: 20_000 }).toBe(`${after} created`)
+  await expect.poll(() => ofOwner.told.at(-1)).toBe(`${after} created`)
   // To the viewer's own wallet: it is read after the other.
   const own = await fixture.createPayment({ recipient: address })
-  await expect.poll(() => ofViewer.told.at(-1), { timeout: 20_000 }).toBe(`${own} created`)
+  await expect.poll(() => ofViewer.told.at(-1)).toBe(`${own} created`)
   expect(ofViewer.told).toEqual([`${before} created`, `${own} created`])
   for (const reader of [ofViewer, ofOwner]) reader.close()
 })

@@ -181,7 +181,7 @@ async function sendSol({ payTo, amountAtomic, memo }: ClientPayment): Promise<st
   return solana.sendRawTransaction(transaction.serialize())
 }
 
-test('a separate server hands proofs to the service', { timeout: 120_000 }, async () => {
+test('a separate server hands proofs to the service', async () => {
   const url = await run('receive')
   const response = await buyer()(url)
   expect([response.status, await response.text()]).toEqual([200, 'The article.'])
@@ -192,7 +192,6 @@ test.each([
   ['SOL', 'receive-solana', (visit: typeof fetch) => solanaBuyer(sendSol, visit)],
 ] as const)(
   'an order that was paid in %s is served once, also by a server that was started again in between',
-  { timeout: 120_000 },
   async (_, name, openBuyer) => {
     const { seller } = net.wallets
     const env = { PAY_TO: name === 'receive' ? seller.evm.address : seller.solana.address }
@@ -211,7 +210,7 @@ test.each([
   },
 )
 
-test('a payment that was refunded is not served', { timeout: 120_000 }, async () => {
+test('a payment that was refunded is not served', async () => {
   const url = await run('receive')
   const headers = await payOnly(url, buyer)
   // The service was asked, and the server that asked is gone before it serves.
@@ -231,179 +230,157 @@ test('a payment that was refunded is not served', { timeout: 120_000 }, async ()
   expect((await present(url, headers)).status).toBe(409)
 })
 
-test(
-  'a separate server is paid in SOL, and takes no payment for another order',
-  { timeout: 120_000 },
-  async () => {
-    const url = await run('receive-solana', { PAY_TO: net.wallets.seller.solana.address })
-    const orders: ClientPayment[] = []
-    const response = await solanaBuyer((order) => {
-      orders.push(order)
-      return sendSol(order)
-    })(url)
-    expect([response.status, await response.text()]).toEqual([200, 'The article.'])
+test('a separate server is paid in SOL, and takes no payment for another order', async () => {
+  const url = await run('receive-solana', { PAY_TO: net.wallets.seller.solana.address })
+  const orders: ClientPayment[] = []
+  const response = await solanaBuyer((order) => {
+    orders.push(order)
+    return sendSol(order)
+  })(url)
+  expect([response.status, await response.text()]).toEqual([200, 'The article.'])
 
-    // Paid in full, but by the memo of the first order.
-    const other = await solanaBuyer((order) => {
-      orders.push(order)
-      return sendSol({ ...order, memo: orders[0]?.memo ?? null })
-    })(url)
-    expect([other.status, await other.json()]).toMatchObject([
-      400,
-      { error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: { code: 'memo_mismatch' } } } },
-    ])
-    expect(new Set(orders.map(({ memo }) => memo)).size).toBe(2)
-    // Who reads a memo on the chain must not learn where its order is collected.
-    for (const { resource, memo } of orders) expect(resource.url).not.toContain(memo)
-  },
-)
+  // Paid in full, but by the memo of the first order.
+  const other = await solanaBuyer((order) => {
+    orders.push(order)
+    return sendSol({ ...order, memo: orders[0]?.memo ?? null })
+  })(url)
+  expect([other.status, await other.json()]).toMatchObject([
+    400,
+    { error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: { code: 'memo_mismatch' } } } },
+  ])
+  expect(new Set(orders.map(({ memo }) => memo)).size).toBe(2)
+  // Who reads a memo on the chain must not learn where its order is collected.
+  for (const { resource, memo } of orders) expect(resource.url).not.toContain(memo)
+})
 
-test(
-  'a server of @x402/hono has the service as its facilitator',
-  { timeout: 120_000 },
-  async () => {
-    const url = await run('x402-hono')
-    const response = await buyer()(url)
-    expect([response.status, await response.text()]).toEqual([200, 'The article.'])
-    const settled = decodePaymentResponseHeader(response.headers.get('payment-response') ?? '')
-    expect(settled).toMatchObject({ success: true, payer: net.wallets.buyer.evm.address })
-  },
-)
+test('a server of @x402/hono has the service as its facilitator', async () => {
+  const url = await run('x402-hono')
+  const response = await buyer()(url)
+  expect([response.status, await response.text()]).toEqual([200, 'The article.'])
+  const settled = decodePaymentResponseHeader(response.headers.get('payment-response') ?? '')
+  expect(settled).toMatchObject({ success: true, payer: net.wallets.buyer.evm.address })
+})
 
-test(
-  'a program hears of a payment as it happens, and the commands of the document work on it',
-  { timeout: 120_000 },
-  async () => {
-    const { lines } = start('events', environment())
+test('a program hears of a payment as it happens, and the commands of the document work on it', async () => {
+  const { lines } = start('events', environment())
+  await eventually(
+    () => Promise.resolve(lines),
+    (printed) => printed.includes('subscribed'),
+  )
+  await buyer()(await run('receive'))
+  const confirmed = /^(pay_\w+) confirmed 0\.01 ETH$/m
+  const printed = await eventually(
+    () => Promise.resolve(lines.join('\n')),
+    (all) => confirmed.test(all),
+  )
+  const paymentId = confirmed.exec(printed)?.[1] ?? ''
+
+  const document = readFileSync(new URL('../../../docs/INTEGRATION.md', import.meta.url), 'utf8')
+  const commands = [...document.matchAll(/^```sh\n([^]*?)^```$/gm)].map(
+    ([, command = '']) => command,
+  )
+  const more = {
+    PAYMENT_ID: paymentId,
+    ORDER: 'order-1',
+    WALLET: net.wallets.managed.evm.address,
+    PAYEE: net.wallets.buyer.evm.address,
+  }
+  const answers = await Promise.all(commands.map((command) => runShell(command, environment(more))))
+  expect(answers).toEqual([
+    expect.objectContaining({ success: true, mode: 'hosted', amount: 0.01 }),
+    expect.objectContaining({ success: true, refundOf: paymentId, amount: 0.01 }),
+    expect.objectContaining({ success: true, total: 0, requests: [] }),
+    expect.objectContaining({ success: true, transfers: [] }),
+    expect.objectContaining({ success: true, total: 0, payments: [] }),
+    expect.objectContaining({
+      success: true,
+      payments: expect.arrayContaining([expect.objectContaining({ paymentId })]),
+    }),
+  ])
+})
+
+test('a receiver of webhooks verifies each one and processes none twice', async () => {
+  const port = await freePort()
+  const { id, secret } = await call('/webhooks', { url: `http://127.0.0.1:${port}/` })
+  const { lines } = start('webhooks', environment({ PORT: String(port), WEBHOOK_SECRET: secret }))
+  const untilPrinted = (line: RegExp) => untilAmong(lines, line)
+  await untilPrinted(/^listening$/)
+  await buyer()(await run('receive'))
+  const paid = await untilPrinted(/^payment\.confirmed pay_\w+ 10000000000000000$/)
+  // All of them again, and behind them a test.
+  await call(`/webhooks/${id}/redeliver`, { from: '0', to: '999999' })
+  await call(`/webhooks/${id}/test`, {})
+  await untilPrinted(/^test/)
+  expect(new Set(lines).size).toBe(lines.length)
+  expect(paid).toHaveLength(1)
+  const forged = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' })
+  expect(forged.status).toBe(401)
+})
+
+test('a receiver of webhooks delivers a paid order once, and nothing for dust, refunds and what was refunded', async () => {
+  const { buyer: customer, seller } = net.wallets
+  const chain = createPublicClient({ transport: http(net.evm.rpcUrl), pollingInterval: 100 })
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}/`
+  const { id, secret } = await call('/webhooks', { url, events: ['payment.finalized'] })
+
+  /** Signs what the service built, and waits until it is final. */
+  const finish = async ({ paymentId, transaction }: Record<string, string>, key: Hex) => {
+    const serializedTransaction = await signBuilt(privateKeyToAccount(key), transaction ?? '')
+    await chain.sendRawTransaction({ serializedTransaction })
     await eventually(
-      () => Promise.resolve(lines),
-      (printed) => printed.includes('subscribed'),
+      () => call(`/payment/status/${paymentId}`),
+      ({ status }) => status === 'finalized',
     )
-    await buyer()(await run('receive'))
-    const confirmed = /^(pay_\w+) confirmed 0\.01 ETH$/m
-    const printed = await eventually(
-      () => Promise.resolve(lines.join('\n')),
-      (all) => confirmed.test(all),
-    )
-    const paymentId = confirmed.exec(printed)?.[1] ?? ''
-
-    const document = readFileSync(new URL('../../../docs/INTEGRATION.md', import.meta.url), 'utf8')
-    const commands = [...document.matchAll(/^```sh\n([^]*?)^```$/gm)].map(
-      ([, command = '']) => command,
-    )
-    const more = {
-      PAYMENT_ID: paymentId,
-      ORDER: 'order-1',
-      WALLET: net.wallets.managed.evm.address,
-      PAYEE: net.wallets.buyer.evm.address,
-    }
-    const answers = await Promise.all(
-      commands.map((command) => runShell(command, environment(more))),
-    )
-    expect(answers).toEqual([
-      expect.objectContaining({ success: true, mode: 'hosted', amount: 0.01 }),
-      expect.objectContaining({ success: true, refundOf: paymentId, amount: 0.01 }),
-      expect.objectContaining({ success: true, total: 0, requests: [] }),
-      expect.objectContaining({ success: true, transfers: [] }),
-      expect.objectContaining({ success: true, total: 0, payments: [] }),
-      expect.objectContaining({
-        success: true,
-        payments: expect.arrayContaining([expect.objectContaining({ paymentId })]),
-      }),
-    ])
-  },
-)
-
-test(
-  'a receiver of webhooks verifies each one and processes none twice',
-  { timeout: 120_000 },
-  async () => {
-    const port = await freePort()
-    const { id, secret } = await call('/webhooks', { url: `http://127.0.0.1:${port}/` })
-    const { lines } = start('webhooks', environment({ PORT: String(port), WEBHOOK_SECRET: secret }))
-    const untilPrinted = (line: RegExp) => untilAmong(lines, line)
-    await untilPrinted(/^listening$/)
-    await buyer()(await run('receive'))
-    const paid = await untilPrinted(/^payment\.confirmed pay_\w+ 10000000000000000$/)
-    // All of them again, and behind them a test.
-    await call(`/webhooks/${id}/redeliver`, { from: '0', to: '999999' })
-    await call(`/webhooks/${id}/test`, {})
-    await untilPrinted(/^test/)
-    expect(new Set(lines).size).toBe(lines.length)
-    expect(paid).toHaveLength(1)
-    const forged = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' })
-    expect(forged.status).toBe(401)
-  },
-)
-
-test(
-  'a receiver of webhooks delivers a paid order once, and nothing for dust, refunds and what was refunded',
-  { timeout: 120_000 },
-  async () => {
-    const { buyer: customer, seller } = net.wallets
-    const chain = createPublicClient({ transport: http(net.evm.rpcUrl), pollingInterval: 100 })
-    const port = await freePort()
-    const url = `http://127.0.0.1:${port}/`
-    const { id, secret } = await call('/webhooks', { url, events: ['payment.finalized'] })
-
-    /** Signs what the service built, and waits until it is final. */
-    const finish = async ({ paymentId, transaction }: Record<string, string>, key: Hex) => {
-      const serializedTransaction = await signBuilt(privateKeyToAccount(key), transaction ?? '')
-      await chain.sendRawTransaction({ serializedTransaction })
-      await eventually(
-        () => call(`/payment/status/${paymentId}`),
-        ({ status }) => status === 'finalized',
-      )
-      return paymentId ?? ''
-    }
-    const pay = async (amount: number) => {
-      const built = await call('/transaction/send', {
-        walletAddress: customer.evm.address,
-        recipientAddress: seller.evm.address,
-        amount,
-        network: 'eip155:31337',
-        metadata: { referenceId: 'order-17' },
-      })
-      return finish(built, customer.evm.privateKey)
-    }
-    const dust = await pay(0.000_001)
-    const returned = await pay(0.01)
-    const refund = await finish(
-      await call('/transaction/refund', { paymentId: returned }),
-      seller.evm.privateKey,
-    )
-    const paid = await pay(0.01)
-    expect(await call(`/payment/status/${refund}`)).toMatchObject({
-      refundOf: returned,
+    return paymentId ?? ''
+  }
+  const pay = async (amount: number) => {
+    const built = await call('/transaction/send', {
+      walletAddress: customer.evm.address,
+      recipientAddress: seller.evm.address,
+      amount,
+      network: 'eip155:31337',
       metadata: { referenceId: 'order-17' },
     })
+    return finish(built, customer.evm.privateKey)
+  }
+  const dust = await pay(0.000_001)
+  const returned = await pay(0.01)
+  const refund = await finish(
+    await call('/transaction/refund', { paymentId: returned }),
+    seller.evm.privateKey,
+  )
+  const paid = await pay(0.01)
+  expect(await call(`/payment/status/${refund}`)).toMatchObject({
+    refundOf: returned,
+    metadata: { referenceId: 'order-17' },
+  })
 
-    // It hears of them when all is over, as a receiver does that was down for a while.
-    const { lines } = start('webhooks', environment({ PORT: String(port), WEBHOOK_SECRET: secret }))
-    await untilAmong(lines, /^listening$/)
-    await call(`/webhooks/${id}/redeliver`, { from: '0', to: '999999' })
-    for (const each of [dust, returned, refund, paid])
-      await untilAmong(lines, new RegExp(`^payment\\.finalized ${each} `))
-    expect(lines.filter((line) => line.startsWith('deliver'))).toEqual([`deliver order-17 ${paid}`])
-    // The same payment, told under another id.
-    const twice = { type: 'payment.finalized', data: { paymentId: paid } }
-    const body = JSON.stringify(twice)
-    const at = new Date()
-    const webhookId = 'msg_after_a_restore'
-    const signature = new Webhook(secret).sign(webhookId, at, body)
-    const told = await fetch(url, {
-      method: 'POST',
-      headers: {
-        'webhook-id': webhookId,
-        'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-        'webhook-signature': signature,
-      },
-      body,
-    })
-    expect(told.status).toBe(200)
-    expect(lines.filter((line) => line.startsWith('deliver'))).toHaveLength(1)
-  },
-)
+  // It hears of them when all is over, as a receiver does that was down for a while.
+  const { lines } = start('webhooks', environment({ PORT: String(port), WEBHOOK_SECRET: secret }))
+  await untilAmong(lines, /^listening$/)
+  await call(`/webhooks/${id}/redeliver`, { from: '0', to: '999999' })
+  for (const each of [dust, returned, refund, paid])
+    await untilAmong(lines, new RegExp(`^payment\\.finalized ${each} `))
+  expect(lines.filter((line) => line.startsWith('deliver'))).toEqual([`deliver order-17 ${paid}`])
+  // The same payment, told under another id.
+  const twice = { type: 'payment.finalized', data: { paymentId: paid } }
+  const body = JSON.stringify(twice)
+  const at = new Date()
+  const webhookId = 'msg_after_a_restore'
+  const signature = new Webhook(secret).sign(webhookId, at, body)
+  const told = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'webhook-id': webhookId,
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+      'webhook-signature': signature,
+    },
+    body,
+  })
+  expect(told.status).toBe(200)
+  expect(lines.filter((line) => line.startsWith('deliver'))).toHaveLength(1)
+})
 
 /** The printed lines that match, once there is one. */
 function untilAmong(lines: readonly string[], line: RegExp): Promise<string[]> {

@@ -201,36 +201,32 @@ describe('the bill', () => {
 })
 
 describe('ether', () => {
-  test(
-    'buys the page, and the same payment gets the same page again, also from a shop that was killed in between',
-    { timeout: 60_000 },
-    async () => {
-      const asked = await bill(ETH)
-      const balance = () => evm.getBalance({ address: net.wallets.seller.evm.address })
-      const header = await proveEther(asked, await sendEther(entry(asked.accepts, 'txid')))
-      const before = await balance()
-      const response = await paid(ETH, header)
-      expect(response.status).toBe(200)
-      expect(response.headers.get('cache-control')).toBe('no-store')
-      const told = read(response.headers.get('payment-response'))
-      expect(told).toMatchObject({
-        success: true,
-        network: 'eip155:31337',
-        payer: net.wallets.buyer.evm.address,
-        transaction: expect.stringMatching(/^0x/),
-      })
-      expect(response.headers.get('x-payment-response')).toBe(
-        response.headers.get('payment-response'),
-      )
-      const page = await response.text()
-      expect(page).toContain('The transfer is the settlement.')
+  test('buys the page, and the same payment gets the same page again, also from a shop that was killed in between', async () => {
+    const asked = await bill(ETH)
+    const balance = () => evm.getBalance({ address: net.wallets.seller.evm.address })
+    const header = await proveEther(asked, await sendEther(entry(asked.accepts, 'txid')))
+    const before = await balance()
+    const response = await paid(ETH, header)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    const told = read(response.headers.get('payment-response'))
+    expect(told).toMatchObject({
+      success: true,
+      network: 'eip155:31337',
+      payer: net.wallets.buyer.evm.address,
+      transaction: expect.stringMatching(/^0x/),
+    })
+    expect(response.headers.get('x-payment-response')).toBe(
+      response.headers.get('payment-response'),
+    )
+    const page = await response.text()
+    expect(page).toContain('The transfer is the settlement.')
 
-      await net.seller.kill()
-      const again = await pay(ETH, header)
-      expect([again.status, await again.text()]).toEqual([200, page])
-      expect(await balance()).toBe(before)
-    },
-  )
+    await net.seller.kill()
+    const again = await pay(ETH, header)
+    expect([again.status, await again.text()]).toEqual([200, page])
+    expect(await balance()).toBe(before)
+  })
 
   test('pays by version 1', async () => {
     const { v1 } = await bill(ETH)
@@ -479,23 +475,19 @@ describe('what goes wrong', () => {
     expect((await visit(ETH, { 'x-payment': 'nonsense' })).status).toBe(400)
   })
 
-  test(
-    'while nothing is decided, the buyer is neither served nor billed again',
-    { timeout: 60_000 },
-    async () => {
-      const asked = await bill(ETH)
-      const header = await proveEther(asked, await sendEther(entry(asked.accepts, 'txid')))
-      const dead = net.service.kill()
-      const response = await pay(ETH, header)
-      expect([
-        response.status,
-        response.headers.get('retry-after'),
-        response.headers.get('payment-required'),
-      ]).toEqual([502, '2', null])
-      await dead
-      expect((await paid(ETH, header)).status).toBe(200)
-    },
-  )
+  test('while nothing is decided, the buyer is neither served nor billed again', async () => {
+    const asked = await bill(ETH)
+    const header = await proveEther(asked, await sendEther(entry(asked.accepts, 'txid')))
+    const dead = net.service.kill()
+    const response = await pay(ETH, header)
+    expect([
+      response.status,
+      response.headers.get('retry-after'),
+      response.headers.get('payment-required'),
+    ]).toEqual([502, '2', null])
+    await dead
+    expect((await paid(ETH, header)).status).toBe(200)
+  })
 
   test('demo=error-after-payment: the page fails once, and the same payment gets it', async () => {
     const path = `${ETH}?demo=error-after-payment`

@@ -145,63 +145,55 @@ test('equal sends at the same moment are as many transfers', async () => {
   expect(await balanceOf(payee)).toBe(SOL + 5n * (SOL / 100n))
 })
 
-test(
-  'a transaction that a node refuses to run is not told as failed: it is signed again, and pays once',
-  { timeout: 90_000 },
-  async () => {
-    const payee = await solana.wallet(SOL)
-    const sender = await managed(SOL)
-    gate.refuse = 'sendTransaction'
-    const { paymentId } = await send(sender, payee)
-    const [attempt] = await readAttempts(context.db, paymentId)
-    // Expired, but not finally: a node that is asked to run it reports its refusal as the outcome
-    // of a transaction.
-    await eventually(
-      () => solana.connection.getBlockHeight('confirmed'),
-      (height) => height > Number(attempt?.lastValidBlockHeight),
-    )
-    await solana.connection.sendRawTransaction(
-      Buffer.from(attempt?.signedTransaction ?? '', 'base64'),
-      { skipPreflight: true },
-    )
-    gate.refuse = undefined
-    const paid = await eventually(
-      () => readPaymentBody(context, paymentId),
-      ({ status }) => status === 'finalized' || status === 'failed',
-    )
-    expect([paid.status, paid.failure]).toEqual(['finalized', null])
-    expect(await balanceOf(payee)).toBe(SOL + SOL / 100n)
-  },
-)
+test('a transaction that a node refuses to run is not told as failed: it is signed again, and pays once', async () => {
+  const payee = await solana.wallet(SOL)
+  const sender = await managed(SOL)
+  gate.refuse = 'sendTransaction'
+  const { paymentId } = await send(sender, payee)
+  const [attempt] = await readAttempts(context.db, paymentId)
+  // Expired, but not finally: a node that is asked to run it reports its refusal as the outcome
+  // of a transaction.
+  await eventually(
+    () => solana.connection.getBlockHeight('confirmed'),
+    (height) => height > Number(attempt?.lastValidBlockHeight),
+  )
+  await solana.connection.sendRawTransaction(
+    Buffer.from(attempt?.signedTransaction ?? '', 'base64'),
+    { skipPreflight: true },
+  )
+  gate.refuse = undefined
+  const paid = await eventually(
+    () => readPaymentBody(context, paymentId),
+    ({ status }) => status === 'finalized' || status === 'failed',
+  )
+  expect([paid.status, paid.failure]).toEqual(['finalized', null])
+  expect(await balanceOf(payee)).toBe(SOL + SOL / 100n)
+})
 
-test(
-  'a transaction that was never sent is signed again once its blockhash has expired, and pays once',
-  { timeout: 90_000 },
-  async () => {
-    const payee = await solana.wallet(SOL)
-    const sender = await managed(SOL)
-    gate.refuse = 'sendTransaction'
-    const { paymentId, signature } = await send(sender, payee)
-    const signed = () => readAttempts(context.db, paymentId)
-    await eventually(signed, ({ length }) => length > 1)
-    gate.refuse = undefined
-    const paid = await eventually(
-      () => readPaymentBody(context, paymentId),
-      ({ status }) => status === 'finalized',
+test('a transaction that was never sent is signed again once its blockhash has expired, and pays once', async () => {
+  const payee = await solana.wallet(SOL)
+  const sender = await managed(SOL)
+  gate.refuse = 'sendTransaction'
+  const { paymentId, signature } = await send(sender, payee)
+  const signed = () => readAttempts(context.db, paymentId)
+  await eventually(signed, ({ length }) => length > 1)
+  gate.refuse = undefined
+  const paid = await eventually(
+    () => readPaymentBody(context, paymentId),
+    ({ status }) => status === 'finalized',
+  )
+  const attempts = await signed()
+  expect(attempts.at(-1)?.signature).toBe(signature)
+  expect(attempts.map((attempt) => attempt.signature)).toContain(paid.signature)
+  expect(paid.signature).not.toBe(signature)
+  for (const [index, attempt] of attempts.slice(0, -1).entries()) {
+    const before = attempts[index + 1]
+    expect(Number(attempt.lastValidBlockHeight)).toBeGreaterThan(
+      Number(before?.lastValidBlockHeight) + 100,
     )
-    const attempts = await signed()
-    expect(attempts.at(-1)?.signature).toBe(signature)
-    expect(attempts.map((attempt) => attempt.signature)).toContain(paid.signature)
-    expect(paid.signature).not.toBe(signature)
-    for (const [index, attempt] of attempts.slice(0, -1).entries()) {
-      const before = attempts[index + 1]
-      expect(Number(attempt.lastValidBlockHeight)).toBeGreaterThan(
-        Number(before?.lastValidBlockHeight) + 100,
-      )
-    }
-    expect(await balanceOf(payee)).toBe(SOL + SOL / 100n)
-  },
-)
+  }
+  expect(await balanceOf(payee)).toBe(SOL + SOL / 100n)
+})
 
 test('a transaction of version 1 that names a managed wallet stops no comparison and, after a restart, no payment', async () => {
   const [payee, stranger] = [await solana.wallet(SOL), await solana.wallet(SOL)]

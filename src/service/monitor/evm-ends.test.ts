@@ -73,13 +73,9 @@ test('a payment in a shallow block counts its confirmations, and none of a block
   await expect.poll(where).toEqual({ status: 'pending', blockHeight: null, confirmations: 0 })
   await fixture.evm.mine(1)
   const height = Number(await fixture.evm.client.getBlockNumber())
-  await expect
-    .poll(where, { timeout: 10_000 })
-    .toEqual({ status: 'pending', blockHeight: height, confirmations: 1 })
+  await expect.poll(where).toEqual({ status: 'pending', blockHeight: height, confirmations: 1 })
   await reorg(1)
-  await expect
-    .poll(where, { timeout: 10_000 })
-    .toEqual({ status: 'pending', blockHeight: null, confirmations: 0 })
+  await expect.poll(where).toEqual({ status: 'pending', blockHeight: null, confirmations: 0 })
   await fixture.send(payer, built)
   await fixture.evm.mine(2)
   await fixture.untilStatus(built, 'confirmed')

@@ -48,7 +48,6 @@ test.each([
   { newerCount: 20_001, behind: 'more newer transactions than are read' },
 ])(
   'a proof whose payer broadcasts the same message under another signature ends as paid, not as failed, behind $behind',
-  { timeout: 120_000 },
   async ({ newerCount: count }) => {
     await using solana = await startSolana({ slotTimeMs: 100 })
     await using gate = await startGate(solana.rpcUrl)

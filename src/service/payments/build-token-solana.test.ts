@@ -184,7 +184,7 @@ test.each<['USDC' | 'PLAIN22' | 'LIKEPYUSD', bigint]>([
     })
 
     await land(reply.transaction)
-    await expect.poll(() => balanceOnSolana(solana, account), { timeout: 20_000 }).toBe(1_500_001n)
+    await expect.poll(() => balanceOnSolana(solana, account)).toBe(1_500_001n)
     expect(await solana.connection.getBalance(payer.publicKey, 'confirmed')).toBe(
       Number(before - FEE - rent),
     )
@@ -203,7 +203,7 @@ test('an account that somebody sent lamports to before is opened, and they count
   const reply = await build({ recipientAddress: recipient.toBase58() })
   expect(reply.fee.rentAtomic).toBe((ACCOUNT_RENT - 1_000_000n).toString())
   await land(reply.transaction)
-  await expect.poll(() => balanceOnSolana(solana, account), { timeout: 20_000 }).toBe(1_500_000n)
+  await expect.poll(() => balanceOnSolana(solana, account)).toBe(1_500_000n)
 })
 
 test('an account that asks for a memo before every transfer is paid', async () => {

@@ -71,60 +71,51 @@ function feeOf(header: string): bigint {
   return feePayerFee(decodeBase64(payload.transaction) ?? new Uint8Array()).feeAtomic
 }
 
-test(
-  `of ${ASKED} settlements at once a wallet signs the ${PAYABLE} that it can pay for, and those land`,
-  { timeout: 180_000 },
-  async () => {
-    const client = solanaPayer(solana, payer)
-    const headers = await Promise.all(
-      Array.from({ length: ASKED }, () => payInvoice(client, bill())),
-    )
-    const fee = feeOf(headers[0] ?? '')
-    await solana.setAccount(sponsor.publicKey.toBase58(), {
-      lamports: RENT + fee * BigInt(PAYABLE),
-    })
-    await eventually(
-      () => solana.connection.getBalance(sponsor.publicKey, 'confirmed'),
-      (lamports) => BigInt(lamports) === RENT + fee * BigInt(PAYABLE),
-    )
+test(`of ${ASKED} settlements at once a wallet signs the ${PAYABLE} that it can pay for, and those land`, async () => {
+  const client = solanaPayer(solana, payer)
+  const headers = await Promise.all(Array.from({ length: ASKED }, () => payInvoice(client, bill())))
+  const fee = feeOf(headers[0] ?? '')
+  await solana.setAccount(sponsor.publicKey.toBase58(), {
+    lamports: RENT + fee * BigInt(PAYABLE),
+  })
+  await eventually(
+    () => solana.connection.getBalance(sponsor.publicKey, 'confirmed'),
+    (lamports) => BigInt(lamports) === RENT + fee * BigInt(PAYABLE),
+  )
 
-    const body = {
-      walletAddress: payee.publicKey.toBase58(),
-      expectedAmount: '0.001',
-      asset: 'USDC',
-      timeout: 60,
-    }
-    const answers = await Promise.all(
-      headers.map(async (paymentProof) =>
-        receivePayment(context, opened.actor, { ...body, paymentProof }).catch(
-          (error: unknown) => error,
-        ),
+  const body = {
+    walletAddress: payee.publicKey.toBase58(),
+    expectedAmount: '0.001',
+    asset: 'USDC',
+    timeout: 60,
+  }
+  const answers = await Promise.all(
+    headers.map(async (paymentProof) =>
+      receivePayment(context, opened.actor, { ...body, paymentProof }).catch(
+        (error: unknown) => error,
       ),
-    )
-    const refusals = answers.filter((answer) => answer instanceof Error)
-    expect(refusals.map((error) => (error instanceof ProblemError ? error.code : error))).toEqual(
-      refusals.map(() => 'PAYMENT_VERIFICATION_FAILED'),
-    )
-    const signed = await context.db.$count(
-      attempt,
-      eq(attempt.signer, sponsor.publicKey.toBase58()),
-    )
-    expect(signed).toBe(PAYABLE)
-    const statuses = await eventually(
-      async () => {
-        const [chain] = context.chains.values()
-        if (chain) await pollOnce(context, chain, { expiredToo: false })
-        return (await context.db.select().from(payment)).map(({ status }) => status)
-      },
-      (all) => all.every((status) => status !== 'pending'),
-    )
-    expect(statuses).toHaveLength(PAYABLE)
-    expect(statuses.every((status) => status === 'confirmed' || status === 'finalized')).toBe(true)
-    const { value } = await solana.connection.getTokenAccountBalance(
-      associatedTokenAccount(payee.publicKey),
-      'confirmed',
-    )
-    expect(BigInt(value.amount) - GIVEN).toBe(AMOUNT * BigInt(PAYABLE))
-    expect(BigInt(await solana.connection.getBalance(sponsor.publicKey, 'confirmed'))).toBe(RENT)
-  },
-)
+    ),
+  )
+  const refusals = answers.filter((answer) => answer instanceof Error)
+  expect(refusals.map((error) => (error instanceof ProblemError ? error.code : error))).toEqual(
+    refusals.map(() => 'PAYMENT_VERIFICATION_FAILED'),
+  )
+  const signed = await context.db.$count(attempt, eq(attempt.signer, sponsor.publicKey.toBase58()))
+  expect(signed).toBe(PAYABLE)
+  const statuses = await eventually(
+    async () => {
+      const [chain] = context.chains.values()
+      if (chain) await pollOnce(context, chain, { expiredToo: false })
+      return (await context.db.select().from(payment)).map(({ status }) => status)
+    },
+    (all) => all.every((status) => status !== 'pending'),
+  )
+  expect(statuses).toHaveLength(PAYABLE)
+  expect(statuses.every((status) => status === 'confirmed' || status === 'finalized')).toBe(true)
+  const { value } = await solana.connection.getTokenAccountBalance(
+    associatedTokenAccount(payee.publicKey),
+    'confirmed',
+  )
+  expect(BigInt(value.amount) - GIVEN).toBe(AMOUNT * BigInt(PAYABLE))
+  expect(BigInt(await solana.connection.getBalance(sponsor.publicKey, 'confirmed'))).toBe(RENT)
+})

@@ -164,7 +164,7 @@ describe('the event stream', () => {
     let client = first
     let breaks = 0
     while (heard.length < 48) {
-      await expect.poll(() => client.events().length, { timeout: 10_000 }).toBeGreaterThan(0)
+      await expect.poll(() => client.events().length).toBeGreaterThan(0)
       await client.end()
       // What came after the tenth is thrown away, as by a client that died before it looked at it.
       for (const { id, paymentId, status } of client.events().slice(0, 10)) {
@@ -276,7 +276,7 @@ describe('the event stream', () => {
 
   test('who does not authenticate in time, or with a wrong key, is closed', async () => {
     const silent = new SocketClient(app)
-    await expect.poll(() => silent.closed, { timeout: 10_000 }).toMatchObject({ code: 4401 })
+    await expect.poll(() => silent.closed).toMatchObject({ code: 4401 })
     const wrong = new SocketClient(app)
     await wrong.say({ method: 'authenticate', apiKey: `${owner.key.slice(0, -1)}_` })
     await expect.poll(() => wrong.closed).toMatchObject({ code: 4401 })
@@ -377,30 +377,26 @@ describe('the event stream', () => {
     await expect.poll(() => client.closed).toMatchObject({ code: 4429 })
   })
 
-  test('a revoked key ends its connections', { timeout: 20_000 }, async () => {
+  test('a revoked key ends its connections', async () => {
     const revoked = await createTestKey(db)
     const client = new SocketClient(app)
     await client.enter(revoked.key, ['payments'])
     await revokeKey(db, revoked.id, new Date())
-    await expect.poll(() => client.closed, { timeout: 15_000 }).toMatchObject({ code: 4401 })
+    await expect.poll(() => client.closed).toMatchObject({ code: 4401 })
   })
 
-  test(
-    'an account that may no longer read payments hears of none',
-    { timeout: 20_000 },
-    async () => {
-      const [taken, kept] = [await createTestKey(db), await createTestKey(db)]
-      const [client, other] = [new SocketClient(app), new SocketClient(app)]
-      await client.enter(taken.key, ['payments'])
-      await other.enter(kept.key, ['payments'])
-      const plan = 'premium' as const
-      const { accountId } = taken
-      await changePlan(db, { accountId: kept.accountId, plan, scopes: ['payment:read'] })
-      await changePlan(db, { accountId, plan, scopes: ['token:read'] })
-      await expect.poll(() => client.closed, { timeout: 15_000 }).toMatchObject({ code: 4401 })
-      expect(other.closed).toBeUndefined()
-    },
-  )
+  test('an account that may no longer read payments hears of none', async () => {
+    const [taken, kept] = [await createTestKey(db), await createTestKey(db)]
+    const [client, other] = [new SocketClient(app), new SocketClient(app)]
+    await client.enter(taken.key, ['payments'])
+    await other.enter(kept.key, ['payments'])
+    const plan = 'premium' as const
+    const { accountId } = taken
+    await changePlan(db, { accountId: kept.accountId, plan, scopes: ['payment:read'] })
+    await changePlan(db, { accountId, plan, scopes: ['token:read'] })
+    await expect.poll(() => client.closed).toMatchObject({ code: 4401 })
+    expect(other.closed).toBeUndefined()
+  })
 })
 
 describe('two processes', () => {
@@ -430,13 +426,13 @@ describe('two processes', () => {
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'paydesk-service-listen' and datname = current_database()",
     )
     await record('pending')
-    await expect.poll(() => client.events().length, { timeout: 5_000 }).toBe(2)
+    await expect.poll(() => client.events().length).toBe(2)
     await client.end()
   })
 })
 
 describe('a client that does not read', () => {
-  test('is closed instead of being buffered for', { timeout: 60_000 }, async () => {
+  test('is closed instead of being buffered for', async () => {
     await using database = await createTestDatabase('pglite')
     await using app = await startTestApp({
       target: database.target,
@@ -476,9 +472,9 @@ describe('a client that does not read', () => {
       /^websocket_connections (\d+)$/m.exec(
         await (await fetch(`${app.internalUrl}/metrics`)).text(),
       )?.[1]
-    await expect.poll(sockets, { timeout: 30_000 }).toBe('0')
+    await expect.poll(sockets).toBe('0')
     client.ws.resume()
-    await expect.poll(() => client.closed !== undefined, { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => client.closed !== undefined).toBe(true)
     expect(client.events().length).toBeLessThan(401)
   })
 })

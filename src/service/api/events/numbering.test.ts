@@ -18,7 +18,6 @@ import { startNumbering } from './numbering.ts'
 import { readEvents } from '../../events/read.ts'
 
 const log = createLog('silent')
-const SLOWLY = { timeout: 20_000 }
 
 async function openShop(db: Database) {
   const { accountId, key } = await createTestKey(db)
@@ -133,7 +132,7 @@ describe('on a server', () => {
     await handing.did
     let taken: number | undefined
     const taking = takeNumbering(db, 'two').then((waitMs) => (taken = waitMs))
-    await expect.poll(() => countWaiting(db), SLOWLY).toBe(1)
+    await expect.poll(() => countWaiting(db)).toBe(1)
     expect(taken).toBeUndefined()
     await handing.end()
     // Handing out numbers has extended the lease.
@@ -147,68 +146,64 @@ describe('on a server', () => {
     expect(await numbersOf(db)).toEqual([1n, 2n, 3n, 4n])
   })
 
-  test(
-    'two processes and holders that freeze: no gap, none twice, and a frozen holder is replaced within 2 s',
-    { timeout: 60_000 },
-    async () => {
-      await using database = await createTestDatabase('postgres')
-      await using stack = new AsyncDisposableStack()
-      const frozen = []
-      for (let count = 0; count < 3; count++)
-        frozen.push(stack.use(await openDatabase(database.target, SERVICE_SCHEMA)))
-      const freeze = await Promise.all(frozen.slice(0, 1).map((each) => startFreezable(each)))
-      await using reader = await startTestApp({ target: database.target })
-      await using writer = await startTestApp({ target: database.target })
-      const { db } = writer.context
-      const { accountId, key, createPayment, record } = await openShop(db)
-      const client = new SocketClient(reader)
-      await client.enter(key, ['payments'])
-      let recorded = 0
-      const writeSome = async () => {
-        const ids = await Promise.all(Array.from({ length: 6 }, createPayment))
-        await Promise.all(
-          ids.map(async (id, index) => {
-            const on = index % 2 === 0 ? db : reader.context.db
-            for (const status of ['created', 'pending', 'confirmed'] as const) {
-              await on.transaction((tx) => record(tx, id, status))
-              recorded++
-            }
-          }),
-        )
-      }
-      const heard = async () => {
-        const often = { ...SLOWLY, interval: 10 }
-        await expect.poll(() => client.events().length, often).toBe(recorded)
-      }
-      const lateness: number[] = []
-      for (let round = 0; round < 3; round++) {
-        const calmAt = performance.now()
-        await writeSome()
-        await heard()
-        freeze.pop()?.()
-        const startedAt = performance.now()
-        const calmMs = startedAt - calmAt
-        await writeSome()
-        await heard()
-        // On a busy machine, what takes no time otherwise takes longer before and after.
-        lateness.push(performance.now() - startedAt - 2 * calmMs)
-        const [next] = frozen.slice(round + 1, round + 2)
-        if (!next) continue
-        // The next one to freeze has the lease first.
-        await db.update(eventNumbering).set({ holder: null, leaseUntil: null })
-        freeze.push(await startFreezable(next))
-      }
-      expect(Math.max(...lateness)).toBeLessThan(NUMBERING_LEASE_MS + 500)
-      const rows = await db
-        .select()
-        .from(event)
-        .where(eq(event.accountId, accountId))
-        .orderBy(asc(event.number))
-      expect(client.events().map(({ id }) => id)).toEqual(rows.map(({ number }) => String(number)))
-      expect(rows.map(({ number }) => number)).toEqual(rows.map((_, index) => BigInt(index + 1)))
-      await client.end()
-    },
-  )
+  test('two processes and holders that freeze: no gap, none twice, and a frozen holder is replaced within 2 s', async () => {
+    await using database = await createTestDatabase('postgres')
+    await using stack = new AsyncDisposableStack()
+    const frozen = []
+    for (let count = 0; count < 3; count++)
+      frozen.push(stack.use(await openDatabase(database.target, SERVICE_SCHEMA)))
+    const freeze = await Promise.all(frozen.slice(0, 1).map((each) => startFreezable(each)))
+    await using reader = await startTestApp({ target: database.target })
+    await using writer = await startTestApp({ target: database.target })
+    const { db } = writer.context
+    const { accountId, key, createPayment, record } = await openShop(db)
+    const client = new SocketClient(reader)
+    await client.enter(key, ['payments'])
+    let recorded = 0
+    const writeSome = async () => {
+      const ids = await Promise.all(Array.from({ length: 6 }, createPayment))
+      await Promise.all(
+        ids.map(async (id, index) => {
+          const on = index % 2 === 0 ? db : reader.context.db
+          for (const status of ['created', 'pending', 'confirmed'] as const) {
+            await on.transaction((tx) => record(tx, id, status))
+            recorded++
+          }
+        }),
+      )
+    }
+    const heard = async () => {
+      const often = { interval: 10 }
+      await expect.poll(() => client.events().length, often).toBe(recorded)
+    }
+    const lateness: number[] = []
+    for (let round = 0; round < 3; round++) {
+      const calmAt = performance.now()
+      await writeSome()
+      await heard()
+      freeze.pop()?.()
+      const startedAt = performance.now()
+      const calmMs = startedAt - calmAt
+      await writeSome()
+      await heard()
+      // On a busy machine, what takes no time otherwise takes longer before and after.
+      lateness.push(performance.now() - startedAt - 2 * calmMs)
+      const [next] = frozen.slice(round + 1, round + 2)
+      if (!next) continue
+      // The next one to freeze has the lease first.
+      await db.update(eventNumbering).set({ holder: null, leaseUntil: null })
+      freeze.push(await startFreezable(next))
+    }
+    expect(Math.max(...lateness)).toBeLessThan(NUMBERING_LEASE_MS + 500)
+    const rows = await db
+      .select()
+      .from(event)
+      .where(eq(event.accountId, accountId))
+      .orderBy(asc(event.number))
+    expect(client.events().map(({ id }) => id)).toEqual(rows.map(({ number }) => String(number)))
+    expect(rows.map(({ number }) => number)).toEqual(rows.map((_, index) => BigInt(index + 1)))
+    await client.end()
+  })
 })
 
 /** Numbers events until it freezes: then none of its statements reaches the database. */
@@ -217,9 +212,7 @@ async function startFreezable({
   listen,
 }: Pick<Awaited<ReturnType<typeof openDatabase>>, 'db' | 'listen'>): Promise<() => void> {
   await startNumbering({ db, log }, listen)
-  await expect
-    .poll(async () => (await db.select().from(eventNumbering))[0]?.holder, SLOWLY)
-    .not.toBeNull()
+  await expect.poll(async () => (await db.select().from(eventNumbering))[0]?.holder).not.toBeNull()
   return () => {
     db.execute = (() => new Promise(() => {})) as unknown as Database['execute']
   }
@@ -234,29 +227,25 @@ async function countWaiting(db: Database): Promise<number> {
 }
 
 describe.each(ENGINES)('on %s', (engine) => {
-  test(
-    'with nothing to number there are no statements but the one that extends the lease',
-    { timeout: 60_000 },
-    async () => {
-      await using database = await createTestDatabase(engine)
-      await using opened = await openDatabase(database.target, SERVICE_SCHEMA)
-      const { db } = opened
-      const execute = db.execute.bind(db)
-      let statements = 0
-      db.execute = (query) => {
-        statements++
-        return execute(query)
-      }
-      const startedAt = performance.now()
-      const stop = await startNumbering({ db, log }, opened.listen)
-      await expect.poll(() => statements, SLOWLY).toBeGreaterThanOrEqual(8)
-      const seconds = (performance.now() - startedAt) / 1_000
-      // To take the lease, to number what was there, to tell everybody; then every half second.
-      expect(statements).toBeLessThanOrEqual(3 + 2 * seconds + 1)
-      await stop()
-      expect(await db.select().from(eventNumbering)).toMatchObject([{ holder: null }])
-    },
-  )
+  test('with nothing to number there are no statements but the one that extends the lease', async () => {
+    await using database = await createTestDatabase(engine)
+    await using opened = await openDatabase(database.target, SERVICE_SCHEMA)
+    const { db } = opened
+    const execute = db.execute.bind(db)
+    let statements = 0
+    db.execute = (query) => {
+      statements++
+      return execute(query)
+    }
+    const startedAt = performance.now()
+    const stop = await startNumbering({ db, log }, opened.listen)
+    await expect.poll(() => statements).toBeGreaterThanOrEqual(8)
+    const seconds = (performance.now() - startedAt) / 1_000
+    // To take the lease, to number what was there, to tell everybody; then every half second.
+    expect(statements).toBeLessThanOrEqual(3 + 2 * seconds + 1)
+    await stop()
+    expect(await db.select().from(eventNumbering)).toMatchObject([{ holder: null }])
+  })
 
   test('the transaction of a payment notifies nobody', async () => {
     await using database = await createTestDatabase(engine)
@@ -268,7 +257,7 @@ describe.each(ENGINES)('on %s', (engine) => {
     const id = await createPayment()
     await db.transaction((tx) => record(tx, id))
     await db.execute("select pg_notify('service_event', 'the test')")
-    await expect.poll(() => told, SLOWLY).toEqual(['the test'])
+    await expect.poll(() => told).toEqual(['the test'])
   })
 
   test('events that are recorded together are told of together, and not before they are numbered', async () => {
@@ -283,14 +272,12 @@ describe.each(ENGINES)('on %s', (engine) => {
     })
     await using _ = { [Symbol.asyncDispose]: await startNumbering({ db, log }, shop.listen) }
     // Who takes the lease tells everybody.
-    await expect.poll(() => told, SLOWLY).toEqual([''])
+    await expect.poll(() => told).toEqual([''])
     const id = await createPayment()
     await db.transaction(async (tx) => {
       for (let index = 0; index < 40; index++) await record(tx, id)
     })
-    await expect
-      .poll(() => told.filter((accounts) => accounts === accountId), SLOWLY)
-      .toEqual([accountId])
+    await expect.poll(() => told.filter((accounts) => accounts === accountId)).toEqual([accountId])
     expect(await Promise.all(unnumbered)).toEqual(unnumbered.map(() => 0))
     expect(await numbersOf(db)).toEqual(
       Array.from({ length: 40 }, (__, index) => BigInt(index + 1)),
@@ -303,9 +290,7 @@ describe.each(ENGINES)('on %s', (engine) => {
       }),
     ).rejects.toThrow('undone')
     await db.transaction((tx) => record(tx, id))
-    await expect
-      .poll(() => told.filter((accounts) => accounts === accountId).length, SLOWLY)
-      .toBe(2)
+    await expect.poll(() => told.filter((accounts) => accounts === accountId).length).toBe(2)
     expect((await numbersOf(db)).at(-1)).toBe(41n)
   })
 })

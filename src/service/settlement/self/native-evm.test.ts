@@ -160,5 +160,5 @@ describe('ether that the payer has sent', () => {
     expect(await refusal(fixture.build(all.payee, proof, ask))).toEqual({
       code: 'PAYMENT_VERIFICATION_FAILED',
     })
-  }, 60_000)
+  })
 })
