@@ -2,35 +2,48 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { call, callProxy } from './client.ts'
 import { webhooksQuery } from './queries.ts'
 
+type PageQuery = { limit: string; offset: string }
+
+/** A list of the inbox, read page by page, each after what was read before. */
+function inboxList<Page extends { total: number }>(
+  queryKey: readonly string[],
+  read: (query: PageQuery, options: { signal: AbortSignal }) => Promise<Page>,
+  countOf: (page: Page) => number,
+) {
+  return infiniteQueryOptions({
+    queryKey,
+    queryFn: ({ signal, pageParam }) =>
+      read({ limit: '100', offset: String(pageParam) }, { signal }),
+    initialPageParam: 0,
+    getNextPageParam: ({ total }, pages) => {
+      const count = pages.reduce((sum, page) => sum + countOf(page), 0)
+      return count < total ? count : undefined
+    },
+    staleTime: 10_000,
+    refetchInterval: 30_000,
+  })
+}
+
 /** Money that arrived and that no order has evidence for, undecided first; an operator's alone. */
-export const unmatchedQuery = infiniteQueryOptions({
-  queryKey: ['unmatchedList'],
-  queryFn: ({ signal, pageParam }) =>
-    call('unmatchedList', { query: { limit: '100', offset: String(pageParam) } }, { signal }),
-  initialPageParam: 0,
-  getNextPageParam: ({ total }, pages) => {
-    const read = pages.reduce((sum, { transfers }) => sum + transfers.length, 0)
-    return read < total ? read : undefined
-  },
-  staleTime: 10_000,
-  refetchInterval: 30_000,
-})
+export const unmatchedQuery = inboxList(
+  ['unmatchedList'],
+  (query, options) => call('unmatchedList', { query }, options),
+  ({ transfers }) => transfers.length,
+)
 
 /** Payments that are paid and that no caller was told of, newest first; an operator's alone. */
-export const undeliveredQuery = queryOptions({
-  queryKey: ['undeliveredList'],
-  queryFn: ({ signal }) => call('undeliveredList', { query: { limit: '100' } }, { signal }),
-  staleTime: 10_000,
-  refetchInterval: 30_000,
-})
+export const undeliveredQuery = inboxList(
+  ['undeliveredList'],
+  (query, options) => call('undeliveredList', { query }, options),
+  ({ payments }) => payments.length,
+)
 
 /** Refunds that payers ask for and that nobody has decided about, newest first; for people of the account. */
-export const refundRequestsQuery = queryOptions({
-  queryKey: ['refundRequests', 'open'],
-  queryFn: ({ signal }) => call('refundRequestList', { query: { limit: '100' } }, { signal }),
-  staleTime: 10_000,
-  refetchInterval: 30_000,
-})
+export const refundRequestsQuery = inboxList(
+  ['refundRequests', 'open'],
+  (query, options) => call('refundRequestList', { query }, options),
+  ({ requests }) => requests.length,
+)
 
 /** The account's webhooks with the number of failed deliveries. A key without `keys:manage` is asked once. */
 export const failedWebhooksQuery = queryOptions({

@@ -58,15 +58,19 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
     ...unmatchedQuery,
     enabled: viewer.wallets === 'all',
   })
-  const { data: undelivered } = useQuery({ ...undeliveredQuery, enabled: viewer.wallets === 'all' })
-  const { data: refundRequests } = useQuery({
+  const { data: undelivered } = useInfiniteQuery({
+    ...undeliveredQuery,
+    enabled: viewer.wallets === 'all',
+  })
+  const { data: refundRequests } = useInfiniteQuery({
     ...refundRequestsQuery,
     enabled: viewer.wallets === 'all',
   })
   const failed = useFailures(viewer)
   const low = useLowBalances(viewer)
-  const requests = refundRequests?.total ?? 0
-  const untold = undelivered?.total ?? 0
+  const newestRequests = refundRequests?.pages[0]
+  const requests = newestRequests?.total ?? 0
+  const untold = undelivered?.pages[0]?.total ?? 0
   const unassigned = unmatched?.pages[0]?.undecided ?? 0
   const [back, open] = [rolledBack?.total ?? 0, late?.total ?? 0]
   const here = unfinished.length + mispaid.length + low.length
@@ -136,7 +140,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
           </InboxItem>
         )}
         <FailureItems {...failed} />
-        {refundRequests && <RefundRequestItems {...refundRequests} />}
+        {newestRequests && <RefundRequestItems {...newestRequests} />}
         {open > 0 && (
           <InboxItem
             action={<Open search={{ status: 'pending' }} />}

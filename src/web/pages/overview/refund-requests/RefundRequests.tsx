@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import type { RefundRequest } from '#contract/refund-request.ts'
 import { refundRequestsQuery } from '../../../api/inbox.ts'
 import { useNetwork } from '../../../api/use-config.ts'
@@ -10,75 +10,30 @@ import {
 import { Link } from '../../../router/Link.tsx'
 import { pathTo } from '../../../router/paths.ts'
 import { ForRole } from '../../../session/ForRole.tsx'
-import { PageHeader } from '../../../shell/PageHeader.tsx'
-import { QueryError } from '../../../shell/QueryError.tsx'
-import { StaleBanner } from '../../../shell/StaleBanner.tsx'
 import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
 import { Badge } from '../../../ui/Badge.tsx'
-import { buttonClass } from '../../../ui/button-class.ts'
 import { Card } from '../../../ui/Card.tsx'
 import { CopyButton } from '../../../ui/CopyButton.tsx'
-import { EmptyState } from '../../../ui/EmptyState.tsx'
 import { Fact, Facts } from '../../../ui/Facts.tsx'
-import { Icon } from '../../../ui/Icon.tsx'
-import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { Time } from '../../../ui/Time.tsx'
+import { InboxList } from '../InboxList.tsx'
 
 /** Refunds that payers ask for, each with its evidence. Only people of the account get here. */
 export function RefundRequests() {
   return (
-    <>
-      <Link
-        className={buttonClass({ variant: 'quiet', size: 'sm' }, 'mb-4 -ms-2.5')}
-        to={pathTo('overview', {})}
-      >
-        <Icon name="arrowLeft" /> <Trans>Overview</Trans>
-      </Link>
-      <PageHeader title={<Trans>Refund requests</Trans>} />
-      <Requests />
-    </>
-  )
-}
-
-function Requests() {
-  const { t } = useLingui()
-  const query = useQuery(refundRequestsQuery)
-  const { data, error, refetch, isFetching } = query
-  if (!data) {
-    if (error) return <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
-    return (
-      <div aria-busy="true" aria-label={t`Loading`} role="status">
-        <Skeleton className="h-40 rounded-xl" />
-      </div>
-    )
-  }
-  const { requests, total } = data
-  const shown = requests.length
-  return (
-    <>
-      <StaleBanner error={error} onRetry={() => void refetch()} readAt={query.dataUpdatedAt} />
-      {shown === 0 ? (
-        <Card>
-          <EmptyState icon="check" title={<Trans>All done</Trans>} />
-        </Card>
-      ) : (
-        <ul className="grid gap-4">
-          {requests.map((request) => (
-            <li key={request.requestId}>
-              <RequestCard request={request} />
-            </li>
-          ))}
-        </ul>
+    <InboxList
+      itemsOf={({ requests }) => requests}
+      keyOf={({ requestId }) => requestId}
+      query={useInfiniteQuery(refundRequestsQuery)}
+      title={<Trans>Refund requests</Trans>}
+    >
+      {(request) => (
+        <li>
+          <RequestCard request={request} />
+        </li>
       )}
-      {total > shown && (
-        <p className="mt-4 text-sm text-muted">
-          <Trans>
-            Newest {shown} of {total}
-          </Trans>
-        </p>
-      )}
-    </>
+    </InboxList>
   )
 }
 

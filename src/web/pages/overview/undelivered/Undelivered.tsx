@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { UndeliveredPayment } from '#contract/unmatched-endpoints.ts'
 import { call } from '../../../api/client.ts'
@@ -8,9 +8,6 @@ import { describeError } from '../../../errors/codes.ts'
 import { joinMessage } from '../../../errors/row.ts'
 import { pathTo } from '../../../router/paths.ts'
 import { Link } from '../../../router/Link.tsx'
-import { PageHeader } from '../../../shell/PageHeader.tsx'
-import { QueryError } from '../../../shell/QueryError.tsx'
-import { StaleBanner } from '../../../shell/StaleBanner.tsx'
 import { useNetwork } from '../../../api/use-config.ts'
 import { ForRole } from '../../../session/ForRole.tsx'
 import { Address } from '../../../ui/Address.tsx'
@@ -19,74 +16,25 @@ import { Banner } from '../../../ui/Banner.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { buttonClass } from '../../../ui/button-class.ts'
 import { Card } from '../../../ui/Card.tsx'
-import { EmptyState } from '../../../ui/EmptyState.tsx'
 import { Fact, Facts } from '../../../ui/Facts.tsx'
-import { Icon } from '../../../ui/Icon.tsx'
-import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { Time } from '../../../ui/Time.tsx'
 import { toast } from '../../../ui/Toast.tsx'
 import { UntrustedText } from '../../../ui/UntrustedText.tsx'
+import { InboxList } from '../InboxList.tsx'
 
 /** Payments that were settled while their caller was gone. Only operators get here. */
 export function Undelivered() {
+  const query = useInfiniteQuery(undeliveredQuery)
   return (
-    <>
-      <Link
-        className={buttonClass({ variant: 'quiet', size: 'sm' }, 'mb-4 -ms-2.5')}
-        to={pathTo('overview', {})}
-      >
-        <Icon name="arrowLeft" /> <Trans>Overview</Trans>
-      </Link>
-      <PageHeader
-        subtitle={<Trans>Your server lost the connection. The same proof gets the result.</Trans>}
-        title={<Trans>Undelivered payments</Trans>}
-      />
-      <Payments />
-    </>
-  )
-}
-
-function Payments() {
-  const { t } = useLingui()
-  const query = useQuery(undeliveredQuery)
-  const { data, error, refetch, isFetching } = query
-  if (!data) {
-    if (error) return <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
-    return (
-      <div aria-busy="true" aria-label={t`Loading`} className="grid gap-4" role="status">
-        <Skeleton className="h-40 rounded-xl" />
-        <Skeleton className="h-40 rounded-xl" />
-      </div>
-    )
-  }
-  const { payments, total } = data
-  const shown = payments.length
-  return (
-    <>
-      <StaleBanner error={error} onRetry={() => void refetch()} readAt={query.dataUpdatedAt} />
-      {shown === 0 ? (
-        <Card>
-          <EmptyState icon="check" title={<Trans>All done</Trans>} />
-        </Card>
-      ) : (
-        <ul className="grid gap-4">
-          {payments.map((payment) => (
-            <PaymentItem
-              key={payment.paymentId}
-              onChanged={() => void refetch()}
-              payment={payment}
-            />
-          ))}
-        </ul>
-      )}
-      {total > shown && (
-        <p className="mt-4 text-sm text-muted">
-          <Trans>
-            Newest {shown} of {total}
-          </Trans>
-        </p>
-      )}
-    </>
+    <InboxList
+      itemsOf={({ payments }) => payments}
+      keyOf={({ paymentId }) => paymentId}
+      query={query}
+      subtitle={<Trans>Your server lost the connection. The same proof gets the result.</Trans>}
+      title={<Trans>Undelivered payments</Trans>}
+    >
+      {(payment) => <PaymentItem onChanged={() => void query.refetch()} payment={payment} />}
+    </InboxList>
   )
 }
 

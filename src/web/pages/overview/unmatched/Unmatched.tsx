@@ -15,95 +15,47 @@ import { Link } from '../../../router/Link.tsx'
 import { hrefOf } from '../../../router/location.ts'
 import { pathTo } from '../../../router/paths.ts'
 import { ForRole } from '../../../session/ForRole.tsx'
-import { PageHeader } from '../../../shell/PageHeader.tsx'
-import { QueryError } from '../../../shell/QueryError.tsx'
-import { StaleBanner } from '../../../shell/StaleBanner.tsx'
 import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
 import { Banner } from '../../../ui/Banner.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { Card } from '../../../ui/Card.tsx'
 import { CopyButton } from '../../../ui/CopyButton.tsx'
-import { EmptyState } from '../../../ui/EmptyState.tsx'
 import { Fact, Facts } from '../../../ui/Facts.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
-import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { Time } from '../../../ui/Time.tsx'
 import { UntrustedText } from '../../../ui/UntrustedText.tsx'
 import { announce } from '../../../ui/announce.tsx'
 import { buttonClass } from '../../../ui/button-class.ts'
+import { InboxList } from '../InboxList.tsx'
 import { AssignDialog, type PendingAssignment, type Candidate } from './AssignDialog.tsx'
 
 /** Money that arrived at the merchant's wallets and that no order has evidence for. Only operators get here. */
 export function Unmatched() {
-  return (
-    <>
-      <Link
-        className={buttonClass({ variant: 'quiet', size: 'sm' }, 'mb-4 -ms-2.5')}
-        to={pathTo('overview', {})}
-      >
-        <Icon name="arrowLeft" /> <Trans>Overview</Trans>
-      </Link>
-      <PageHeader
-        subtitle={<Trans>Received without an order.</Trans>}
-        title={<Trans>Unmatched payments</Trans>}
-      />
-      <Transfers />
-    </>
-  )
-}
-
-function Transfers() {
-  const { t } = useLingui()
   const query = useInfiniteQuery(unmatchedQuery)
   const [assignment, setAssignment] = useState<PendingAssignment>()
-  const { data, error, refetch, isFetching } = query
-  if (!data) {
-    if (error) return <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
-    return (
-      <div aria-busy="true" aria-label={t`Loading`} className="grid gap-4" role="status">
-        <Skeleton className="h-40 rounded-xl" />
-        <Skeleton className="h-40 rounded-xl" />
-      </div>
-    )
-  }
-  // Between two pages one may have moved down.
-  const transfers = new Map(
-    data.pages.flatMap((page) => page.transfers.map((each) => [each.transferId, each])),
-  )
+  const refetch = () => void query.refetch()
   return (
     <>
-      <StaleBanner error={error} onRetry={() => void refetch()} readAt={query.dataUpdatedAt} />
-      {transfers.size === 0 ? (
-        <Card>
-          <EmptyState icon="check" title={<Trans>All done</Trans>} />
-        </Card>
-      ) : (
-        <ul className="grid gap-4">
-          {[...transfers.values()].map((transfer) => (
-            <TransferItem
-              key={transfer.transferId}
-              onAssign={(candidate) => setAssignment({ transfer, candidate })}
-              onChanged={() => void refetch()}
-              transfer={transfer}
-            />
-          ))}
-        </ul>
-      )}
-      {query.hasNextPage && (
-        <Button
-          busy={query.isFetchingNextPage}
-          className="mt-4"
-          onClick={() => void query.fetchNextPage()}
-          size="sm"
-        >
-          <Trans>Show more</Trans>
-        </Button>
-      )}
+      <InboxList
+        itemsOf={({ transfers }) => transfers}
+        keyOf={({ transferId }) => transferId}
+        query={query}
+        subtitle={<Trans>Received without an order.</Trans>}
+        title={<Trans>Unmatched payments</Trans>}
+      >
+        {(transfer) => (
+          <TransferItem
+            onAssign={(candidate) => setAssignment({ transfer, candidate })}
+            onChanged={refetch}
+            transfer={transfer}
+          />
+        )}
+      </InboxList>
       {assignment && (
         <AssignDialog
           assignment={assignment}
-          onAssigned={() => void refetch()}
+          onAssigned={refetch}
           onClose={() => setAssignment(undefined)}
         />
       )}
