@@ -1,7 +1,8 @@
 import { describeForLog } from '#contract/redact.ts'
 import { DataFolderError, FolderLockedError } from '#postgres/folder-lock.ts'
 import { FailoverError, openDatabase } from '#postgres/open.ts'
-import { NotMigratedError, PoolerError } from '#postgres/runtime-role.ts'
+import { PoolerError } from '#postgres/runtime-role.ts'
+import { SchemaVersionError } from '#postgres/schema-version.ts'
 import { createBff, rebuildLinks } from './bff.ts'
 import { ProxyConfigError, readDatabase, readEnv, toConfig } from './config/config.ts'
 import { BFF_SCHEMA } from './db/migrations-folder.ts'
@@ -48,7 +49,7 @@ function explain(error: unknown): string {
   if (error instanceof OperatorError) return String(error.facts.details?.['operator'] ?? message)
   return error instanceof ProxyConfigError ||
     error instanceof FailoverError ||
-    error instanceof NotMigratedError ||
+    error instanceof SchemaVersionError ||
     error instanceof PoolerError ||
     error instanceof DataFolderError ||
     error instanceof FolderLockedError

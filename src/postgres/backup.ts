@@ -54,10 +54,10 @@ export async function backUpDatabase({ target, env }: BackupSource, file: string
 }
 
 async function dumpServer(
-  { url, migrationUrl }: { url: string; migrationUrl?: string },
+  { url, migrationUrl, directUrl }: { url: string; migrationUrl?: string; directUrl?: string },
   { env, written }: { env: BackupSource['env']; written: FileHandle },
 ): Promise<void> {
-  const { connection, password } = withoutPassword(migrationUrl ?? url)
+  const { connection, password } = withoutPassword(migrationUrl ?? directUrl ?? url)
   // Every user of the machine can read the arguments of a process, but not its environment.
   const child = spawn(
     'pg_dump',

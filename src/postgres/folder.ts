@@ -10,6 +10,7 @@ import {
   migrationConfig,
 } from './open.ts'
 import { DataFolderError, lockFolder } from './folder-lock.ts'
+import { refuseNewer } from './schema-version.ts'
 
 /** The embedded Postgres, in this process. It survives a killed process, not a power cut: it never calls fsync. */
 export async function openFolder(
@@ -23,6 +24,7 @@ export async function openFolder(
     const client = await create(dataDir, target.template)
     try {
       const db = drizzle(client, { casing: 'snake_case' })
+      await refuseNewer(client, options)
       await migrate(db, migrationConfig(options))
       return {
         db: asDatabase(db),

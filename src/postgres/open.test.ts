@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -94,6 +94,53 @@ test('processes that migrate one server at once take turns', async () => {
     Array.from({ length: 6 }, () => openDatabase(database.target, SCHEMA)),
   )
   for (const each of opened) await each[Symbol.asyncDispose]()
+})
+
+/** The migrations of a version to come, which has one more. */
+function withMigration(statement: string) {
+  const folder = temporaryFolder()
+  cpSync(SCHEMA.migrations, folder, { recursive: true })
+  const path = join(folder, 'meta/_journal.json')
+  const { entries, ...journal }: { entries: { idx: number; tag: string; when: number }[] } =
+    JSON.parse(readFileSync(path, 'utf8'))
+  const last = entries.at(-1)
+  if (!last) throw new Error('There are no migrations.')
+  const added = { ...last, idx: last.idx + 1, tag: 'added', when: last.when + 1 }
+  writeFileSync(path, JSON.stringify({ ...journal, entries: [...entries, added] }))
+  writeFileSync(join(folder, 'added.sql'), statement)
+  return { ...SCHEMA, migrations: folder }
+}
+
+test.each(ENGINES)(
+  'a version of a program does not start on a schema that a newer one has migrated, on %s',
+  async (engine) => {
+    await using own = await createTestDatabase(engine)
+    const dataDir = temporaryFolder()
+    const target = 'url' in own.target ? own.target : { dataDir }
+    const newer = withMigration('CREATE TABLE service.added (id text);')
+    await (await openDatabase(target, newer))[Symbol.asyncDispose]()
+    const refused = {
+      name: 'SchemaVersionError',
+      message: expect.stringContaining('Install the newer version again.'),
+    }
+    await expect(openDatabase(target, SCHEMA)).rejects.toMatchObject(refused)
+    if ('url' in target)
+      await expect(openDatabase({ url: target.url }, SCHEMA)).rejects.toMatchObject(refused)
+    await (await openDatabase(target, newer))[Symbol.asyncDispose]()
+  },
+)
+
+test('a migration takes as long as it needs, whatever limit its role has', async () => {
+  await using own = await createTestDatabase('postgres')
+  const target = asOwner(own.target)
+  {
+    await using opened = await openDatabase(target, SCHEMA)
+    await opened.db.execute(sql`do $$ begin
+      execute format('alter role %I in database %I set statement_timeout = 200', current_user, current_database());
+    end $$`)
+  }
+  const longer = withMigration('SELECT pg_sleep(0.5);')
+  await (await openDatabase(target, longer))[Symbol.asyncDispose]()
 })
 
 test.each(ENGINES)(

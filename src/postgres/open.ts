@@ -110,7 +110,7 @@ export class FailoverError extends Error {
 /**
  * Loads only the requested engine, so that the start is short.
  * @throws FolderLockedError when another process (or this one) has the folder open
- * @throws NotMigratedError when the role of the server's URL may not migrate, and has to
+ * @throws SchemaVersionError when a newer version has migrated, or when the role of the server's URL may not migrate, and has to
  * @throws FailoverError when the server may lack acknowledged payments, or is a standby
  */
 export async function openDatabase(

@@ -1,6 +1,5 @@
-import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { Client } from 'pg'
-import { migrationConfig, type OpenOptions } from './open.ts'
+import type { OpenOptions } from './open.ts'
 
 /** What the runtime role may do with a table beside reading it. `update` names the columns, or is `all`. */
 export type TableRights = {
@@ -11,11 +10,6 @@ export type TableRights = {
 
 /** The tables of a schema by name. The runtime role cannot even read a table that is not listed. */
 export type RuntimeRights = Readonly<Record<string, TableRights>>
-
-/** The role at run time cannot migrate, and the schema is not the one of this version. */
-export class NotMigratedError extends Error {
-  override name = 'NotMigratedError'
-}
 
 /** A connection pooler is where a session is needed, or its role lacks what the pooler does not pass on. */
 export class PoolerError extends Error {
@@ -78,41 +72,6 @@ function privileges({ insert, update, delete: deletes }: TableRights): string[] 
       : [update === 'all' ? 'update' : `update (${update.map(quoteName).join(', ')})`]),
     ...(deletes ? ['delete'] : []),
   ]
-}
-
-/**
- * Checks without changing anything that every migration of this version has run.
- * @throws NotMigratedError
- */
-export async function requireMigrated(
-  client: Client,
-  role: string,
-  options: OpenOptions,
-): Promise<void> {
-  const newest = readMigrationFiles(migrationConfig(options)).at(-1)?.folderMillis ?? 0
-  const journal = `migrations.${quoteName(options.schema)}`
-  const ran = await client
-    .query<{ newest: string | null }>(`select max(created_at)::text as newest from ${journal}`)
-    .then(
-      ({ rows }) => Number(rows[0]?.newest ?? 0),
-      (error: unknown) => {
-        if (isMissing(error)) return 0
-        throw error
-      },
-    )
-  if (ran < newest)
-    throw new NotMigratedError(
-      `The database is not migrated to this version, and the role "${role}" of DATABASE_URL may not migrate it. Run npm run migrate:${options.schema} with MIGRATION_DATABASE_URL of the role that owns the schema "${options.schema}".`,
-    )
-}
-
-/** No such table or schema, or no right to read it. */
-function isMissing(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    ['42P01', '3F000', '42501'].some((code) => code === error.code)
-  )
 }
 
 function quoteName(name: string): string {

@@ -13,7 +13,8 @@ import {
   migrationConfig,
   repeatRolledBack,
 } from './open.ts'
-import { grantRights, PoolerError, readRole, requireMigrated } from './runtime-role.ts'
+import { grantRights, PoolerError, readRole } from './runtime-role.ts'
+import { refuseNewer, requireMigrated } from './schema-version.ts'
 
 /** Any query of ours that takes longer is a defect; it must not hold a connection. */
 const STATEMENT_TIMEOUT_MS = 10_000
@@ -127,6 +128,7 @@ async function prepareSchema(
       await runMigrations(client, options)
       return true
     }
+    await refuseNewer(client, options)
     await requireMigrated(client, name, options)
     return owns
   })
@@ -246,7 +248,10 @@ function abandonLost({ connection }: Client): void {
 
 /** Under a lock that ends with the session. */
 async function runMigrations(client: Client, options: OpenOptions): Promise<void> {
+  // A role that a pooler uses has limits, and an index over all payments takes longer.
+  await client.query('set statement_timeout = 0; set idle_in_transaction_session_timeout = 0')
   await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
+  await refuseNewer(client, options)
   // Programs of the former version use the tables meanwhile, and a deadlock may choose this one.
   await repeatRolledBack(() => migrate(drizzle(client), migrationConfig(options)))
 }

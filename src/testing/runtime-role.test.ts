@@ -8,7 +8,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { BFF_SCHEMA } from '#bff/db/migrations-folder.ts'
 import { openDatabase, type Database, type OpenOptions } from '#postgres/open.ts'
-import { NotMigratedError } from '#postgres/runtime-role.ts'
+import { SchemaVersionError } from '#postgres/schema-version.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { createAccount } from '#service/keys/accounts.ts'
 import { DEAF_NETWORKS } from './fixture.ts'
@@ -309,7 +309,7 @@ test.each<[string, OpenOptions]>([
     if (!('url' in own.target)) throw new Error('Expected a server.')
     const { url } = own.target
     const failed = await openDatabase({ url }, schema).catch((error: unknown) => error)
-    expect(failed).toBeInstanceOf(NotMigratedError)
+    expect(failed).toBeInstanceOf(SchemaVersionError)
     expect(String(failed)).toContain(`Run npm run migrate:${name} with MIGRATION_DATABASE_URL`)
     await using _ = await openDatabase(own.target, schema)
     await using alone = await openDatabase({ url }, schema)

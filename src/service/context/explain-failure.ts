@@ -1,7 +1,8 @@
 import { describeForLog } from '#contract/redact.ts'
 import { BackupError } from '#postgres/backup.ts'
 import { DataFolderError, FolderLockedError } from '#postgres/folder-lock.ts'
-import { NotMigratedError, PoolerError } from '#postgres/runtime-role.ts'
+import { PoolerError } from '#postgres/runtime-role.ts'
+import { SchemaVersionError } from '#postgres/schema-version.ts'
 import { FailoverError, isDatabaseUnavailable } from '#postgres/open.ts'
 import { SignerConfigError } from '#signer/config.ts'
 import { ServiceConfigError } from './config.ts'
@@ -17,7 +18,7 @@ export function explainFailure(error: unknown): string {
     error instanceof DataFolderError ||
     error instanceof FolderLockedError ||
     error instanceof FailoverError ||
-    error instanceof NotMigratedError ||
+    error instanceof SchemaVersionError ||
     error instanceof PoolerError
   )
     return error.message

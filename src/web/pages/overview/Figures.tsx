@@ -84,15 +84,15 @@ function RecentPayments({ viewer }: { viewer: Viewer }) {
 // They read the browser's store and the service before they show anything.
 const Inbox = lazy(() => import('./Inbox.tsx').then((module) => ({ default: module.Inbox })))
 const Undelivered = lazy(() =>
-  import('./undelivered/Undelivered.tsx').then((module) => ({ default: module.Undelivered })),
+  import('./Undelivered.tsx').then((module) => ({ default: module.Undelivered })),
 )
 const RefundRequests = lazy(() =>
-  import('./refund-requests/RefundRequests.tsx').then((module) => ({
+  import('./RefundRequests.tsx').then((module) => ({
     default: module.RefundRequests,
   })),
 )
 const Unmatched = lazy(() =>
-  import('./unmatched/Unmatched.tsx').then((module) => ({ default: module.Unmatched })),
+  import('./Unmatched.tsx').then((module) => ({ default: module.Unmatched })),
 )
 
 const RANGES = ['7', '30', '90'] as const

@@ -1,23 +1,20 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { RefundRequest } from '#contract/refund-request.ts'
-import { refundRequestsQuery } from '../../../api/inbox.ts'
-import { useNetwork } from '../../../api/use-config.ts'
-import {
-  CustomerReason,
-  RefundRequestActions,
-} from '../../../payment-view/RefundRequestActions.tsx'
-import { Link } from '../../../router/Link.tsx'
-import { pathTo } from '../../../router/paths.ts'
-import { ForRole } from '../../../session/ForRole.tsx'
-import { Address } from '../../../ui/Address.tsx'
-import { Amount } from '../../../ui/Amount.tsx'
-import { Badge } from '../../../ui/Badge.tsx'
-import { Card } from '../../../ui/Card.tsx'
-import { CopyButton } from '../../../ui/CopyButton.tsx'
-import { Fact, Facts } from '../../../ui/Facts.tsx'
-import { Time } from '../../../ui/Time.tsx'
-import { InboxList } from '../InboxList.tsx'
+import { refundRequestsQuery } from '../../api/inbox.ts'
+import { useNetwork } from '../../api/use-config.ts'
+import { CustomerReason, RefundRequestActions } from '../../payment-view/RefundRequestActions.tsx'
+import { Link } from '../../router/Link.tsx'
+import { pathTo } from '../../router/paths.ts'
+import { ForRole } from '../../session/ForRole.tsx'
+import { Address } from '../../ui/Address.tsx'
+import { Amount } from '../../ui/Amount.tsx'
+import { Badge } from '../../ui/Badge.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { Fact, Facts } from '../../ui/Facts.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { InboxList } from './InboxList.tsx'
 
 /** Refunds that payers ask for, each with its evidence. Only people of the account get here. */
 export function RefundRequests() {
