@@ -176,6 +176,7 @@ export const REFUSAL_CODES = [
   'invoice_state',
   'invoice_paid',
   'source_unavailable',
+  'transfer_refunded',
 ] as const
 export type RefusalCode = (typeof REFUSAL_CODES)[number]
 

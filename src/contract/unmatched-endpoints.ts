@@ -38,7 +38,7 @@ export const UnmatchedTransfer = v.object({
       note: v.nullable(v.string()),
     }),
   ),
-  /** The payment of the account that returns at least as much to its sender, with the transaction as its `metadata.referenceId`; not confirmed yet: it may still land. */
+  /** The payment of the account that returns at least as much to its sender, with the transaction as its `metadata.referenceId`: from when it is built until it has expired or failed. */
   refundedBy: v.nullable(v.object({ paymentId: publicText, status: v.picklist(PAYMENT_STATUSES) })),
 })
 export type UnmatchedTransfer = v.InferOutput<typeof UnmatchedTransfer>
@@ -53,7 +53,7 @@ export const unmatchedEndpoints = {
     response: v.object({
       success: v.literal(true),
       total: v.number(),
-      /** Those that are neither assigned nor refunded, with no refund under way. They come first, each part the newest first. */
+      /** Those that are neither assigned nor refunded, with no refund sent. They come first, each part the newest first. */
       undecided: v.number(),
       transfers: v.array(UnmatchedTransfer),
     }),

@@ -1,4 +1,16 @@
-import { and, count, desc, eq, getTableColumns, inArray, isNull, lt, ne, sql } from 'drizzle-orm'
+import {
+  and,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  inArray,
+  isNull,
+  lt,
+  lte,
+  ne,
+  sql,
+} from 'drizzle-orm'
 import { createId, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import type { PaymentRecord } from './payments.ts'
@@ -27,18 +39,23 @@ export async function lockTransfer(tx: Database, name: Name): Promise<void> {
 export type TransferRefund = { paymentId: string; status: PaymentStatus }
 
 /**
- * The payment of the account that returns a transfer: by its reference, the transaction. It counts from when it may land; a wallet that is not registered may pay it,
- * and a proof that was handed in never is one. Column names in full, as drizzle shortens them here.
+ * The payment of the account that returns a transfer: by its reference, the transaction. A wallet that is not registered may pay it,
+ * and a proof that was handed in never is one. `orBuilt`: a wallet may have what was built for it, too. Column names in full, as drizzle shortens them here.
  */
-const refundedBy = sql<TransferRefund | null>`(
+const returnedBy = (orBuilt: string) => sql<TransferRefund | null>`(
   select json_build_object('paymentId', back.id, 'status', back.status) from service.payment as back
   where back.account_id = unmatched_transfer.account_id
     and ${sql.raw(searchExpressions.referenceStart)} = '"' || unmatched_transfer.signature || '"'
     and back.network = unmatched_transfer.network and back.asset = unmatched_transfer.asset
     and back.direction in ('sent', 'external') and back.mode <> 'received'
     and back.recipient = unmatched_transfer.sender and back.amount >= unmatched_transfer.amount
-    and (back.status in ('pending', 'confirmed', 'finalized', 'rolled_back') or (back.status = 'created' and back.mode = 'hosted'))
+    and (back.status in ('pending', 'confirmed', 'finalized', 'rolled_back') or (back.status = 'created' and (back.mode = 'hosted' ${sql.raw(orBuilt)})))
   order by back.status in ('confirmed', 'finalized') desc, back.created_at, back.id limit 1)`
+
+/** It counts from when it may land. */
+const refundedBy = returnedBy('')
+/** What a visitor had built is no refund of the merchant's. */
+const refundedOrBuilt = returnedBy('or not back.draft')
 
 /** The account returns the transfer: it pays nothing else. Rolls back what would have used it up. */
 export class TransferRefundedError extends Error {
@@ -122,6 +139,32 @@ export async function findTransferRefund(
   return row?.refundedBy ?? undefined
 }
 
+type Returned = Name & Pick<UnmatchedRecord, 'asset' | 'amount'> & { recipient: string }
+
+/**
+ * In the transaction that records a payment which returns an unmatched transfer: locks the transfer until it ends.
+ * @returns another payment that returns it already, or that a wallet may still send
+ */
+export async function lockReturned(
+  tx: Database,
+  { recipient, asset, amount, ...name }: Returned,
+): Promise<TransferRefund | undefined> {
+  await lockTransfer(tx, name)
+  const [row] = await tx
+    .select({ refundedOrBuilt })
+    .from(unmatchedTransfer)
+    .where(
+      and(
+        named(name),
+        isNull(unmatchedTransfer.matchedPaymentId),
+        eq(unmatchedTransfer.sender, recipient),
+        eq(unmatchedTransfer.asset, asset),
+        lte(unmatchedTransfer.amount, amount),
+      ),
+    )
+  return row?.refundedOrBuilt ?? undefined
+}
+
 /**
  * The transfer pays an order or a resource after all; what a person had assigned it to is no longer so.
  * The caller has locked it.
@@ -175,7 +218,8 @@ export async function deleteUnmatched(db: Database, id: string): Promise<void> {
 const open = (accountId: string) =>
   and(eq(unmatchedTransfer.accountId, accountId), isNull(unmatchedTransfer.matchedPaymentId))
 
-const listed = { ...getTableColumns(unmatchedTransfer), refundedBy }
+/** Of one that is built a list says that it is under way. It is in the order of the undecided ones until it may land. */
+const listed = { ...getTableColumns(unmatchedTransfer), refundedBy: refundedOrBuilt }
 export type ListedTransfer = UnmatchedRecord & { refundedBy: TransferRefund | null }
 
 /**

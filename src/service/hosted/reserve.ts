@@ -10,7 +10,7 @@ import { lockNonceQueue, type NonceQueue } from '../db/nonce-queue.ts'
 import { insertPayment, findPayment, type PaymentRecord } from '../db/payments.ts'
 import { recordEvent } from '../db/record-event.ts'
 import type { WalletRecord } from '../db/wallet-ledger.ts'
-import { reserveRefund, type Refund } from '../payments/reserve-refund.ts'
+import { reserveRefund, reserveReturn, type Refund } from '../payments/reserve-refund.ts'
 import { signPayment } from '../wallets/sign.ts'
 import { allocateNonce, type NonceSlot } from './nonce-queue.ts'
 import { requireSending } from './require-sending.ts'
@@ -88,7 +88,7 @@ type Reserved = ({ ok: true } & PersistedPayment) | Extract<NonceSlot, { ok: fal
  * before it nothing exists, after it the payment is executed even if this process dies. Nothing is
  * stored when the wallet cannot cover it on top of what is under way.
  * @throws `SERVICE_UNAVAILABLE` when the wallet is stopped or the signer away; `SIGNING_REFUSED`;
- * `INVALID_PARAMETERS` when it refunds more than is left of a payment
+ * `INVALID_PARAMETERS` when it refunds more than is left of a payment, or a transfer that another payment refunds
  */
 export async function reserve(
   context: Context,
@@ -104,6 +104,7 @@ export async function reserve(
     if (!place.ok) return place
     await requireSending(tx, { network: network.network, sender })
     if (order.refund) await reserveRefund(tx, order.refund, amountAtomic)
+    else await reserveReturn(tx, termsOf(order), order.metadata)
     context.atPoint?.('send:reserved')
     const { signed, paymentProof } = await signPayment({ signer: context.signer, wallet }, intent, {
       unsigned: built.bytes,
@@ -147,29 +148,22 @@ export async function reserve(
   })
 }
 
-function rowOf({
-  accountId,
-  intent,
-  built,
-  priorityFeeAtomic,
-  resource,
-  metadata,
-  refund,
-  idempotency,
-}: TransferOrder) {
-  const { paymentId, network, asset, sender, recipient, amountAtomic } = intent
+function termsOf({ accountId, intent }: TransferOrder) {
+  const { network, asset, recipient, amountAtomic: amount } = intent
+  return { accountId, network, asset: asset.address, recipient, amount }
+}
+
+function rowOf(order: TransferOrder) {
+  const { intent, built, priorityFeeAtomic, resource, metadata, refund, idempotency } = order
+  const { paymentId, asset, sender } = intent
   return {
+    ...termsOf(order),
     id: paymentId,
-    accountId,
     mode: 'hosted',
     status: 'created',
-    network,
-    asset: asset.address,
     symbol: asset.symbol,
     decimals: asset.decimals,
-    amount: amountAtomic,
     sender,
-    recipient,
     resource: resource ?? null,
     metadata: metadata ? stringifyJson(metadata) : null,
     ...refund,

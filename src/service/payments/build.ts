@@ -13,7 +13,7 @@ import { checkRecipient, readIntent, refuseBuilt } from './read-intent.ts'
 import { describeMoney, estimateConfirmation } from './describe-money.ts'
 import { chainOf, refuseParameters } from '../context/network.ts'
 import { evidenceRequest } from './attribution.ts'
-import { reserveRefund, type Refund } from './reserve-refund.ts'
+import { reserveRefund, reserveReturn, type Refund } from './reserve-refund.ts'
 
 type Body = EndpointInput<'transactionSend'>['body']
 type Ready = Extract<BuiltTransaction, { ok: true }>
@@ -23,7 +23,7 @@ const VALID_S = 60
 
 /**
  * Builds the unsigned transaction of a payment, simulates it, and records the payment before its bytes leave. `refund`: what it returns.
- * @throws `INVALID_PARAMETERS`, `INVALID_RECIPIENT`, `INSUFFICIENT_BALANCE`, `CHAIN_UNAVAILABLE`
+ * @throws `INVALID_PARAMETERS` (also where another payment refunds the transfer that it names), `INVALID_RECIPIENT`, `INSUFFICIENT_BALANCE`, `CHAIN_UNAVAILABLE`
  */
 export async function buildTransaction(
   context: Context,
@@ -46,19 +46,23 @@ export async function buildTransaction(
 
   const at = context.now()
   const row = await context.db.transaction(async (tx) => {
-    if (refund) await reserveRefund(tx, refund, amountAtomic)
-    const inserted = await insertPayment(tx, {
-      id: paymentId,
+    const terms = {
       accountId: actor.accountId,
-      mode: 'local',
-      status: 'created',
       network: network.network,
       asset: asset.address,
+      recipient,
+      amount: amountAtomic,
+    }
+    if (refund) await reserveRefund(tx, refund, amountAtomic)
+    else await reserveReturn(tx, terms, body.metadata)
+    const inserted = await insertPayment(tx, {
+      ...terms,
+      id: paymentId,
+      mode: 'local',
+      status: 'created',
       symbol: asset.symbol,
       decimals: asset.decimals,
-      amount: amountAtomic,
       sender,
-      recipient,
       resource: body.resource ?? null,
       metadata: body.metadata ? stringifyJson(body.metadata) : null,
       unsignedTransaction: Buffer.from(built.bytes).toString('base64'),

@@ -1,8 +1,10 @@
 import { formatAmount } from '#contract/amount.ts'
 import { isPaid } from '#contract/payment.ts'
+import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
 import { lockPayment, type PaymentRecord } from '../db/payments.ts'
 import { readRefunds } from '../db/refunds.ts'
+import { lockReturned } from '../db/unmatched.ts'
 import { shareDirections } from '../db/wallet-owners.ts'
 import { refuseParameters } from '../context/network.ts'
 
@@ -50,4 +52,37 @@ export async function reserveRefund(
       paymentId: 'Expected a payment that has arrived; the chain has undone this one.',
     })
   requireLeft(original, { amountAtomic, left: await readLeft(tx, original) })
+}
+
+/** EVM: elsewhere a memo names the order. */
+const TRANSACTION_HASH = /^0x[0-9a-f]{64}$/
+
+/**
+ * In the transaction that records a payment whose reference is an unmatched transfer to the account: locks the transfer, so that of two refunds the second
+ * one sees the first.
+ * @throws `INVALID_PARAMETERS` while another payment returns it, or a wallet may still send one
+ */
+export async function reserveReturn(
+  tx: Database,
+  payment: Pick<PaymentRecord, 'accountId' | 'network' | 'asset' | 'recipient' | 'amount'>,
+  metadata: Record<string, unknown> | undefined,
+): Promise<void> {
+  const { accountId, network, asset, recipient, amount } = payment
+  const signature = metadata?.['referenceId']
+  if (typeof signature !== 'string' || !TRANSACTION_HASH.test(signature)) return
+  const refund = await lockReturned(tx, {
+    accountId,
+    network,
+    signature,
+    asset,
+    recipient,
+    amount,
+  })
+  if (!refund) return
+  const expected = `Expected as referenceId a transfer that nothing refunds; ${refund.paymentId}, which is ${refund.status}, refunds ${signature}.`
+  throw new ProblemError('INVALID_PARAMETERS', {
+    message: `metadata: ${expected}`,
+    reason: 'transfer_refunded',
+    details: { metadata: expected },
+  })
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Hex, TypedDataDefinition } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
-import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
+import { signBuilt, startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { proveTxid } from '#testing/proofs.ts'
 import {
   eventually,
@@ -138,21 +138,24 @@ describe('on Postgres', () => {
     return reportSubmitted(opened.context, opened.actor, { paymentId, signature, payerSignature })
   }
 
-  /** What an operator sends to return a transfer: its transaction is the reference. */
-  async function refund(
-    wallet: PrivateKeyAccount,
-    { payer, signature }: { payer: PrivateKeyAccount; signature: string },
-    blocks = 3,
-  ) {
-    const { paymentId } = await buildTransaction(opened.context, opened.actor, {
-      walletAddress: wallet.address,
+  /** What an operator is asked to sign to return a transfer: its transaction is the reference. */
+  const build = (from: string, { payer, signature }: Pick<Parties, 'payer'> & { signature: Hex }) =>
+    buildTransaction(opened.context, opened.actor, {
+      walletAddress: from,
       recipientAddress: payer.address,
       amount: '0.01',
       metadata: { referenceId: signature },
       senderVerified: true,
     })
+
+  async function refund(
+    wallet: PrivateKeyAccount,
+    made: Parameters<typeof build>[1],
+    blocks = 3,
+  ): Promise<string> {
+    const { paymentId } = await build(wallet.address, made)
     await evm.mine()
-    await sign(wallet, paymentId, await sendPlain(wallet, payer.address, blocks))
+    await sign(wallet, paymentId, await sendPlain(wallet, made.payer.address, blocks))
     await follow()
     return paymentId
   }
@@ -307,30 +310,63 @@ describe('on Postgres', () => {
     for (const [mode, at, counts] of [
       ['received', 'finalized', false],
       ['hosted', 'failed', false],
-      ['local', 'created', false],
+      ['draft', 'created', false],
       ['hosted', 'created', true],
     ] as const) {
       const id = createPaymentId()
-      const other = { id, mode, status: at, signature: null, nonce: null, fingerprint: null }
+      const draft = mode === 'draft'
+      const kind = { mode: draft ? ('local' as const) : mode, draft }
+      const other = { id, ...kind, status: at, signature: null, nonce: null, fingerprint: null }
       await insertPayment(opened.context.db, { ...row, ...other })
       const refundedBy = counts ? { paymentId: id, status: at } : null
       expect(await listed(made.signature), `${mode} ${at}`).toMatchObject([{ refundedBy }])
     }
+    expect((await list()).undecided).toBe(undecided - 1)
   })
 
-  test('a refund from a wallet that is not registered counts, and one that is only built does not', async () => {
+  test('a refund from a wallet that is not registered counts', async () => {
     const made = await unmatched()
-    const wallet = await evm.wallet(ETH)
-    await buildTransaction(opened.context, opened.actor, {
-      walletAddress: wallet.address,
-      recipientAddress: made.payer.address,
-      amount: '0.01',
-      metadata: { referenceId: made.signature },
-      senderVerified: true,
-    })
-    expect(await listed(made.signature)).toMatchObject([{ refundedBy: null }])
-    const paymentId = await refund(wallet, made)
+    const paymentId = await refund(await evm.wallet(ETH), made)
     expect(await listed(made.signature)).toMatchObject([{ refundedBy: { paymentId } }])
+  })
+
+  const refusedFor = (paymentId: string) => ({
+    code: 'INVALID_PARAMETERS',
+    facts: {
+      details: {
+        reason: { code: 'transfer_refunded' },
+        metadata: expect.stringContaining(paymentId),
+      },
+    },
+  })
+
+  test('of two operators who refund one transfer at once one is refused, and so is everybody until the other refund has expired', async () => {
+    const made = await unmatched()
+    const { undecided } = await list()
+    const wallets = [await evm.wallet(ETH), await evm.wallet(ETH)]
+    const built = await Promise.allSettled(wallets.map(({ address }) => build(address, made)))
+    const [one, ...more] = built.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
+    if (!one) throw new Error('nobody could refund')
+    expect(more).toEqual([])
+    const refused = refusedFor(one.paymentId)
+    const [other] = built.flatMap((each) => (each.status === 'rejected' ? [each] : []))
+    expect(other?.reason).toMatchObject(refused)
+    const [transfer] = await listed(made.signature)
+    expect(transfer).toMatchObject({ refundedBy: { paymentId: one.paymentId, status: 'created' } })
+    // It may come to nothing: it stays among those that need a decision.
+    expect((await list()).undecided).toBe(undecided)
+    await expect(build(made.wallet.address, made)).rejects.toMatchObject(refused)
+    await opened.context.db
+      .update(payment)
+      .set({ status: 'expired' })
+      .where(eq(payment.id, one.paymentId))
+    const next = await build(made.wallet.address, made)
+    await evm.client.sendRawTransaction({
+      serializedTransaction: await signBuilt(made.wallet, next.transaction),
+    })
+    await evm.mine(3)
+    await follow()
+    await expect(build(made.wallet.address, made)).rejects.toMatchObject(refusedFor(next.paymentId))
   })
 
   test.each([

@@ -13,6 +13,9 @@ import {
 } from '#testing/service-context.ts'
 import { insertPayment, type NewPayment } from '../db/payments.ts'
 import { payment } from '../db/schema/payment.ts'
+import { insertUnmatched } from '../db/unmatched.ts'
+import { sendPayment } from '../hosted/send.ts'
+import { buildTransaction } from '../payments/build.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
 import { pollOnce } from '../monitor/poll.ts'
 import { reportSubmitted } from '../monitor/report.ts'
@@ -274,6 +277,58 @@ describe('on Postgres', () => {
           })
       expect(await refundOf(order.id)).toMatchObject({ pendingAtomic: PAID.toString() })
     }
+  })
+
+  test('of ten requests at once that return an unmatched transfer, from managed wallets or from others, one is made', async () => {
+    const { context, actor } = opened
+    const [till, payee, payer] = [await managed(), await evm.wallet(ETH), await evm.wallet(0n)]
+    const { address: asset, symbol, decimals } = NATIVE_ETH
+    const signature = keccak256(payer.address)
+    await insertUnmatched(context.db, {
+      accountId: actor.accountId,
+      network: evm.network.network,
+      signature,
+      sender: payer.address,
+      recipient: till,
+      asset,
+      symbol,
+      decimals,
+      amount: PAID,
+      blockHeight: 1,
+      createdAt: context.now(),
+    })
+    const terms = {
+      recipientAddress: payer.address,
+      amount: '0.01',
+      metadata: { referenceId: signature },
+    }
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, index) =>
+        index % 2 === 0
+          ? sendPayment(context, actor, {
+              body: { ...terms, walletAddress: till },
+              idempotency: undefined,
+              waitMs: 0,
+            })
+          : buildTransaction(context, actor, {
+              ...terms,
+              walletAddress: payee.address,
+              senderVerified: true,
+            }),
+      ),
+    )
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected')
+        expect(outcome.reason).toMatchObject({
+          code: 'INVALID_PARAMETERS',
+          facts: {
+            details: {
+              reason: { code: 'transfer_refunded' },
+              metadata: expect.stringContaining(signature),
+            },
+          },
+        })
   })
 
   test('what failed or expired is free again; what a reorganisation undid is not', async () => {

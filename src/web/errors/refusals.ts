@@ -30,7 +30,7 @@ const noRate = {
 /** What the keys page finds out by itself. */
 type OwnRefusal = 'key_answer_lost' | 'key_not_given'
 
-/** The table's part for what the proxy refuses with a reason, told by that reason and not by its code alone. A missing code does not compile. */
+/** The table's part for what the service or the proxy refuses with a reason, told by that reason and not by its code alone. A missing code does not compile. */
 export const refusals = {
   link_changed: {
     ...link,
@@ -320,6 +320,14 @@ export const refusals = {
     title: msg`Files are turned off`,
     unchanged: true,
     body: msg`Ask the operator.`,
+  },
+  transfer_refunded: {
+    who: 'you',
+    action: 'none',
+    retry: 'after_change',
+    title: msg`Already refunded, or a refund is under way`,
+    unsent: true,
+    body: msg`Check the unmatched payments.`,
   },
   payee_required: {
     who: 'you',
