@@ -22,5 +22,5 @@ export function LinkAmount({ link, size }: { link: AnyLink; size: 'md' | 'lg' })
     )
   const price = 'short' in link ? link.short.price : null
   if (price) return <span className="figures">{formatPrice(price.amount, price.currency)}</span>
-  return <Trans>You choose the amount</Trans>
+  return <Trans>The payer chooses the amount</Trans>
 }
