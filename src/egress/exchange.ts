@@ -1,7 +1,9 @@
-import { lookup, type LookupAddress } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
 import { request as requestPlain, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import type { LookupFunction } from 'node:net'
+import { callbackify } from 'node:util'
 import { isPublicAddress, refuseUrl } from './public-address.ts'
 
 /** The only code through which our programs call an address that a third party chose. */
@@ -117,19 +119,41 @@ export function send(
   })
 }
 
+/**
+ * Asks the name servers of the system. `dns.lookup`, which our own connections use, holds one of a process's few threads for as long as the
+ * name servers of a name are silent: two such names would stop all of them. It reads no hosts file.
+ */
+export const resolver = new Resolver({ timeout: 1_500, tries: 2 })
+
+async function resolveName(name: string): Promise<LookupAddress[]> {
+  const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+  const found = [
+    ...addressesOf(four).map((address) => ({ address, family: 4 })),
+    ...addressesOf(six).map((address) => ({ address, family: 6 })),
+  ]
+  if (found.length > 0) return found
+  const cause: unknown = four.status === 'rejected' ? four.reason : undefined
+  throw new Error(`The name ${name} has no address.`, { cause })
+}
+
+function addressesOf(result: PromiseSettledResult<string[]>): string[] {
+  return result.status === 'fulfilled' ? result.value : []
+}
+
 /** Every address of the name must be public: one that is not means manipulated DNS. */
 function guardedLookup(allowed: (address: string) => boolean): LookupFunction {
-  return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+  return (hostname, { all }, callback) =>
+    resolveThen(hostname, (error, addresses) => {
       const [first] = addresses ?? []
-      if (error || !first) return callback(error ?? new Error('The name has no address.'), '', 0)
-      if (addresses.some(({ address }: LookupAddress) => !allowed(address)))
+      if (error || !first) return callback(error, '', 0)
+      if (addresses.some(({ address }) => !allowed(address)))
         return callback(new Error('The name leads to an address that is not public.'), '', 0)
-      if (options.all) callback(null, addresses)
+      if (all) callback(null, addresses)
       else callback(null, first.address, first.family)
     })
-  }
 }
+
+const resolveThen = callbackify(resolveName)
 
 async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<ExternalResponse> {
   const { statusCode = 0, rawHeaders } = response
