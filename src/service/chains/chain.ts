@@ -194,6 +194,9 @@ export type Note = {
   priorityFeeAtomic: bigint | undefined
 }
 
+/** How many blocks back a reorganization of an EVM network is followed. */
+export const MAX_REORG = 64
+
 /** A payment the watcher looks for. */
 export type MonitoredTransaction = {
   paymentId: string
@@ -285,8 +288,11 @@ export type Audit = {
 export type Found = {
   signature: string
   paymentIds: readonly string[]
-  landed?: { transfer: ObservedTransfer; height: number }
+  landed?: { transfer: ObservedTransfer } & TransferBlock
 }
+
+/** The block that a transfer landed in. */
+export type TransferBlock = { height: number; blockTime: Date | null }
 
 export type Observation =
   | { state: 'not_found' }

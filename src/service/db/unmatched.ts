@@ -9,6 +9,7 @@ import {
   lt,
   lte,
   ne,
+  or,
   sql,
 } from 'drizzle-orm'
 import { createId, type PaymentStatus } from '#contract/payment.ts'
@@ -328,7 +329,10 @@ export async function findFitting(
         eq(unmatchedTransfer.recipient, payment.recipient),
         eq(unmatchedTransfer.asset, payment.asset),
         eq(unmatchedTransfer.amount, payment.amount),
-        lt(payment.builtHeight, unmatchedTransfer.blockHeight),
+        or(
+          lt(payment.builtHeight, unmatchedTransfer.blockHeight),
+          lt(payment.createdAt, unmatchedTransfer.blockTime),
+        ),
         isNull(refundedBy),
       ),
     )
