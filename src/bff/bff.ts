@@ -225,8 +225,8 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
       clearInterval(extender)
       streams.stop()
       hub.stop()
-      await mailer?.stop()
-      await server.stop(DRAIN_MS)
+      // Together: whatever a mail server does, no new connection is accepted from here on.
+      await Promise.all([server.stop(DRAIN_MS), mailer?.stop()])
       const settled = Promise.all([...context.deliveries].map((delivery) => delivery.settled))
       await Promise.race([settled, delay(SETTLE_MS, undefined, { ref: false })])
       await internal?.stop(0)
