@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type DestinationStream, pino, type Logger } from 'pino'
 import * as v from 'valibot'
 import { PLANS, type Plan } from '#contract/api-key-body.ts'
@@ -27,7 +28,7 @@ import {
 } from './db/sessions.ts'
 import { EventHub } from './events/hub.ts'
 import { Streams } from './events/streams.ts'
-import { settleLostDeliveries } from './files/deliver.ts'
+import { EXTEND_EVERY_MS, extendSendings, settleLostDeliveries } from './files/deliver.ts'
 import { createReadiness } from './health.ts'
 import { rebuildLinkPayments, refreshOldContacts, refreshRolledBack } from './links/refresh.ts'
 import { Mailer } from './mail/mailer.ts'
@@ -97,6 +98,8 @@ async function warnOfUnowned(context: ProxyContext, stopping: AbortSignal): Prom
 const CLEAN_EVERY_MS = 10 * 60_000
 /** What requests under way get at the end; the whole stop stays under 10 seconds. */
 const DRAIN_MS = 8000
+/** After it, what became of the downloads that were cut off is noted within this time. */
+const SETTLE_MS = 1000
 
 export type RunningBff = {
   url: string
@@ -172,6 +175,7 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
     now,
     upstream,
     budgets: new Budgets(quota, now),
+    deliveries: new Set(),
     hub,
     streams,
     rates,
@@ -206,6 +210,7 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
   const stopping = new AbortController()
   void warnOfUnowned(context, stopping.signal)
   const cleaner = setInterval(() => void clean(context), CLEAN_EVERY_MS)
+  const extender = setInterval(() => void extendSendings(context), EXTEND_EVERY_MS)
   const { port } = server
   log.info({ port, internalPort: internal?.port, host: config.host }, 'listening')
 
@@ -217,10 +222,13 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
     [Symbol.asyncDispose]: async () => {
       stopping.abort()
       clearInterval(cleaner)
+      clearInterval(extender)
       streams.stop()
       hub.stop()
-      await mailer?.stop()
-      await server.stop(DRAIN_MS)
+      // Together: whatever a mail server does, no new connection is accepted from here on.
+      await Promise.all([server.stop(DRAIN_MS), mailer?.stop()])
+      const settled = Promise.all([...context.deliveries].map((delivery) => delivery.settled))
+      await Promise.race([settled, delay(SETTLE_MS, undefined, { ref: false })])
       await internal?.stop(0)
       upstream.close()
       exchanger.close()

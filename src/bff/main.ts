@@ -8,13 +8,16 @@ import { ProxyConfigError, readDatabase, readEnv, toConfig } from './config/conf
 import { BFF_SCHEMA } from './db/migrations-folder.ts'
 import { OperatorError } from './upstream/problem.ts'
 
-/** Starts the proxy from the environment; SIGTERM and SIGINT end it in order. */
+const GIVE_UP_MS = 10_000
+
+/** Starts the proxy from the environment; SIGTERM and SIGINT end it in order, within 10 seconds. */
 async function main(): Promise<void> {
   const bff = await createBff(toConfig(readEnv(process.env)))
   let stopping = false
   const stop = (): void => {
     if (stopping) return
     stopping = true
+    setTimeout(() => process.exit(1), GIVE_UP_MS).unref()
     bff[Symbol.asyncDispose]().then(
       () => process.exit(0),
       (error: unknown) => {

@@ -176,7 +176,7 @@ export function clientAddress(
   return addressKey(isIP(forwarded) ? forwarded : remote)
 }
 
-/** `ip:` and an IPv4 address, or the /64 of an IPv6 address: one IPv6 subscriber has a whole /64. */
+/** `ip:` and an IPv4 address, or the /64 of an IPv6 address, which one device has at least. */
 export function addressKey(address: string): string {
   if (!isIPv6(address)) return `ip:${address}`
   const groups = ipv6Groups(address)

@@ -51,6 +51,11 @@ export function cutOff(_range: string | undefined, response: ServerResponse): vo
   response.write('short', () => void response.destroy())
 }
 
+/** Sends the beginning of a large file, and nothing more while the connection is open. */
+export function sendBeginning(_range: string | undefined, response: ServerResponse): void {
+  response.writeHead(200, { 'content-length': '1000' }).write('The first page')
+}
+
 /** Until a payment is settled the source works; then it does this. */
 export function afterProbe(then: SourceAnswer): SourceAnswer {
   return (range, response) =>

@@ -1,16 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { PLANS } from '#contract/api-key-body.ts'
 import { ProblemError } from '#contract/problem.ts'
-import { Budgets, type BudgetClass, Quota } from './budgets.ts'
+import { Budgets, type BudgetClass, Quota, type Standing } from './budgets.ts'
 
 function setUp(requestsPerMinute = 100) {
   const clock = { ms: Date.parse('2026-11-21T10:00:00Z') }
   const quota = new Quota(requestsPerMinute)
   const budgets = new Budgets(quota, () => new Date(clock.ms))
   /** Seconds to wait, 0 when it was granted. */
-  const ask = (address: string, budget: BudgetClass, sessionId?: string): number => {
+  const ask = (
+    address: string,
+    budget: BudgetClass,
+    sessionId?: string,
+    standing: Standing = 'member',
+  ): number => {
     try {
-      budgets.spend({ sessionId, address }, budget)
+      budgets.spend({ sessionId, address, standing }, budget)
       return 0
     } catch (error) {
       if (!(error instanceof ProblemError) || error.code !== 'RATE_LIMIT') throw error
@@ -57,6 +62,52 @@ describe('one visitor', () => {
     const { granted } = setUp()
     granted(500, 'a', 'action', 's1')
     expect(granted(500, 'a', 'action', 's2')).toBe(25 - 15)
+  })
+})
+
+describe('visitors from however many addresses', () => {
+  /** Everything that a hundred addresses with a session each are granted, of all classes, counted as the service does. */
+  const flood = ({ quota, ask }: ReturnType<typeof setUp>, standing: Standing) => {
+    for (const budget of ['sync', 'tail', 'action'] as const)
+      for (let address = 0; address < 100; address++)
+        while (ask(`a${address}`, budget, `s${address}`, standing) === 0) quota.begin()
+  }
+
+  test('leave the people of the account and the merchant’s own servers a part of the plan', () => {
+    const all = setUp()
+    flood(all, 'anonymous')
+    expect(all.quota.remaining(all.clock.ms)).toBeGreaterThan(18)
+    expect(all.ask('b', 'action', 't', 'anonymous')).toBeGreaterThan(0)
+    expect(all.ask('b', 'action', 't', 'wallet')).toBe(0)
+    flood(all, 'wallet')
+    expect(all.quota.remaining(all.clock.ms)).toBeGreaterThan(8)
+    expect(all.ask('b', 'action', 't', 'wallet')).toBeGreaterThan(0)
+    expect(all.ask('b', 'action', 't', 'member')).toBe(0)
+  })
+
+  test.each<BudgetClass>(['action', 'tail', 'sync'])(
+    'without a wallet use half of the plan for %s, and the others are served',
+    (budget) => {
+      const { ask } = setUp()
+      let used = 0
+      for (let address = 0; address < 100; address++)
+        while (ask(`a${address}`, budget, undefined, 'anonymous') === 0) used++
+      expect(used).toBe(50)
+      expect(ask('a0', budget, 's', 'member')).toBe(0)
+      expect(ask('b', budget, 't', 'wallet')).toBe(0)
+    },
+  )
+
+  test('of one IPv6 line are one visitor', () => {
+    const { ask, granted } = setUp()
+    const network = (group: string) => `ip:2001:db8:1:${group}::/64`
+    for (const group of ['ab00', 'ab01', 'abff'])
+      granted(100, network(group), 'action', undefined, 'wallet')
+    expect(ask(network('ab42'), 'action', undefined, 'wallet')).toBeGreaterThan(0)
+    expect(ask(network('ac00'), 'action', undefined, 'wallet')).toBe(0)
+    expect(granted(100, network('0'), 'action', undefined, 'wallet')).toBe(20)
+    expect(ask(network('ff'), 'action', undefined, 'wallet')).toBeGreaterThan(0)
+    expect(ask(network('100'), 'action', undefined, 'wallet')).toBe(0)
   })
 })
 

@@ -96,11 +96,28 @@ class Buckets {
  */
 export type BudgetClass = 'action' | 'tail' | 'sync'
 
+/** Who asks: a person of the account, somebody who proved a wallet, or anybody. A wallet costs nothing. */
+export type Standing = 'member' | 'wallet' | 'anonymous'
+
+type Shares = Readonly<Record<BudgetClass, number>>
+
 /** Shares of the plan's minute that one session and one address may use: together less than the plan, so no one visitor empties it. */
-const SESSION_SHARE: Readonly<Record<BudgetClass, number>> = { action: 0.15, tail: 0.2, sync: 0.2 }
-const ADDRESS_SHARE: Readonly<Record<BudgetClass, number>> = { action: 0.25, tail: 0.3, sync: 0.3 }
+const SESSION_SHARE: Shares = { action: 0.15, tail: 0.2, sync: 0.2 }
+const ADDRESS_SHARE: Shares = { action: 0.2, tail: 0.2, sync: 0.2 }
+const MEMBER_ADDRESS_SHARE: Shares = { action: 0.25, tail: 0.3, sync: 0.3 }
+/** What all visitors without a proven wallet may use together, of each class. */
+const ANONYMOUS_SHARE: Shares = { action: 0.5, tail: 0.5, sync: 0.5 }
 /** A class waits while less than this share of the plan is left: lists stop first, an action last. */
-const RESERVE: Readonly<Record<BudgetClass, number>> = { action: 0, tail: 0.2, sync: 0.4 }
+const RESERVE: Shares = { action: 0, tail: 0.2, sync: 0.4 }
+/**
+ * What a visitor leaves besides, from however many addresses: the merchant's own servers have the
+ * same plan, and come before all visitors.
+ */
+const LEFT_TO_OTHERS: Readonly<Record<Standing, number>> = {
+  member: 0,
+  wallet: 0.1,
+  anonymous: 0.2,
+}
 /** Sign-ins an address may try in a minute; they cost the plan nothing. */
 const SIGN_INS_PER_MINUTE = 60
 /** Readings and writings of notes an address may make in a minute; they cost the plan nothing. */
@@ -112,7 +129,8 @@ const REFUND_REQUESTS_PER_MINUTE = 10
 /** Requests an address may have relayed in a minute, and all addresses together. */
 const RELAYS_PER_MINUTE = { address: 30, total: 300 }
 
-type Spender = { sessionId: string | undefined; address: string }
+type Scope = 'merchant' | 'address' | 'session'
+export type BudgetSpender = { sessionId: string | undefined; address: string; standing: Standing }
 
 export class Budgets {
   readonly #buckets = new Buckets()
@@ -125,32 +143,40 @@ export class Budgets {
   }
 
   /** @throws ProblemError `RATE_LIMIT` with the seconds after which it will be allowed */
-  spend(spender: Spender, budget: BudgetClass): void {
+  spend({ sessionId, address, standing }: BudgetSpender, budget: BudgetClass): void {
     const now = this.#now().getTime()
-    const wait = this.quota.waitFor(RESERVE[budget], now)
+    const wait = this.quota.waitFor(RESERVE[budget] + LEFT_TO_OTHERS[standing], now)
     if (wait > 0) throw tooMany(budget, 'merchant', wait)
 
-    const address = {
-      name: `${budget} address ${spender.address}`,
-      perMinute: this.#perMinute(ADDRESS_SHARE[budget]),
+    const member = standing === 'member'
+    const limits: { name: string; share: number; scope: Scope }[] = [
+      {
+        name: `${member ? 'member ' : ''}address ${networkOf(address)}`,
+        share: (member ? MEMBER_ADDRESS_SHARE : ADDRESS_SHARE)[budget],
+        scope: 'address',
+      },
+    ]
+    if (sessionId)
+      limits.push({ name: `session ${sessionId}`, share: SESSION_SHARE[budget], scope: 'session' })
+    if (standing === 'anonymous')
+      limits.push({ name: 'anonymous', share: ANONYMOUS_SHARE[budget], scope: 'merchant' })
+    const taken: { name: string; perMinute: number }[] = []
+    for (const { name, share, scope } of limits) {
+      const bucket = { name: `${budget} ${name}`, perMinute: this.#perMinute(share) }
+      const bucketWait = this.#buckets.take(bucket.name, bucket.perMinute, now)
+      if (bucketWait === 0) {
+        taken.push(bucket)
+        continue
+      }
+      for (const each of taken) this.#buckets.giveBack(each.name, each.perMinute)
+      throw tooMany(budget, scope, bucketWait)
     }
-    const addressWait = this.#buckets.take(address.name, address.perMinute, now)
-    if (addressWait > 0) throw tooMany(budget, 'address', addressWait)
-    if (!spender.sessionId) return
-    const sessionWait = this.#buckets.take(
-      `${budget} session ${spender.sessionId}`,
-      this.#perMinute(SESSION_SHARE[budget]),
-      now,
-    )
-    if (sessionWait === 0) return
-    this.#buckets.giveBack(address.name, address.perMinute)
-    throw tooMany(budget, 'session', sessionWait)
   }
 
   /** @throws ProblemError `RATE_LIMIT` */
   spendSignIn(address: string): void {
     const wait = this.#buckets.take(
-      `sign-in ${address}`,
+      `sign-in ${networkOf(address)}`,
       SIGN_INS_PER_MINUTE,
       this.#now().getTime(),
     )
@@ -159,20 +185,28 @@ export class Budgets {
 
   /** @throws ProblemError `RATE_LIMIT` */
   spendNote(address: string): void {
-    const wait = this.#buckets.take(`note ${address}`, NOTES_PER_MINUTE, this.#now().getTime())
+    const wait = this.#buckets.take(
+      `note ${networkOf(address)}`,
+      NOTES_PER_MINUTE,
+      this.#now().getTime(),
+    )
     if (wait > 0) throw tooMany('note', 'address', wait)
   }
 
   /** @throws ProblemError `RATE_LIMIT` */
   spendLink(address: string): void {
-    const wait = this.#buckets.take(`link ${address}`, LINKS_PER_MINUTE, this.#now().getTime())
+    const wait = this.#buckets.take(
+      `link ${networkOf(address)}`,
+      LINKS_PER_MINUTE,
+      this.#now().getTime(),
+    )
     if (wait > 0) throw tooMany('link', 'address', wait)
   }
 
   /** @throws ProblemError `RATE_LIMIT` */
   spendRefundRequest(address: string, paymentId: string): void {
     const now = this.#now().getTime()
-    for (const name of [address, paymentId]) {
+    for (const name of [networkOf(address), paymentId]) {
       const wait = this.#buckets.take(`refund request ${name}`, REFUND_REQUESTS_PER_MINUTE, now)
       if (wait > 0) throw tooMany('refund request', 'address', wait)
     }
@@ -181,11 +215,12 @@ export class Budgets {
   /** @throws ProblemError `RATE_LIMIT` */
   spendRelay(address: string): void {
     const now = this.#now().getTime()
-    const wait = this.#buckets.take(`relay ${address}`, RELAYS_PER_MINUTE.address, now)
+    const name = `relay ${networkOf(address)}`
+    const wait = this.#buckets.take(name, RELAYS_PER_MINUTE.address, now)
     if (wait > 0) throw tooMany('relay', 'address', wait)
     const totalWait = this.#buckets.take('relay', RELAYS_PER_MINUTE.total, now)
     if (totalWait === 0) return
-    this.#buckets.giveBack(`relay ${address}`, RELAYS_PER_MINUTE.address)
+    this.#buckets.giveBack(name, RELAYS_PER_MINUTE.address)
     throw tooMany('relay', 'merchant', totalWait)
   }
 
@@ -194,9 +229,17 @@ export class Budgets {
   }
 }
 
+/** An IPv6 line often has a /56: 256 of the /64 that `addressKey` tells apart. */
+function networkOf(address: string): string {
+  return address.replace(/([0-9a-f]+)::\/64$/, (_, group: string) => {
+    const wide = Number.parseInt(group, 16) & 0xff00
+    return `${wide.toString(16)}::/56`
+  })
+}
+
 function tooMany(
   budget: BudgetClass | 'sign-in' | 'note' | 'link' | 'refund request' | 'relay',
-  scope: 'merchant' | 'address' | 'session',
+  scope: Scope,
   waitMs: number,
 ): ProblemError {
   return new ProblemError('RATE_LIMIT', {

@@ -68,3 +68,18 @@ test('a 429 of the service reaches the browser with its Retry-After, and the pro
   const next = await browser.get('/api/payments', from('10.0.0.5'))
   expect(next).toMatchObject({ status: 429, json: { error: { details: { scope: 'merchant' } } } })
 })
+
+test('visitors from many addresses, each with a wallet, leave the merchant’s own servers a part of the plan', async () => {
+  await using shop = await Fixture.open({ plan: 'standard', bff: { trustedProxyHops: 1 } })
+  for (let address = 0; address < 12; address++) {
+    const [browser, wallet] = [shop.browser(), evmWallet()]
+    await browser.signIn(wallet)
+    const body = { paymentPayload: {}, paymentRequirements: { payTo: wallet.address } }
+    let status = 0
+    for (let asked = 0; asked < 30 && status !== 429; asked++)
+      ({ status } = await browser.post('/api/facilitator/verify', body, from(`10.0.1.${address}`)))
+    expect(status).toBe(429)
+  }
+  const own = { headers: { Authorization: `Bearer ${shop.key}` } }
+  expect((await fetch(`${shop.service.url}/payments?limit=1`, own)).status).toBe(200)
+})

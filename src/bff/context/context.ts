@@ -8,6 +8,14 @@ import type { KeyVault } from '#signer/seal.ts'
 import type { Rates } from '../rates/rates.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 
+/** A file on its way to its reader. */
+export type OpenDelivery = {
+  /** Extends the right to send it, or cuts it off where that is lost. Never rejects. */
+  extend: () => Promise<void>
+  /** What became of it is noted. Never rejects. */
+  settled: Promise<void>
+}
+
 /** The parts of a running proxy. */
 export type ProxyContext = {
   config: BffConfig
@@ -19,6 +27,8 @@ export type ProxyContext = {
   hub: EventHub
   streams: Streams
   rates: Rates
+  /** What is being sent, until what became of it is noted. The stop waits for it. */
+  deliveries: Set<OpenDelivery>
   /** Seals the credentials of sources; undefined where SOURCE_KEY_FILE is not set. */
   vault: KeyVault | undefined
 }

@@ -264,24 +264,39 @@ export async function isUndelivered(db: Database, paymentId: string): Promise<bo
   return (await db.$count(filePurchase, open)) > 0
 }
 
-/** The service was told that nothing was delivered. */
+/**
+ * The service was told that nothing was delivered.
+ * @returns false where it was delivered meanwhile
+ */
 export async function noteReported(
   db: Database,
   paymentId: string,
   reportedAt: Date,
-): Promise<void> {
-  await db
+): Promise<boolean> {
+  const rows = await db
     .update(filePurchase)
     .set({ reportedAt })
     .where(and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.deliveredAt)))
+    .returning({ paymentId: filePurchase.paymentId })
+  return rows.length > 0
 }
 
-/** Ends sending without a delivery: the next request may begin. */
-export async function endSending(db: Database, paymentId: string): Promise<void> {
-  await db
+/**
+ * Sets until when a file is being sent; null: it is no more.
+ * @returns false where it was delivered, or another request began after `from`
+ */
+export async function moveSending(
+  db: Database,
+  paymentId: string,
+  { from, to }: { from: Date; to: Date | null },
+): Promise<boolean> {
+  const own = and(eq(filePurchase.paymentId, paymentId), eq(filePurchase.sendingUntil, from))
+  const rows = await db
     .update(filePurchase)
-    .set({ sendingUntil: null })
-    .where(and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.deliveredAt)))
+    .set({ sendingUntil: to })
+    .where(and(own, isNull(filePurchase.deliveredAt)))
+    .returning({ paymentId: filePurchase.paymentId })
+  return rows.length > 0
 }
 
 /** The source gave no file for a payment, of which nothing was delivered yet. */
@@ -317,13 +332,17 @@ export async function unreportedFailures(
 }
 
 /** Payments whose file was being sent by a process that ended. */
-export async function lostSendings(db: Database, now: Date, limit: number): Promise<string[]> {
+export async function lostSendings(
+  db: Database,
+  now: Date,
+  limit: number,
+): Promise<{ paymentId: string; until: Date }[]> {
   const rows = await db
-    .select({ paymentId: filePurchase.paymentId })
+    .select({ paymentId: filePurchase.paymentId, until: filePurchase.sendingUntil })
     .from(filePurchase)
     .where(and(lt(filePurchase.sendingUntil, now), isNull(filePurchase.deliveredAt)))
     .limit(limit)
-  return rows.map(({ paymentId }) => paymentId)
+  return rows.flatMap(({ paymentId, until }) => (until === null ? [] : [{ paymentId, until }]))
 }
 
 export async function insertTicket(

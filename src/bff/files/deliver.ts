@@ -1,12 +1,13 @@
 import { createId } from '../session/random.ts'
-import type { ProxyContext } from '../context/context.ts'
+import type { OpenDelivery, ProxyContext } from '../context/context.ts'
 import {
-  endSending,
   isUndelivered,
   lostSendings,
+  moveSending,
   noteDelivered,
   noteFailed,
   noteReported,
+  startSending,
   type FileRow,
 } from '../db/files.ts'
 import type { HttpContext } from '../http/reply.ts'
@@ -16,13 +17,101 @@ import type { OpenedSource } from './source.ts'
 const ACTIVE_TYPE = /html|xml|script|svg/i
 
 /**
+ * For so long a request alone may send the file for the proof of a payment. It is extended while the
+ * download runs; a process that crashes keeps the next request from the file for no longer.
+ */
+const SENDING_MS = 120_000
+/** How often it is extended. */
+export const EXTEND_EVERY_MS = 30_000
+/** Anybody may begin, and what became of the last delivery is not settled yet. */
+const UNSETTLED = new Date(0)
+
+/** The right of one request to send the file for the proof of a payment. */
+export class FileSending {
+  readonly #context: ProxyContext
+  readonly #paymentId: string
+  #until: Date
+  #released = false
+  #moving: Promise<unknown> = Promise.resolve()
+
+  constructor(context: ProxyContext, { paymentId, until }: { paymentId: string; until: Date }) {
+    this.#context = context
+    this.#paymentId = paymentId
+    this.#until = until
+  }
+
+  /** Undefined where another request sends the file, or did. */
+  static async begin(context: ProxyContext, paymentId: string): Promise<FileSending | undefined> {
+    const now = context.now()
+    const until = new Date(now.getTime() + SENDING_MS)
+    const begun = await startSending(context.db, paymentId, { now, until })
+    return begun ? new FileSending(context, { paymentId, until }) : undefined
+  }
+
+  /** @returns false where another request may have begun: this one may send nothing more. Never rejects. */
+  async extend(): Promise<boolean> {
+    const { log, now } = this.#context
+    try {
+      return await this.#move(() =>
+        this.#released ? undefined : new Date(now().getTime() + SENDING_MS),
+      )
+    } catch (error) {
+      log.warn(
+        { err: error, paymentId: this.#paymentId },
+        'the right to send a file was not extended',
+      )
+      return now() < this.#until
+    }
+  }
+
+  /**
+   * Lets the next request begin. Until `settle`, a process that looks for lost deliveries finds it.
+   * @returns false where another request has begun
+   */
+  release(): Promise<boolean> {
+    this.#released = true
+    return this.#move(() => UNSETTLED)
+  }
+
+  /** After `release`: what became of the delivery is noted. */
+  async settle(): Promise<void> {
+    await moveSending(this.#context.db, this.#paymentId, { from: UNSETTLED, to: null })
+  }
+
+  /** One after the other: each begins where the last one ended. */
+  #move(timeOf: () => Date | undefined): Promise<boolean> {
+    const move = async () => {
+      const to = timeOf()
+      if (!to) return true
+      const from = this.#until
+      if (!(await moveSending(this.#context.db, this.#paymentId, { from, to }))) return false
+      this.#until = to
+      return true
+    }
+    const moved = this.#moving.then(move)
+    this.#moving = moved.catch(() => undefined)
+    return moved
+  }
+}
+
+/** Extends the rights to send of the downloads that run, and cuts off those that have lost theirs. */
+export async function extendSendings({ deliveries }: ProxyContext): Promise<void> {
+  for (const delivery of deliveries) await delivery.extend()
+}
+
+/**
  * Sends what was opened, and notes whether its reader got it to the last byte. Nothing keeps it, and
  * no browser opens it as a page of this origin.
  */
 export function deliver(
   c: HttpContext,
   context: ProxyContext,
-  { file, opened, paymentId }: { file: FileRow; opened: OpenedSource; paymentId: string },
+  {
+    file,
+    opened,
+    paymentId,
+    sending,
+  }: { file: FileRow; opened: OpenedSource; paymentId: string; sending?: FileSending },
 ): Response {
   const requestId = c.get('requestId')
   const { range, length, body } = opened
@@ -55,15 +144,21 @@ export function deliver(
     },
     { highWaterMark: 0 },
   )
-  const end = () => {
+  const settle = async () => {
+    // The reader may have left while the payment was settled.
+    if (!outgoing.destroyed) await new Promise((resolve) => outgoing.once('close', resolve))
     opened.close()
     // Everything was read, and all of it handed to the reader's connection.
     const delivered = whole && outgoing.writableFinished
-    void settleDelivery(context, { paymentId, requestId, delivered, failed })
+    await settleDelivery(context, { paymentId, requestId, delivered, failed, sending })
+    context.deliveries.delete(delivery)
   }
-  // The reader may have left while the payment was settled.
-  if (outgoing.destroyed) end()
-  else outgoing.once('close', end)
+  const extend = async () => {
+    // Its reader must not take what it has for the whole file.
+    if (sending && !(await sending.extend())) outgoing.destroy()
+  }
+  const delivery: OpenDelivery = { extend, settled: settle() }
+  context.deliveries.add(delivery)
   return c.body(stream, range ? 206 : 200)
 }
 
@@ -79,8 +174,14 @@ function dispositionOf(fileName: string): string {
   return `attachment; filename="${ascii}"; filename*=UTF-8''${exact}`
 }
 
-/** `failed`: the source gave no file, or not all of it. */
-type Outcome = { paymentId: string; requestId: string; delivered: boolean; failed: boolean }
+/** `failed`: the source gave no file, or not all of it. `sending`: the right that ends with it. */
+type Outcome = {
+  paymentId: string
+  requestId: string
+  delivered: boolean
+  failed: boolean
+  sending?: FileSending | undefined
+}
 
 /**
  * Notes what became of a delivery. What was paid and not delivered is in the merchant's inbox, with
@@ -88,13 +189,16 @@ type Outcome = { paymentId: string; requestId: string; delivered: boolean; faile
  */
 export async function settleDelivery(
   context: ProxyContext,
-  { paymentId, requestId, delivered, failed }: Outcome,
+  { paymentId, requestId, delivered, failed, sending }: Outcome,
 ): Promise<void> {
   try {
     if (!delivered) {
+      // First: the next request waits neither for the service nor for a process that ends meanwhile.
+      // Where that one has begun already, what becomes of it is what counts.
+      if (sending && !(await sending.release())) return
       if (failed) await noteFailed(context.db, paymentId, context.now())
       await reportUndelivered(context, { paymentId, requestId })
-      return await endSending(context.db, paymentId)
+      return await sending?.settle()
     }
     const { reported } = await noteDelivered(context.db, paymentId, context.now())
     if (reported) await notifyService(context, 'undeliveredClose', { paymentId, requestId })
@@ -112,8 +216,10 @@ export async function reportUndelivered(
   { paymentId, requestId }: Pick<Outcome, 'paymentId' | 'requestId'>,
 ): Promise<void> {
   if (!(await isUndelivered(context.db, paymentId))) return
-  if (await notifyService(context, 'undeliveredReopen', { paymentId, requestId }))
-    await noteReported(context.db, paymentId, context.now())
+  if (!(await notifyService(context, 'undeliveredReopen', { paymentId, requestId }))) return
+  // The next request may have got the file before the service was told that this one did not.
+  if (await noteReported(context.db, paymentId, context.now())) return
+  await notifyService(context, 'undeliveredClose', { paymentId, requestId })
 }
 
 /** False where the service has nothing to note: the payment was made by a link, or is open already. */
@@ -137,11 +243,12 @@ async function notifyService(
 /** What a process was sending when it ended. */
 export async function settleLostDeliveries(context: ProxyContext): Promise<void> {
   const most = 100
-  for (const paymentId of await lostSendings(context.db, context.now(), most))
+  for (const lost of await lostSendings(context.db, context.now(), most))
     await settleDelivery(context, {
-      paymentId,
+      paymentId: lost.paymentId,
       requestId: createId('req'),
       delivered: false,
       failed: false,
+      sending: new FileSending(context, lost),
     })
 }

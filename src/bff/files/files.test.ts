@@ -38,7 +38,6 @@ import {
   type TestWallet,
 } from '#testing/test-browser.ts'
 import { deployTokens, type EvmTokens } from '#testing/token-payers.ts'
-import { settleLostDeliveries } from './deliver.ts'
 
 /**
  * Files on sale, bought with the official clients of both versions from a real source. The client of
@@ -553,25 +552,6 @@ describe('a program', () => {
     await delivered(file)
     expect(await inbox()).not.toContain(row?.paymentId)
     expect(await balance()).toBe(before + PRICE)
-  })
-
-  test('whose proxy ends while it sends is in the inbox, and gets the file later', async () => {
-    const file = await create()
-    const { buy, present } = await buyer()
-    await (await buy(file)).text()
-    await delivered(file)
-    const [row] = await purchases(file)
-    const paymentId = row?.paymentId ?? ''
-    // As a process leaves it that was killed while it sent.
-    await fixture.bff.context.db
-      .update(filePurchase)
-      .set({ deliveredAt: null, downloads: 0, sendingUntil: new Date(0) })
-      .where(eq(filePurchase.paymentId, paymentId))
-    await settleLostDeliveries(fixture.bff.context)
-    expect(await inbox()).toContain(paymentId)
-    expect((await present(file)).status).toBe(200)
-    await delivered(file)
-    expect(await inbox()).not.toContain(paymentId)
   })
 
   test('that leaves while its payment is settled is in the inbox, and gets the file later', async () => {

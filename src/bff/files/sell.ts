@@ -9,13 +9,12 @@ import {
   insertPurchase,
   notePresenter,
   PRESENTER_RETENTION_MS,
-  startSending,
   type FileRow,
 } from '../db/files.ts'
 import type { HttpContext } from '../http/reply.ts'
 import { spender } from '../session/rule.ts'
 import type { Visitor } from '../session/visitor.ts'
-import { deliver, reportUndelivered, settleDelivery } from './deliver.ts'
+import { deliver, FileSending, reportUndelivered, settleDelivery } from './deliver.ts'
 import { challengeOf, offersOf, presenterOf, readProof, type FilePaymentOption } from './offers.ts'
 import { buys, readStatus } from './ownership.ts'
 import { openSource, readRange, requireSource, SourceError, type ByteRange } from './source.ts'
@@ -24,8 +23,6 @@ import { openSource, readRange, requireSource, SourceError, type ByteRange } fro
 const SETTLE_S = 20
 /** An offer that was made before the file was withdrawn can still be paid for so long. */
 const LAST_PAYMENTS_MS = 15 * 60_000
-/** Beyond it, a process that began to send has ended. */
-const SENDING_MS = 3_700_000
 const RETRY_AFTER_S = 5
 /** The proof is over, and its transaction was public: the chain may still show it, or shows it for something else. */
 const MAY_LAND: ReadonlySet<string | undefined> = new Set(['transaction_failed', 'already_used'])
@@ -160,15 +157,15 @@ async function send(
   { paymentId }: Settled,
   range: ByteRange | undefined,
 ): Promise<Response> {
-  const now = context.now()
-  const until = new Date(now.getTime() + SENDING_MS)
-  if (!(await startSending(context.db, paymentId, { now, until }))) return used(c, paymentId)
+  const sending = await FileSending.begin(context, paymentId)
+  if (!sending) return used(c, paymentId)
   try {
-    return deliver(c, context, { file, paymentId, opened: await openSource(context, file, range) })
+    const opened = await openSource(context, file, range)
+    return deliver(c, context, { file, paymentId, opened, sending })
   } catch (error) {
     const failed = error instanceof SourceError
     const requestId = c.get('requestId')
-    await settleDelivery(context, { paymentId, requestId, delivered: false, failed })
+    await settleDelivery(context, { paymentId, requestId, delivered: false, failed, sending })
     if (!failed) throw error
     c.header('Retry-After', String(RETRY_AFTER_S))
     return c.json(

@@ -117,7 +117,8 @@ test('a payment that waits for the limit of requests is not taken: the same requ
   const { context } = hosted.fixture.bff
   const sessionId = (await findIntent(context.db, intent.nonce))?.sessionId
   const exhaust = () => {
-    for (;;) context.budgets.spend({ sessionId, address: 'elsewhere' }, 'action')
+    for (;;)
+      context.budgets.spend({ sessionId, address: 'elsewhere', standing: 'member' }, 'action')
   }
   expect(exhaust).toThrow(ProblemError)
   const waiting = await hosted.send(intent.nonce, signature)

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import * as v from 'valibot'
 import type { EndpointResponse } from '#contract/endpoints.ts'
 import { endpoints } from '#contract/endpoints.ts'
@@ -32,6 +33,7 @@ import { MailTransport, type OutgoingMail } from './transport.ts'
 const PACE: MailPace = { singles: 5, intervalMs: 10 * 60_000 }
 const EVENTS_EVERY_MS = 10_000
 const LISTS_EVERY_MS = 60_000
+const STOP_WITHIN_MS = 2_000
 /** Of the plan's minute: pages come first. */
 const RESERVE = 0.4
 /** A settlement is answered within this long: until then its payment is not called undelivered. */
@@ -90,11 +92,11 @@ export class Mailer {
     this.#timer = setInterval(() => void this.#run(), this.#everyMs)
   }
 
-  /** Waits for the message that is being sent. */
+  /** Waits a moment for the message that is being sent: a process that ends before its answer leaves it to another attempt. */
   async stop(): Promise<void> {
     this.#stopped = true
     clearInterval(this.#timer)
-    await this.#running
+    await Promise.race([this.#running, delay(STOP_WITHIN_MS, undefined, { ref: false })])
     this.#transport.close()
   }
 

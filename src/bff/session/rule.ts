@@ -4,6 +4,7 @@ import type { browserEndpoints } from '#contract/browser-endpoints.ts'
 import type { EndpointInput, EndpointName, Endpoints } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { hasRole, type Role } from '#contract/role.ts'
+import type { BudgetSpender } from '../budget/budgets.ts'
 import type { ProxyContext } from '../context/context.ts'
 import type { Member } from '../db/people.ts'
 import type { OpenSession } from '../db/sessions.ts'
@@ -98,8 +99,11 @@ export function notFound(): ProblemError {
   })
 }
 
-export function spender(visitor: Visitor): { sessionId: string | undefined; address: string } {
-  return { sessionId: visitor.session?.id, address: visitor.address }
+export function spender({ session, address }: Visitor): BudgetSpender {
+  const proven = session !== undefined && session.wallets.length > 0
+  const standing = proven ? 'wallet' : 'anonymous'
+  const member = session !== undefined && may(session, 'viewer')
+  return { sessionId: session?.id, address, standing: member ? 'member' : standing }
 }
 
 /** What is sent on to the service: the parts as received, checked but not rewritten. */

@@ -10,7 +10,7 @@ export type Visitor = {
   /** An allowed one, or nothing. */
   origin: string | undefined
   site: CookieSite
-  /** What budgets are kept by: an IPv4 address, or the /64 that one IPv6 subscriber has. */
+  /** As `addressKey` spells it: an IPv4 address, or the /64 of an IPv6 address. */
   address: string
   cookies: string | undefined
 }
