@@ -267,8 +267,8 @@ async function findWithdrawal(
 type Struck = { blockNumber: bigint; transactionHash: Hex }
 
 /**
- * Permit2 also invalidates used nonces. This one was unused before the block, and no earlier
- * transaction in the block moved the same: the receipts prove it, and the node must have all of
+ * Permit2 also invalidates used nonces. This one was unused before the block, and no transaction in
+ * the block up to this one moved the same: the receipts prove it, and the node must have all of
  * them.
  */
 async function isWithdrawal(
@@ -280,7 +280,7 @@ async function isWithdrawal(
   const { transactions } = await client.getBlock({ blockNumber })
   const at = transactions.indexOf(transactionHash)
   if (at < 0) return false
-  const idle = await inParallel(transactions.slice(0, at), PARALLEL_RECEIPTS, (hash) =>
+  const idle = await inParallel(transactions.slice(0, at + 1), PARALLEL_RECEIPTS, (hash) =>
     movesNothing(client, authorization, hash),
   )
   return idle.every(Boolean)
