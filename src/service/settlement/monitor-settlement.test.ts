@@ -12,8 +12,10 @@ import { openTokenFixture, type Parties, type TokenFixture } from '#testing/toke
 import { payInvoice, queueFrom, sendFrom } from '#testing/token-payers.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { receivePayment } from './receive.ts'
+import { readAttempts } from '../db/attempts.ts'
 import { pollOnce } from '../monitor/poll.ts'
 import { readPaymentBody } from '../payments/status.ts'
+import { reconcile } from '../reconciliation/reconcile.ts'
 
 /**
  * Anybody can execute what a payer of tokens signed until it ends. A failure of ours does not end
@@ -208,6 +210,26 @@ const cancelAbi = parseAbi([
   'function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)',
 ])
 const invalidateAbi = parseAbi(['function invalidateUnorderedNonces(uint256 word, uint256 mask)'])
+
+test('whose execution by a third party is final does not stop the wallet of ours while nodes have forgotten ours', async () => {
+  const compare = () => reconcile(fixture.context, fixture.chain, fixture.facilitator.address)
+  await final()
+  expect(await follow()).toEqual([])
+  expect(await compare()).toBe('equal')
+  const { authorization, paymentId } = await handedIn('eip3009')
+  await carryOut(authorization)
+  await expectReverted()
+  await final()
+  expect(await statusOf(paymentId)).toBe('finalized')
+  const [ours] = await readAttempts(fixture.context.db, paymentId)
+  first.lie = (asked, answer) =>
+    asked.includes(ours?.signature ?? '')
+      ? JSON.stringify({ ...JSON.parse(answer), result: null })
+      : answer
+  expect(await compare()).toBe('later')
+  first.lie = undefined
+  expect(await compare()).toBe('equal')
+})
 
 function invalidationOf(nonce: Hex): Hex {
   const args = [BigInt(nonce) >> 8n, 1n << (BigInt(nonce) & 0xffn)] as const
