@@ -27,9 +27,13 @@ export type Quote =
 
 /**
  * What the chain shows of an authorization. `signature`: the transaction that executed it; null
- * when its nonce is used and no such transaction is found.
+ * when its nonce is used and no such transaction is found. `possible`: those of which one executed
+ * it, where the chain does not show which.
  */
-export type Use = { used: false } | { used: true; signature: string | null }
+export type Use =
+  | { used: false }
+  | { used: true; signature: string }
+  | { used: true; signature: null; possible: readonly string[] }
 
 /** Why an authorization can never be executed any more: it expired, or its payer cancelled it. */
 export type Ending = 'over' | 'taken_back'
