@@ -10,7 +10,7 @@ export type ContractCall = { to: Hex; data: Hex }
 export type GasPrice = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
 
 /**
- * What a call would cost, or that the network refuses it: then every configured RPC endpoint did.
+ * What a call would cost at most (`feeAtomic`, with a rollup's charge for its data), or that the network refuses it: then every configured RPC endpoint did.
  * `certain`: false where the newest block would have executed it and the next one would not, or
  * where the wallet that broadcasts it holds too little.
  */
@@ -27,9 +27,13 @@ export type Quote =
 
 /**
  * What the chain shows of an authorization. `signature`: the transaction that executed it; null
- * when its nonce is used and no such transaction is found.
+ * when its nonce is used and no such transaction is found. `possible`: those of which one executed
+ * it, where the chain does not show which.
  */
-export type Use = { used: false } | { used: true; signature: string | null }
+export type Use =
+  | { used: false }
+  | { used: true; signature: string }
+  | { used: true; signature: null; possible: readonly string[] }
 
 /** Why an authorization can never be executed any more: it expired, or its payer cancelled it. */
 export type Ending = 'over' | 'taken_back'
@@ -110,8 +114,11 @@ export interface Contracts {
     call: ContractCall & { from: string },
     holding: { token: Hex; owner: Hex; spender: Hex | null },
   ): Promise<Execution | null>
-  /** The current price for this much gas. */
-  price(gas: bigint): Promise<GasPrice>
+  /**
+   * The current price of a call with this much gas. `dataFeeAtomic`: what a rollup charges for its
+   * data beside the gas, with room for a rise; 0 elsewhere.
+   */
+  price(call: ContractCall & { gas: bigint }): Promise<GasPrice & { dataFeeAtomic: bigint }>
   /**
    * Builds a call that another party signs and broadcasts, after running it on the current state.
    */

@@ -102,7 +102,8 @@ async function bumpFee(context: Context, stuck: WaitingPayment): Promise<void> {
     )
   const raised = unsigned && decodeTransaction(unsigned)
   if (!unsigned || !raised?.ok) return
-  const built = { bytes: unsigned, feeAtomic: raised.feeBoundAtomic, lastValidBlockHeight: 0 }
+  const feeAtomic = raised.feeBoundAtomic + market.dataFeeAtomic
+  const built = { bytes: unsigned, feeAtomic, lastValidBlockHeight: 0 }
   await replace(context, stuck, {
     choose: async (tx) => {
       const amountAtomic = payment.mode === 'hosted' ? payment.amount : 0n
@@ -131,26 +132,25 @@ function signerOf({ payment, newest }: Pick<WaitingPayment, 'payment' | 'newest'
 }
 
 /**
- * Current fees; undefined where the payment could not be made now. A settlement's nonce must be
- * used up in any case.
+ * Current fees, and a rollup's charge for the data; undefined where the payment could not be made
+ * now. A settlement's nonce must be used up in any case.
  */
 async function readMarket({
   payment,
   newest,
   chain,
-}: WaitingPayment): Promise<GasPrice | undefined> {
-  const decoded = decodeTransaction(
-    newest.signer === null
-      ? await rebuilt(chain, payment)
-      : Buffer.from(newest.signedTransaction, 'base64'),
-  )
-  if (!decoded.ok) return undefined
-  return newest.signer === null ? decoded : chain.contracts?.price(decoded.gas)
-}
-
-async function rebuilt(chain: Chain, payment: PaymentRecord): Promise<Uint8Array> {
-  const built = await buildAgain(chain, payment)
-  return built.ok ? built.bytes : new Uint8Array()
+}: WaitingPayment): Promise<(GasPrice & { dataFeeAtomic: bigint }) | undefined> {
+  if (newest.signer === null) {
+    const built = await buildAgain(chain, payment)
+    const decoded = built.ok && decodeTransaction(built.bytes)
+    return decoded && decoded.ok
+      ? { ...decoded, dataFeeAtomic: built.feeAtomic - decoded.feeBoundAtomic }
+      : undefined
+  }
+  const settlement = decodeTransaction(Buffer.from(newest.signedTransaction, 'base64'))
+  if (!settlement.ok) return undefined
+  const { to, data, gas } = settlement
+  return chain.contracts?.price({ to: to as Hex, data, gas })
 }
 
 /** @throws what is no problem of the API */

@@ -6,6 +6,7 @@ import { LosslessNumber } from '#contract/json.ts'
 import { NATIVE_ETH } from '#contract/network.ts'
 import { testSigner } from '#testing/test-signer.ts'
 import { startEvm, startGate, type EvmFixture } from '#testing/local-chains.ts'
+import { decodeTransaction } from '#chains/evm/decode.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { readAttempts } from '../db/attempts.ts'
@@ -412,6 +413,41 @@ test('fees that rise above an offer are met with the same nonce; one of the two 
     1,
     ETH / 100n,
   ])
+})
+
+test('a higher offer includes a rollup’s charge for the data, as the first one did', async () => {
+  await using rollup = await startEvm({ slotsInEpoch: 2 })
+  // The oracle of the OP stack, which here asks 0x1234 for every transaction.
+  await rollup.setCode('0x420000000000000000000000000000000000000F', '0x6112345f5260205ff3')
+  await rollup.mine()
+  let late = 0
+  const now = () => new Date(Date.now() + late)
+  await using other = await openContext([rollup.network], { now })
+  const [chain] = other.context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const { accountId } = other.actor
+  const wallet = { accountId, family: 'evm', name: 'till' } as const
+  const { address } = await createWallet({ ...other.context, now: now() }, wallet)
+  await rollup.client.setBalance({ address: address as Hex, value: ETH })
+  const body = { walletAddress: address, recipientAddress: PAYEE, amount: '0.01' }
+  const request = { body, idempotency: undefined, waitMs: 0 }
+  const { paymentId } = await sendPayment(other.context, other.actor, request)
+  await rollup.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 20n * 10n ** 9n })
+  await rollup.mine()
+  const tip = Number(await rollup.client.getBlockNumber())
+  await eventually(
+    () => chain.head(),
+    ({ height }) => height >= tip,
+  )
+  late = 31_000
+  expect((await pollOnce(other.context, chain, { expiredToo: false })).failures).toEqual([])
+  const attempts = await readAttempts(other.context.db, paymentId)
+  const charges = attempts.map(({ maxFee, signedTransaction }) => {
+    const decoded = decodeTransaction(Buffer.from(signedTransaction, 'base64'))
+    return decoded.ok && maxFee - decoded.feeBoundAtomic
+  })
+  const charge = (0x1234n * 125n) / 100n
+  expect(charges).toEqual([charge, charge])
 })
 
 test('of payments that wait one behind the other only the first is offered more for, until it has landed', async () => {

@@ -1,4 +1,4 @@
-import { bytesToHex, parseTransaction, type TransactionSerializedEIP1559 } from 'viem'
+import { bytesToHex, hexToBytes, parseTransaction, type TransactionSerializedEIP1559 } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { LosslessNumber } from '#contract/json.ts'
@@ -21,6 +21,9 @@ const ETH = 10n ** 18n
 const PAYEE = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
 /** Price of the local rollup's data in the test of it, wei. */
 const DATA_FEE = 0x1234n
+const ORACLE = '0x420000000000000000000000000000000000000F'
+/** The oracle of the OP stack, which here asks the same for every transaction: PUSH2 0x1234 PUSH0 MSTORE PUSH1 32 PUSH0 RETURN. */
+const SAME_FOR_ALL = '0x6112345f5260205ff3'
 
 let evm: EvmFixture
 let opened: OpenedContext
@@ -299,8 +302,7 @@ test('a configuration that does not fit the chain is refused before a wrong amou
 test('a rollup’s charge for the data is part of the fee', async () => {
   await using rollup = await startEvm({ slotsInEpoch: 1 })
   const account = await rollup.wallet(ETH)
-  // The oracle of the OP stack, which here asks the same for every transaction: PUSH2 0x1234 PUSH0 MSTORE PUSH1 32 PUSH0 RETURN.
-  await rollup.setCode('0x420000000000000000000000000000000000000F', '0x6112345f5260205ff3')
+  await rollup.setCode(ORACLE, SAME_FOR_ALL)
   await using other = await openContext([rollup.network])
   const reply = await buildTransaction(other.context, other.actor, {
     walletAddress: account.address,
@@ -334,4 +336,33 @@ test('a rollup’s charge for the data is part of the fee', async () => {
     expect(call.ok && call.feeBoundAtomic + dataFee).toBe(built.feeAtomic)
     expect(built.decoded).toMatchObject({ dataFee: dataFee.toString() })
   }
+
+  // And of what our wallet signs: a settlement, and a higher offer for one.
+  const call = { to: PAYEE, data: '0x12' } as const
+  const quote = await chain?.contracts?.quote({ from: account.address, ...call })
+  expect(quote?.ok && quote.feeAtomic - quote.gas * quote.maxFeePerGas).toBe(dataFee)
+  expect(await chain?.contracts?.price({ ...call, gas: 30_000n })).toMatchObject({
+    dataFeeAtomic: dataFee,
+  })
+})
+
+test('a signed transaction whose sender cannot pay a rollup’s charge for the data is refused', async () => {
+  await using rollup = await startEvm({ slotsInEpoch: 1 })
+  const account = await rollup.wallet(ETH)
+  await rollup.setCode(ORACLE, SAME_FOR_ALL)
+  await using other = await openContext([rollup.network])
+  const [chain] = other.context.chains.values()
+  const fields = { chainId: 31_337, nonce: 0, gas: 21_000n, maxFeePerGas: 10n ** 10n }
+  const value = 1n
+  const signed = await account.signTransaction({ type: 'eip1559', ...fields, to: PAYEE, value })
+  const simulate = async (balance: bigint) => {
+    await rollup.client.setBalance({ address: account.address, value: balance })
+    return chain?.simulateSigned(hexToBytes(signed), undefined)
+  }
+  const due = value + fields.gas * fields.maxFeePerGas + DATA_FEE
+  expect(await simulate(due - 1n)).toEqual({
+    ok: false,
+    reason: { code: 'payer_balance_too_low', params: {} },
+  })
+  expect(await simulate(due)).toEqual({ ok: true })
 })

@@ -28,8 +28,11 @@ export type UnmatchedCandidate = {
   signature: string
   accountIds: readonly string[]
   settled?: ReadonlySet<string>
-  /** What a third party executed in it, and the key under which a payment would have used it up. */
-  executed?: { key: string; authorization: Authorization }
+  /**
+   * What a third party executed in it, and the key under which a payment would have used it up; null
+   * where a payment has used the key and waits for the chain to show its transaction.
+   */
+  executed?: { key: string | null; authorization: Authorization }
 }
 
 /**
@@ -66,7 +69,7 @@ export async function noteUnmatched(
       // Another proof has used what was executed here.
       if (executed && paid >= countEqual(transfer, seen.moved)) return
       // What pays an order, or a resource by its proof, is not missing an order.
-      for (const key of [unmatchedKey(signature), ...(executed ? [executed.key] : [])])
+      for (const key of [unmatchedKey(signature), ...(executed?.key ? [executed.key] : [])])
         if ((await findClaim(tx, { network, key, scope: accountId }))?.consumedAt) return
       await insertUnmatched(tx, {
         accountId,

@@ -184,8 +184,9 @@ function costOf(row: PaymentRecord): bigint | 'open' | undefined {
 }
 
 /**
- * What the network took for the one of these transactions of a nonce that has landed. Open too where the chain shows none: while the rows show one, or wait
- * and no node proves that another transaction has the nonce. That node is behind, or has lost its history.
+ * What the network took for the one of these transactions of a nonce that has landed. Open too where
+ * the chain shows none: while the rows show one, or two endpoints do not prove that another
+ * transaction has the nonce. That node is behind, or has lost its history.
  */
 async function readCost(
   { db }: Context,
@@ -208,9 +209,10 @@ async function readCost(
   )
   if (rows.some((row) => isOver(row.status) && signatures.includes(row.signature ?? '')))
     return 'open'
-  const waiting = rows.find(({ status }) => !isOver(status))
-  if (!waiting) return undefined
-  return (await isNonceTaken(chain, waiting, { signer, nonce, signatures })) ? undefined : 'open'
+  // A payment that a third party executed is over under another name than ours, which is reverted.
+  const row = rows.find(({ status }) => !isOver(status)) ?? rows[0]
+  if (!row) return undefined
+  return (await isNonceTaken(chain, row, { signer, nonce, signatures })) ? undefined : 'open'
 }
 
 async function readOutflowsBySignature(

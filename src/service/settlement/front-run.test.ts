@@ -62,20 +62,25 @@ async function redirected(
   return { ...authorization, to, amountAtomic: value, signature }
 }
 
-/** Executes them in one transaction, before what waits in the pool. `target`: the address called with it, where it is not its own. */
-async function executeTogether(
-  authorizations: readonly (VerifiedAuthorization & { target?: Hex })[],
-): Promise<Hex> {
-  const calls = authorizations.map((each) => {
+type Part = VerifiedAuthorization & { target?: Hex; allowFailure?: boolean }
+
+/**
+ * Executes them in one transaction, before what waits in the pool. `target`: the address called with
+ * it, where it is not its own.
+ */
+async function executeTogether(parts: readonly Part[], appended: Hex = '0x'): Promise<Hex> {
+  const calls = parts.map((each) => {
     const { to, data: callData } = callOf(each)
-    return { target: each.target ?? to, allowFailure: false, callData }
+    return { target: each.target ?? to, allowFailure: each.allowFailure ?? false, callData }
   })
-  return queueFrom(fixture.evm, await fixture.evm.wallet(10n ** 18n), {
-    to: multicall3.address,
-    data: encodeFunctionData({ abi: multicallAbi, functionName: 'aggregate3', args: [calls] }),
-    gas: 1_000_000n,
-    tip: 9n * 10n ** 9n,
-  })
+  const data = encodeFunctionData({ abi: multicallAbi, functionName: 'aggregate3', args: [calls] })
+  return queueFirst({ to: multicall3.address, data: concat([data, appended]) })
+}
+
+/** A transaction of a stranger that stands before what waits in the pool. */
+async function queueFirst(call: { to: Hex; data: Hex; tip?: bigint }): Promise<Hex> {
+  const stranger = await fixture.evm.wallet(10n ** 18n)
+  return queueFrom(fixture.evm, stranger, { tip: 9n * 10n ** 9n, gas: 1_000_000n, ...call })
 }
 
 /** Executes one, as anybody may who sees it, and waits for its block. */
@@ -331,6 +336,112 @@ test('a caller without a key who settles what an account presented takes neither
   expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
 })
 
+/** Presented, and ours waits in the pool. */
+async function present(all: Parties, extra = all.requirements.extra) {
+  const header = await payInvoice(all.client, { ...all.requirements, extra })
+  const id = await eventually(
+    () =>
+      fixture.receive(all, header, { timeout: 1 }).then(
+        ({ paymentId }) => paymentId ?? '',
+        () => '',
+      ),
+    (found) => found !== '',
+  )
+  return { id, signed: await fixture.authorizationOf(all, header) }
+}
+async function final(...ids: string[]): Promise<string[]> {
+  await fixture.evm.mine(12)
+  await follow()
+  await follow()
+  return (await Promise.all(ids.map((id) => readPaymentBody(fixture.context, id)))).map(
+    ({ status }) => status,
+  )
+}
+
+/** Makes this call, whatever it is asked: `CODECOPY`, `CALL`. */
+function calling({ to, data }: { to: Hex; data: Hex }): Hex {
+  const length = toHex(size(data), { size: 2 })
+  const head = (offset: number): Hex =>
+    concat([
+      '0x61',
+      length,
+      '0x61',
+      toHex(offset, { size: 2 }),
+      '0x60003960006000',
+      '0x61',
+      length,
+      '0x6000600073',
+      to,
+      '0x5af100',
+    ])
+  return concat([head(size(head(0))), data])
+}
+
+describe('a permit that a third party executes', () => {
+  /** Presented, of one payer and for the same amount to one payee. */
+  async function presented<Count extends number>(count: Count) {
+    const all = await fixture.parties({ method: 'permit2', validSeconds: 600 })
+    const permits = []
+    while (permits.length < count) permits.push(await present(all))
+    const [first, last] = [permits[0], permits.at(-1)]
+    if (!first || !last) throw new Error('nothing was presented')
+    return { all, first, last }
+  }
+
+  /** Executed by a contract that is not given the permit. */
+  async function hide({ signed }: { signed: VerifiedAuthorization }): Promise<Hex> {
+    const to = privateKeyToAddress(generatePrivateKey())
+    await fixture.evm.setCode(to, calling(callOf(signed)))
+    return queueFirst({ to, data: '0x' })
+  }
+
+  test.each([
+    ['in an earlier block', () => fixture.evm.mine()],
+    ['earlier in the block', async () => {}],
+  ])(
+    'after another one of its payer that was executed %s, whose call is repeated, pays',
+    async (...[, pass]) => {
+      using _ = fixture.withoutMining()
+      const { all, first } = await presented(1)
+      const before = await queueFirst({ ...callOf(first.signed), tip: 95n * 10n ** 8n })
+      await pass()
+      const last = await present(all)
+      const hash = await executeTogether([{ ...first.signed, allowFailure: true }, last.signed])
+      expect(await final(first.id, last.id)).toEqual(['finalized', 'finalized'])
+      const bodies = [first, last].map(({ id }) => readPaymentBody(fixture.context, id))
+      expect((await Promise.all(bodies)).map(({ signature }) => signature)).toEqual([before, hash])
+      expect(await fixture.balance(all.asset, all.payee.address)).toBe(2n * all.amount)
+    },
+  )
+
+  test.each<[string, (permit: { signed: VerifiedAuthorization }) => Promise<Hex>]>([
+    ['that is not given its data', hide],
+    [
+      'whose data names more permits than are read',
+      ({ signed }) =>
+        executeTogether([signed], `0x${callOf(signed).data.slice(2, 10).repeat(300)}`),
+    ],
+  ])('by a contract %s pays', async (...[, executeBy]) => {
+    using _ = fixture.withoutMining()
+    const { all, first } = await presented(1)
+    const hash = await executeBy(first)
+    expect(await final(first.id)).toEqual(['finalized'])
+    expect(await readPaymentBody(fixture.context, first.id)).toMatchObject({ signature: hash })
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
+    expect(await listed(all)).toEqual([])
+  })
+
+  test('in a block with an equal one, neither shown by any data, stays open, and both are listed as unmatched', async () => {
+    using _ = fixture.withoutMining()
+    const { all, first, last } = await presented(2)
+    const hashes = [await hide(first), await hide(last)]
+    expect(await final(first.id, last.id)).toEqual(['pending', 'pending'])
+    const money = await listed(all)
+    expect(money.map(({ signature }) => signature).toSorted()).toEqual(hashes.toSorted())
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(2n * all.amount)
+  })
+})
+
 describe('one transfer that an authorization and a permit of one payer both claim', () => {
   async function parties(): Promise<Parties> {
     const all = await fixture.parties({ validSeconds: 600 })
@@ -338,19 +449,6 @@ describe('one transfer that an authorization and a permit of one payer both clai
     return all
   }
 
-  /** Presented, and ours waits in the pool. */
-  async function present(all: Parties, extra = all.requirements.extra) {
-    const header = await payInvoice(all.client, { ...all.requirements, extra })
-    const id = await eventually(
-      () =>
-        fixture.receive(all, header, { timeout: 1 }).then(
-          ({ paymentId }) => paymentId ?? '',
-          () => '',
-        ),
-      (found) => found !== '',
-    )
-    return { id, signed: await fixture.authorizationOf(all, header) }
-  }
   const PERMIT = { assetTransferMethod: 'permit2' }
 
   /** Both presented, for the same amount of one token to one payee; neither is executed yet. */
@@ -381,34 +479,6 @@ describe('one transfer that an authorization and a permit of one payer both clai
       },
     })
     return { ...permit, token, signature }
-  }
-
-  /** Makes this call, whatever it is asked: `CODECOPY`, `CALL`. */
-  function calling({ to, data }: { to: Hex; data: Hex }): Hex {
-    const length = toHex(size(data), { size: 2 })
-    const head = (offset: number): Hex =>
-      concat([
-        '0x61',
-        length,
-        '0x61',
-        toHex(offset, { size: 2 }),
-        '0x60003960006000',
-        '0x61',
-        length,
-        '0x6000600073',
-        to,
-        '0x5af100',
-      ])
-    return concat([head(size(head(0))), data])
-  }
-
-  async function final(...ids: string[]): Promise<string[]> {
-    await fixture.evm.mine(12)
-    await follow()
-    await follow()
-    return (await Promise.all(ids.map((id) => readPaymentBody(fixture.context, id)))).map(
-      ({ status }) => status,
-    )
   }
 
   const ONE_PAID = ['failed', 'finalized']

@@ -1,17 +1,21 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { encodeFunctionData, erc20Abi, parseAbi, type Hex } from 'viem'
+import { concat, encodeFunctionData, erc20Abi, numberToHex, parseAbi, size, type Hex } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { ANSWERS } from '#testing/contract-payers.ts'
 import { startEvm, startGate, type EvmFixture } from '#testing/local-chains.ts'
 import { eventually } from '#testing/service-context.ts'
 import { openTokenFixture, type Parties, type TokenFixture } from '#testing/token-fixture.ts'
 import { payInvoice, queueFrom, sendFrom } from '#testing/token-payers.ts'
+import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { receivePayment } from './receive.ts'
+import { readAttempts } from '../db/attempts.ts'
 import { pollOnce } from '../monitor/poll.ts'
 import { readPaymentBody } from '../payments/status.ts'
+import { reconcile } from '../reconciliation/reconcile.ts'
 
 /**
  * Anybody can execute what a payer of tokens signed until it ends. A failure of ours does not end
@@ -207,20 +211,37 @@ const cancelAbi = parseAbi([
 ])
 const invalidateAbi = parseAbi(['function invalidateUnorderedNonces(uint256 word, uint256 mask)'])
 
+test('whose execution by a third party is final does not stop the wallet of ours while nodes have forgotten ours', async () => {
+  const compare = () => reconcile(fixture.context, fixture.chain, fixture.facilitator.address)
+  await final()
+  expect(await follow()).toEqual([])
+  expect(await compare()).toBe('equal')
+  const { authorization, paymentId } = await handedIn('eip3009')
+  await carryOut(authorization)
+  await expectReverted()
+  await final()
+  expect(await statusOf(paymentId)).toBe('finalized')
+  const [ours] = await readAttempts(fixture.context.db, paymentId)
+  first.lie = (asked, answer) =>
+    asked.includes(ours?.signature ?? '')
+      ? JSON.stringify({ ...JSON.parse(answer), result: null })
+      : answer
+  expect(await compare()).toBe('later')
+  first.lie = undefined
+  expect(await compare()).toBe('equal')
+})
+
+function invalidationOf(nonce: Hex): Hex {
+  const args = [BigInt(nonce) >> 8n, 1n << (BigInt(nonce) & 0xffn)] as const
+  return encodeFunctionData({ abi: invalidateAbi, functionName: 'invalidateUnorderedNonces', args })
+}
+
 async function takeBack(
   { payer }: Parties,
   { method, token, from, nonce }: VerifiedAuthorization,
 ): Promise<void> {
   if (method === 'permit2') {
-    const args = [BigInt(nonce) >> 8n, 1n << (BigInt(nonce) & 0xffn)] as const
-    await front(payer, {
-      to: PERMIT2,
-      data: encodeFunctionData({
-        abi: invalidateAbi,
-        functionName: 'invalidateUnorderedNonces',
-        args,
-      }),
-    })
+    await front(payer, { to: PERMIT2, data: invalidationOf(nonce) })
     return
   }
   const signature = await payer.signTypedData({
@@ -269,6 +290,39 @@ test('a permit that was executed earlier in the block of its invalidation is not
     status: 'success',
     blockNumber: await evm.client.getBlockNumber(),
   })
+  await final()
+  first.lie = second.lie = hideLogs('0xddf252ad')
+  expect(await statusOf(paymentId)).toBe('pending')
+  first.lie = second.lie = undefined
+  expect(await statusOf(paymentId)).toBe('finalized')
+})
+
+/**
+ * Code of a payer that accepts every signature for Permit2; for others it passes their data to the
+ * proxy and then invalidates a nonce.
+ */
+function executesAndInvalidates(nonce: Hex): Hex {
+  const data = invalidationOf(nonce)
+  const length = concat(['0x61', numberToHex(size(data), { size: 2 })])
+  const at = (offset: number) => concat(['0x61', numberToHex(offset, { size: 2 })])
+  const call = (to: Hex, bytes: Hex) =>
+    concat(['0x60006000', bytes, '0x6000600073', to, '0x5af150'])
+  const code = (valid: number, invalidation: number) =>
+    concat([
+      concat(['0x3373', PERMIT2, '0x14', at(valid), '0x57']),
+      concat(['0x3660006000', '0x37', call(EXACT_PERMIT2_PROXY, '0x36')]),
+      concat([length, at(invalidation), '0x600039', call(PERMIT2, length), '0x00']),
+    ])
+  const valid = size(code(0, 0))
+  return concat([code(valid, valid + 1 + size(ANSWERS.valid)), '0x5b', ANSWERS.valid, data])
+}
+
+test('a permit that was executed in the transaction of its invalidation is not cancelled', async () => {
+  const { all, authorization, paymentId } = await handedIn('permit2')
+  await evm.setCode(all.payer.address, executesAndInvalidates(authorization.nonce))
+  const { data } = callOf(authorization)
+  await front(await evm.wallet(10n ** 18n), { to: all.payer.address, data })
+  expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
   await final()
   first.lie = second.lie = hideLogs('0xddf252ad')
   expect(await statusOf(paymentId)).toBe('pending')

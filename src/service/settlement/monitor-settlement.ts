@@ -5,7 +5,7 @@ import type { Chain, Observation } from '../chains/chain.ts'
 import type { TokenMovement } from '../chains/contracts.ts'
 import type { Context } from '../context/context.ts'
 import { readAttempts, type AttemptRecord } from '../db/attempts.ts'
-import { findClaimKey } from '../db/claims.ts'
+import { findClaim, findClaimKey } from '../db/claims.ts'
 import { isFeeOpen, recordFeePaid, refusePayer, releaseFee } from '../db/settlement-fees.ts'
 import { lockPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
@@ -16,6 +16,7 @@ import {
   type SignedAuthorization,
 } from '../payments/signed-authorization.ts'
 import { failPayment } from '../payments/expire.ts'
+import { noteUnmatched } from '../payments/unmatched.ts'
 import { ensureInclusion } from '../hosted/fee-bump.ts'
 
 type Following = { payment: PaymentRecord; chain: Chain; source?: EventSource }
@@ -72,9 +73,31 @@ export async function monitorSettlement(
     )
     return apply({ signature: use.signature, observation }, authorized.authorization)
   }
+  if (use.used && use.signature === null && key !== undefined)
+    await notePossible(context, chain, { payment, key, use, ...authorized })
   const failure = await authorizationEndReason(context, payment, { ...authorized, used: use.used })
   if (failure === undefined) return
   await (ours.reverted ? apply(ours.reverted) : fail(context, payment, failure))
+}
+
+type Undecided = SignedAuthorization & {
+  payment: PaymentRecord
+  key: string
+  use: { possible: readonly string[] }
+}
+
+/** Lists what may have paid it as unmatched: the money has arrived, and only its payee can decide. */
+async function notePossible(
+  context: Context,
+  chain: Chain,
+  { payment: { network, accountId }, key, use, authorization }: Undecided,
+): Promise<void> {
+  if (use.possible.length === 0) return
+  // What a caller without a key settles is listed for an owner of the payee alone.
+  const own = await findClaim(context.db, { network, key, scope: accountId })
+  const executed = { key: null, authorization }
+  for (const signature of use.possible)
+    await noteUnmatched(context, chain, { signature, accountIds: own ? [accountId] : [], executed })
 }
 
 type Reverted = SignedAuthorization & { payment: PaymentRecord; chain: Chain }

@@ -270,12 +270,12 @@ async function noteExecuted(
 
   async function note(): Promise<void> {
     const use = await contractsOf(chain).findUse(authorization)
-    if (!use.used || use.signature === null) return
-    const { signature } = use
-    await noteUnmatched(context, chain, {
-      signature,
-      accountIds: [accountId],
-      executed: { key, authorization },
-    })
+    if (!use.used) return
+    for (const signature of use.signature === null ? use.possible : [use.signature])
+      await noteUnmatched(context, chain, {
+        signature,
+        accountIds: [accountId],
+        executed: { key, authorization },
+      })
   }
 }

@@ -105,7 +105,9 @@ export class ModelToken {
         return { ok: true, gas: GAS, ...price, feeAtomic: GAS * PRICE, height: HEIGHT }
       },
       findUse: async ({ from, nonce }) =>
-        this.used.has(`${from} ${nonce}`) ? { used: true, signature: null } : { used: false },
+        this.used.has(`${from} ${nonce}`)
+          ? { used: true, signature: null, possible: [] }
+          : { used: false },
       accepts: never,
       couldMove: never,
       price: never,

@@ -9,8 +9,9 @@ import {
 } from 'viem'
 import {
   authorizationAbi,
-  carriesOut,
+  pays,
   permit2Abi,
+  readPermit,
   type Authorization,
 } from '#chains/evm/authorization.ts'
 import { countCarried, noncesWithin } from '#chains/evm/token-permit.ts'
@@ -50,12 +51,16 @@ export async function findUse(
     since === null
       ? head - BigInt(Math.ceil(MAX_PROOF_AGE_MS / network.blockTimeMs))
       : BigInt(since) - BEHIND
+  const possible = new Set<Hex>()
   const query = {
     name: `use ${nameOf(authorization)}`,
     pages: pagesOf(oldest, head),
-    look: (range: Range) => findCarrier(client, authorization, range),
+    look: (range: Range) => findCarrier(client, authorization, { ...range, possible }),
   }
-  return { used: true, signature: (await search(client, query)) ?? null }
+  const found = await search(client, query)
+  return found === undefined
+    ? { used: true, signature: null, possible: [...possible] }
+    : { used: true, signature: found }
 }
 
 /**
@@ -155,11 +160,11 @@ function placeOf(nonce: Hex): { word: bigint; bit: bigint } {
   return { word: BigInt(nonce) >> 8n, bit: 1n << (BigInt(nonce) & 0xffn) }
 }
 
-/** The transaction that executed it in these blocks. */
+/** The transaction that executed it in these blocks, or those of which one did. */
 async function findCarrier(
   client: PublicClient,
   authorization: Authorization,
-  range: Range,
+  { possible, ...range }: Range & { possible: Set<Hex> },
 ): Promise<Hex | undefined> {
   const { method, token, from, to, amountAtomic, nonce } = authorization
   if (method === 'eip3009') {
@@ -177,57 +182,108 @@ async function findCarrier(
     strict: true,
     ...range,
   })
-  for (const { args, transactionHash } of logs) {
-    if (args.value === amountAtomic && (await isCarriedOut(client, authorization, transactionHash)))
-      return transactionHash
+  const equal = logs.filter(({ args }) => args.value === amountAtomic)
+  for (const [height, moved] of Map.groupBy(equal, ({ blockNumber }) => blockNumber)) {
+    const hashes = [...new Set(moved.map(({ transactionHash }) => transactionHash))]
+    const found = await findInBlock(client, authorization, { height, hashes, possible })
+    if (found) return found
   }
   return undefined
 }
 
-async function isCarriedOut(
+/**
+ * A transaction that moved what a permit would move. `nonces`: of the equal permits in its data that
+ * no other transaction is known to have executed. `carried`: how many equal permits it executed,
+ * less those that are known.
+ */
+type Mover = { hash: Hex; isDirect: boolean; nonces: Set<Hex>; carried: number }
+
+/**
+ * Which transaction of a block executed a permit, among those that moved the same. A permit in the
+ * data does not prove a call of it: all equal permits there whose nonces were used in this block
+ * must have moved as much, so that one transfer is never counted for two. A permit that no data
+ * names was executed by the only transfer that is left, if its nonce was used in this block. Where
+ * several are left, nothing is decided, and they are added to `possible`.
+ */
+async function findInBlock(
+  client: PublicClient,
+  authorization: Authorization,
+  { height, hashes, possible }: { height: bigint; hashes: readonly Hex[]; possible: Set<Hex> },
+): Promise<Hex | undefined> {
+  const { nonce } = authorization
+  const use = await placeOfUse(client, authorization, height)
+  if (use === 'elsewhere') return undefined
+  const read = await inParallel(hashes, PARALLEL_RECEIPTS, (hash) =>
+    readMover(client, authorization, hash),
+  )
+  const movers = read
+    .filter((mover) => mover !== undefined)
+    .toSorted((a, b) => Number(b.isDirect) - Number(a.isDirect))
+  const isNamed = movers.some(({ nonces }) => nonces.has(nonce))
+  if (!isNamed && use === 'unknown') return undefined
+  const all = [...new Set(movers.flatMap(({ nonces }) => [...nonces]))]
+  await inParallel(all, PARALLEL_RECEIPTS, async (each) => {
+    if ((await placeOfUse(client, { ...authorization, nonce: each }, height)) === 'elsewhere')
+      for (const { nonces } of movers) nonces.delete(each)
+  })
+  // What calls the proxy itself stands first: it is certain.
+  for (;;) {
+    const sure = movers.find(({ nonces, carried }) => nonces.size > 0 && nonces.size <= carried)
+    if (!sure) break
+    if (sure.nonces.has(nonce)) return sure.hash
+    sure.carried -= sure.nonces.size
+    for (const known of sure.nonces) for (const { nonces } of movers) nonces.delete(known)
+  }
+  if (use === 'unknown') return undefined
+  const left = movers.filter(({ carried }) => carried > 0)
+  const [only] = left
+  const isOnly = left.length === 1 && only?.carried === 1 && only.nonces.size === 0
+  if (isOnly && movers.length === hashes.length) return only.hash
+  for (const { hash } of left) possible.add(hash)
+  return undefined
+}
+
+/**
+ * Whether a nonce was used in a block, and not before; `unknown` where the node no longer has the
+ * states that show it.
+ */
+async function placeOfUse(
+  client: PublicClient,
+  authorization: Authorization,
+  height: bigint,
+): Promise<'here' | 'elsewhere' | 'unknown'> {
+  const after = await usedAt(client, authorization, height)
+  if (after === false) return 'elsewhere'
+  const before = await usedAt(client, authorization, height - 1n)
+  if (before === true) return 'elsewhere'
+  return after === undefined || before === undefined ? 'unknown' : 'here'
+}
+
+/** Undefined where the node does not have it. */
+async function readMover(
   client: PublicClient,
   authorization: Authorization,
   hash: Hex,
-): Promise<boolean> {
+): Promise<Mover | undefined> {
   try {
-    const transaction = await client.getTransaction({ hash })
-    return (
-      carriesOut(authorization, transaction) ||
-      (await isHandedOn(client, authorization, transaction))
-    )
+    const { to, input } = await client.getTransaction({ hash })
+    // The proxy itself forwards nothing: its call data is that one payment.
+    if (to !== null && isAddressEqual(to, EXACT_PERMIT2_PROXY)) {
+      const permit = readPermit(input)
+      const nonces = permit && pays(permit, authorization) ? [permit.nonce] : []
+      return { hash, isDirect: true, nonces: new Set(nonces), carried: nonces.length }
+    }
+    const { logs } = await client.getTransactionReceipt({ hash })
+    const nonces = noncesWithin(authorization, input)
+    return { hash, isDirect: false, nonces, carried: countCarried(authorization, logs) }
   } catch (error) {
     if (
       error instanceof TransactionNotFoundError ||
       error instanceof TransactionReceiptNotFoundError
     )
-      return false
+      return undefined
     throw error
   }
-}
-
-/**
- * Whether another contract had the proxy execute it. A permit in the data does not prove a call of
- * it, so all permits there that were used by then and would move the same must have moved it: one
- * transfer is never counted for two payments.
- */
-async function isHandedOn(
-  client: PublicClient,
-  authorization: Authorization,
-  { hash, to, input }: { hash: Hex; to: Hex | null; input: Hex },
-): Promise<boolean> {
-  // The proxy itself forwards nothing: its call data is that one payment.
-  if (to === null || isAddressEqual(to, EXACT_PERMIT2_PROXY)) return false
-  const nonces = noncesWithin(authorization, input)
-  if (!nonces.has(authorization.nonce)) return false
-  const { logs, blockNumber } = await client.getTransactionReceipt({ hash })
-  const states = await inParallel([...nonces], PARALLEL_RECEIPTS, async (nonce) => ({
-    nonce,
-    used: await usedAt(client, { ...authorization, nonce }, blockNumber),
-  }))
-  // A nonce whose state the node no longer has counts as used.
-  const used = states.filter((then) => then.used !== false).map(({ nonce }) => nonce)
-  // One that is used later was executed by another transaction.
-  return used.includes(authorization.nonce) && used.length <= countCarried(authorization, logs)
 }
 
 /** The transaction by which the payer cancelled it in these blocks, while it was unused. */
@@ -267,8 +323,8 @@ async function findWithdrawal(
 type Struck = { blockNumber: bigint; transactionHash: Hex }
 
 /**
- * Permit2 also invalidates used nonces. This one was unused before the block, and no earlier
- * transaction in the block moved the same: the receipts prove it, and the node must have all of
+ * Permit2 also invalidates used nonces. This one was unused before the block, and no transaction in
+ * the block up to this one moved the same: the receipts prove it, and the node must have all of
  * them.
  */
 async function isWithdrawal(
@@ -280,7 +336,7 @@ async function isWithdrawal(
   const { transactions } = await client.getBlock({ blockNumber })
   const at = transactions.indexOf(transactionHash)
   if (at < 0) return false
-  const idle = await inParallel(transactions.slice(0, at), PARALLEL_RECEIPTS, (hash) =>
+  const idle = await inParallel(transactions.slice(0, at + 1), PARALLEL_RECEIPTS, (hash) =>
     movesNothing(client, authorization, hash),
   )
   return idle.every(Boolean)

@@ -6,6 +6,7 @@ import { fact, toSimulationReason } from '#contract/facts.ts'
 import type { BroadcastResult, SignedSimulation } from '../chain.ts'
 import { printableText } from '../contracts.ts'
 import type { EvmEndpoints } from './client.ts'
+import { readDataFeeNow, serializeCall } from './data-fee.ts'
 import { refusal, simulateNativeTransfer } from './simulate.ts'
 
 /** Whether the sender can still use this nonce, holds amount and fee, and the recipient takes the amount. */
@@ -18,12 +19,14 @@ export async function simulateSigned(
     return { ok: false, reason: { code: 'unreadable', params: { problem: decoded.problem } } }
   const { sender, to, valueAtomic, data, gas, nonce, feeBoundAtomic } = decoded
   if (sender === null) return { ok: false, reason: fact('not_signed') }
+  const unsigned = serializeCall({ ...decoded, to: to as Hex, value: valueAtomic })
   const answers = await endpoints.requestTwo(async (client): Promise<SignedSimulation> => {
     const address = sender as `0x${string}`
-    const [landed, pending, balance] = await Promise.all([
+    const [landed, pending, balance, dataFeeAtomic] = await Promise.all([
       client.getTransactionCount({ address }),
       client.getTransactionCount({ address, blockTag: 'pending' }),
       client.getBalance({ address }),
+      readDataFeeNow(client, unsigned),
     ])
     if (nonce < landed)
       return { ok: false, reason: { code: 'nonce_used', params: { nonce, next: landed } } }
@@ -33,7 +36,7 @@ export async function simulateSigned(
       ok: false,
       reason: fact('payer_balance_too_low'),
     }
-    if (balance < valueAtomic + feeBoundAtomic) return short
+    if (balance < valueAtomic + feeBoundAtomic + dataFeeAtomic) return short
     if (data !== '0x')
       return callOnly(client, {
         account: address,

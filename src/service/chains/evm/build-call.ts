@@ -1,18 +1,11 @@
-import {
-  hexToBytes,
-  keccak256,
-  serializeTransaction,
-  stringToBytes,
-  type Hex,
-  type PublicClient,
-} from 'viem'
+import { keccak256, stringToBytes, type Hex, type PublicClient } from 'viem'
 import { priorityFeeOfPrice } from '#chains/evm/fee.ts'
 import { chainIdOf, type Network } from '#contract/network.ts'
 import { senderProblem } from '#contract/reason-problems.ts'
 import type { Ready } from '../chain.ts'
 import type { BuiltCall, ContractCall } from '../contracts.ts'
-import { readDataFee } from './build.ts'
 import type { EvmEndpoints } from './client.ts'
+import { readDataFee, serializeCall } from './data-fee.ts'
 import { readGasPrice } from './fees.ts'
 import { nativeShortage } from '../shortage.ts'
 import { refusal } from './simulate.ts'
@@ -128,19 +121,7 @@ async function write(
   ])
   const { maxFeePerGas, maxPriorityFeePerGas } = price
   const chainId = chainIdOf(network.network)
-  const bytes = hexToBytes(
-    serializeTransaction({
-      type: 'eip1559',
-      chainId,
-      nonce,
-      gas,
-      maxFeePerGas,
-      maxPriorityFeePerGas,
-      to,
-      value: 0n,
-      data,
-    }),
-  )
+  const bytes = serializeCall({ ...price, chainId, nonce, gas, to, data })
   const dataFeeAtomic = await readDataFee(client, bytes)
   return {
     ok: true,

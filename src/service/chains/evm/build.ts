@@ -1,11 +1,4 @@
-import {
-  type Hex,
-  type PublicClient,
-  bytesToHex,
-  decodeFunctionResult,
-  encodeFunctionData,
-  parseAbi,
-} from 'viem'
+import type { Hex, PublicClient } from 'viem'
 import { buildPayment, targetOf } from '#chains/evm/build.ts'
 import {
   addFingerprint,
@@ -22,8 +15,9 @@ import type { BuildOptions, BuiltTransaction } from '../chain.ts'
 import type { GasPrice } from '../contracts.ts'
 import { nativeShortage } from '../shortage.ts'
 import type { EvmEndpoints } from './client.ts'
+import { readDataFee } from './data-fee.ts'
 import { readCappedPrice, readGasPrice, type CappedPrice } from './fees.ts'
-import { simulateNativeTransfer, refusal } from './simulate.ts'
+import { simulateNativeTransfer } from './simulate.ts'
 import { simulateToken, type TokenSimulation } from './simulate-token.ts'
 
 /** How long the service accepts what it built; EVM itself knows no such limit. */
@@ -176,31 +170,4 @@ function refuseRecipient({ assets }: Network, recipient: string): Refused | unde
     token &&
     refuse({ code: 'token_contract', params: { token: token.address, symbol: token.symbol } })
   )
-}
-
-/** Where every rollup of the OP stack (Base, OP Mainnet) prices the data of a transaction; other networks have nothing there. */
-const ORACLE: Hex = '0x420000000000000000000000000000000000000F'
-const abi = parseAbi(['function getL1Fee(bytes transaction) view returns (uint256)'])
-/** The price follows the blocks of the chain below: an eighth at most from one to the next. */
-const MARGIN_PERCENT = 25n
-
-/** Clients of networks that have shown to have no such charge. */
-const unsupported = new WeakSet<PublicClient>()
-
-/** What the network charges for a transaction's data beside its gas, with room for a rise, wei; 0 where there is no such charge. */
-export async function readDataFee(client: PublicClient, unsigned: Uint8Array): Promise<bigint> {
-  if (unsupported.has(client)) return 0n
-  const data = encodeFunctionData({ abi, functionName: 'getL1Fee', args: [bytesToHex(unsigned)] })
-  try {
-    const answer = (await client.call({ to: ORACLE, data })).data
-    if (answer?.length !== 66) {
-      unsupported.add(client)
-      return 0n
-    }
-    const fee = decodeFunctionResult({ abi, functionName: 'getL1Fee', data: answer })
-    return fee + (fee * MARGIN_PERCENT) / 100n
-  } catch (error) {
-    if (refusal(error) === undefined) throw error
-    return 0n
-  }
 }

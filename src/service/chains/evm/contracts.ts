@@ -15,8 +15,8 @@ import { acceptsSignature } from './accepts-signature.ts'
 import { findUse, proveEnding } from './authorization-use.ts'
 import { buildCall } from './build-call.ts'
 import type { EvmEndpoints } from './client.ts'
+import { priceCall } from './data-fee.ts'
 import { Executions, padGas } from './execution.ts'
-import { readGasPrice } from './fees.ts'
 import { isShort, refusal } from './simulate.ts'
 
 /** A transfer of one token that needs more is not meant to be executed for others. */
@@ -60,7 +60,7 @@ export function openContracts(
     async quote({ from, to, data }) {
       // One endpoint that would execute it is enough: the second is asked about a refusal.
       const answers = await endpoints.requestTwo(
-        (client) => quoteOnce(client, { from: from as Hex, to, data }),
+        (client) => quoteOnce(client, network, { from: from as Hex, to, data }),
         ({ ok }) => ok,
       )
       const quote =
@@ -72,7 +72,7 @@ export function openContracts(
     },
     executes: (call, holding) => executions.try(call, holding),
     couldMove: (movement) => endpoints.prove((client) => couldMove(client, movement)),
-    price: (gas) => endpoints.request((client) => readGasPrice(client, gas)),
+    price: (call) => endpoints.request((client) => priceCall(client, network, call)),
     build: (call) => buildCall(endpoints, network, call),
     findUse: (authorization, since = null) =>
       endpoints.request((client) => findUse(client, network, { authorization, since })),
@@ -156,6 +156,7 @@ function isEmptyAnswer(error: unknown): boolean {
  */
 async function quoteOnce(
   client: PublicClient,
+  network: Network,
   { from, to, data }: { from: Hex; to: Hex; data: Hex },
 ): Promise<Quote> {
   try {
@@ -168,7 +169,7 @@ async function quoteOnce(
         certain: true,
         reason: { code: 'token_gas_too_high', params: { maxGas: Number(MAX_GAS) } },
       }
-    const price = await readGasPrice(client, gas)
+    const { dataFeeAtomic, ...price } = await priceCall(client, network, { to, data, gas })
     const broadcast = { ...call, gas, ...price }
     const [height, next] = await Promise.all([
       client.getBlockNumber(),
@@ -181,7 +182,8 @@ async function quoteOnce(
         certain: false,
         reason: { code: 'refused_with', params: { answer: next } },
       }
-    return { ok: true, gas, ...price, feeAtomic: gas * price.maxFeePerGas, height: Number(height) }
+    const feeAtomic = gas * price.maxFeePerGas + dataFeeAtomic
+    return { ok: true, gas, ...price, feeAtomic, height: Number(height) }
   } catch (error) {
     if (isShort(error))
       return { ok: false, certain: false, reason: fact('fee_payer_balance_too_low') }

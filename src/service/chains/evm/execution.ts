@@ -3,7 +3,7 @@ import type { Network } from '#contract/network.ts'
 import type { ContractCall, ContractHolding, Contracts, Execution, GasPrice } from '../contracts.ts'
 import { Recent } from '../recent.ts'
 import type { EvmRpcClient, EvmEndpoints } from './client.ts'
-import { readGasPrice } from './fees.ts'
+import { priceCall } from './data-fee.ts'
 
 /** Margin for a token whose gas use changes between the estimate and the block. */
 const MARGIN_PERCENT = 25n
@@ -18,7 +18,8 @@ const PAUSE_MS = 60_000
 const MOST_FUNCTIONS = 1_000
 const WORD_LENGTH = 2 + 64
 
-type Remembered = { gas: bigint; quotedAt: number; price: Recent<GasPrice> }
+type Price = GasPrice & { dataFeeAtomic: bigint }
+type Remembered = { gas: bigint; quotedAt: number; price: Recent<Price> }
 type ExecutionParameters = Parameters<Contracts['executes']>
 
 export function padGas(estimate: bigint): bigint {
@@ -29,6 +30,7 @@ export function padGas(estimate: bigint): bigint {
 /** What full quotes needed, so that the next call of the same function is tried with it in one request. */
 export class Executions {
   readonly #endpoints: EvmEndpoints
+  readonly #network: Network
   readonly #newest: () => Promise<{ height: number }>
   readonly #priceTtlMs: number
   readonly #functions = new Map<string, Remembered>()
@@ -40,6 +42,7 @@ export class Executions {
     newest: () => Promise<{ height: number }>,
   ) {
     this.#endpoints = endpoints
+    this.#network = network
     this.#newest = newest
     this.#priceTtlMs = Math.min(PRICE_TTL_MS, network.blockTimeMs / 2)
   }
@@ -53,8 +56,10 @@ export class Executions {
       return
     }
     this.#functions.delete(name)
+    const { to, data } = call
+    // Calls of one function have data of much the same length.
     const price = new Recent(this.#priceTtlMs, () =>
-      this.#endpoints.request((client) => readGasPrice(client, gas)),
+      this.#endpoints.request((client) => priceCall(client, this.#network, { to, data, gas })),
     )
     this.#functions.set(name, { gas, quotedAt: performance.now(), price })
     const oldest = this.#functions.keys().next()
@@ -74,7 +79,8 @@ export class Executions {
     )
     if (answer === 'no_batch') this.#pausedUntil = performance.now() + PAUSE_MS
     if (answer === 'no_batch' || answer === 'refused') return null
-    return { feeAtomic: padGas(known.gas) * price.maxFeePerGas, holding: answer }
+    const feeAtomic = padGas(known.gas) * price.maxFeePerGas + price.dataFeeAtomic
+    return { feeAtomic, holding: answer }
   }
 }
 
