@@ -345,8 +345,8 @@ export async function findLinkUse(
 ): Promise<LinkPaymentRow | undefined> {
   const own = ownPlaces(linkId, repetition)
   if (own === undefined) return undefined
-  const isKept = not(isAbandoned(repetition.now))
-  return (await db.select().from(linkPayment).where(and(own, isKept)))[0]
+  const isUsable = not(isAbandoned(repetition.now))
+  return (await db.select().from(linkPayment).where(and(own, isUsable)))[0]
 }
 
 function ownPlaces(linkId: string, { sessionId, requestKey }: Repetition): SQL | undefined {
