@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, or, sql, type SQL } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, not, or, sql, type SQL } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
 import { linkKey, linkPayment, paymentLink } from './schema.ts'
 
@@ -20,6 +20,8 @@ const LAST_LOOK_MS = 7 * AFTERLIFE_MS
  * minute.
  */
 const RESERVED_MS = 120_000
+/** The request that took a place has its payment built by then, or ended without one. */
+const BUILDING_MS = 30_000
 /** Other sessions of one network address have at most so many places of a link with unsigned payments. */
 const MOST_OF_ADDRESS = 3
 
@@ -329,26 +331,43 @@ export type NewLinkUse = {
   now: Date
 }
 
-/** The place that an earlier request of the same session took under the same key. */
+/** Who asks again, and when. */
+type Repetition = Pick<NewLinkUse, 'sessionId' | 'requestKey' | 'now'>
+
+/**
+ * The place that an earlier request of the same session took under the same key, where a payment was
+ * built in it or that request may still run.
+ */
 export async function findLinkUse(
   db: Database,
   linkId: string,
-  { sessionId, requestKey }: Pick<NewLinkUse, 'sessionId' | 'requestKey'>,
+  repetition: Repetition,
 ): Promise<LinkPaymentRow | undefined> {
+  const own = ownPlaces(linkId, repetition)
+  if (own === undefined) return undefined
+  const isUsable = not(isAbandoned(repetition.now))
+  return (await db.select().from(linkPayment).where(and(own, isUsable)))[0]
+}
+
+function ownPlaces(linkId: string, { sessionId, requestKey }: Repetition): SQL | undefined {
   if (requestKey === undefined) return undefined
-  const own =
-    sessionId === undefined ? isNull(linkPayment.sessionId) : eq(linkPayment.sessionId, sessionId)
-  return (
-    await db
-      .select()
-      .from(linkPayment)
-      .where(and(eq(linkPayment.linkId, linkId), eq(linkPayment.requestKey, requestKey), own))
-  )[0]
+  return and(
+    eq(linkPayment.linkId, linkId),
+    eq(linkPayment.requestKey, requestKey),
+    sessionId === undefined ? isNull(linkPayment.sessionId) : eq(linkPayment.sessionId, sessionId),
+  )
+}
+
+/** Of a place: its request ended before a payment was built, for example with the process. */
+function isAbandoned(now: Date): SQL {
+  const since = new Date(now.getTime() - BUILDING_MS).toISOString()
+  return sql`(${linkPayment.paymentId} is null and ${linkPayment.createdAt} < ${since}::timestamptz)`
 }
 
 /**
  * Takes a place among the payments of a link, for a payment about to be built. Concurrent requests
- * wait for the row of the link, so only one of them gets the last place.
+ * wait for the row of the link, so only one of them gets the last place. A place that the same request
+ * abandoned before is freed.
  * @returns nothing when the link was withdrawn meanwhile, or all places are taken by payments that
  * landed, are on their way, or are being made by others
  */
@@ -365,6 +384,8 @@ export async function allocateLinkUse(
       .for('update')
     // It may have been withdrawn since it was read.
     if (!locked || locked.withdrawnAt) return undefined
+    const own = ownPlaces(link.id, place)
+    if (own) await tx.delete(linkPayment).where(and(own, isAbandoned(place.now)))
     const { maxPayments } = link
     if (maxPayments !== null && !(await hasPlace(tx, { id: link.id, maxPayments }, place)))
       return undefined

@@ -350,6 +350,38 @@ describe('paying a link', () => {
     expect(again.json.paymentId).toBe(lost.json.paymentId)
   })
 
+  test('repeated under its key when the proxy ended before it was built needs an open link, and takes one place', async () => {
+    const headers = { 'Idempotency-Key': crypto.randomUUID() }
+    const buyer = fixture.browser()
+    const begun = await pay((await create()).link, {}, buyer)
+    expect(begun.status).toBe(200)
+    const abandon = (linkId: string) =>
+      asOwner(`insert into bff.link_payment (id, link_id, session_id, request_key, status, created_at)
+        select 'lpm_' || gen_random_uuid(), '${linkId}', session_id, 'open ${headers['Idempotency-Key']}',
+          'building', now() - interval '31 seconds'
+        from bff.link_payment where payment_id = '${begun.json.paymentId}'`)
+    const withdrawn = await create()
+    const paid = await create({ maxPayments: 1 })
+    const open = await create({ maxPayments: 1 })
+    for (const { terms } of [withdrawn, paid, open]) await abandon(terms.id)
+    expect((await shop.post('/api/links/withdraw', { id: withdrawn.terms.id })).status).toBe(200)
+    await asOwner(`update bff.link_payment set created_at = now() - interval '121 seconds'
+      where link_id = '${paid.terms.id}'`)
+    const other = await pay(paid.link)
+    expect(other.status).toBe(200)
+    await setStatus(other.json.paymentId, 'finalized')
+
+    const again = async ({ link }: LinkBody) => {
+      const answer = await pay(link, {}, buyer, headers)
+      return reasonCodeOf(answer.json.error?.details) ?? answer.status
+    }
+    expect(await again(withdrawn)).toBe('link_withdrawn')
+    expect(await again(paid)).toBe('link_used')
+    expect(await again(open)).toBe(200)
+    const places = eq(linkPayment.linkId, open.terms.id)
+    expect(await fixture.bff.context.db.$count(linkPayment, places)).toBe(1)
+  })
+
   test('repeated under a key that its place does not have is the same payment, and takes no second place', async () => {
     const { link, terms } = await create({ maxPayments: 2 })
     const headers = { 'Idempotency-Key': crypto.randomUUID() }

@@ -50,7 +50,8 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
     address: visitor.address,
     now: context.now(),
   }
-  // A request repeated under its key takes no second place, even if the link is no longer open.
+  // A request repeated under its key takes no second place, even if the link is no longer open. Where
+  // nothing was built in its place, the link must be open.
   const place =
     (await findLinkUse(context.db, opened.row.id, payer)) ??
     (await takeOpenPlace(context, opened, payer))
