@@ -138,7 +138,10 @@ export async function unpaidLinks(
 
 type TakenPayment = { paymentId: string; status: string; sender: string | null }
 
-/** The payments that landed or are on their way, by link: final ones first, in the order of arrival. */
+/**
+ * The payments that landed or are on their way, by link, in the order of arrival: that of the payments
+ * that a link names as surplus.
+ */
 export async function takenPayments(
   db: Database,
   linkIds: readonly string[],
@@ -149,11 +152,7 @@ export async function takenPayments(
     .select()
     .from(linkPayment)
     .where(and(inArray(linkPayment.linkId, [...linkIds]), inArray(linkPayment.status, [...TAKEN])))
-    .orderBy(
-      sql`${linkPayment.status} = 'finalized' desc`,
-      sql`${linkPayment.arrival} asc nulls last`,
-      linkPayment.createdAt,
-    )
+    .orderBy(linkPayment.arrival, linkPayment.createdAt)
   for (const { linkId, paymentId, status, sender } of rows)
     if (paymentId !== null)
       byLink.set(linkId, [...(byLink.get(linkId) ?? []), { paymentId, status, sender }])

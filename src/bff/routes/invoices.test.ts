@@ -286,6 +286,27 @@ describe('the payment of an invoice', () => {
     })
   })
 
+  test('that arrives second is the one owed back, to the merchant and to its payer, even where it is final first', async () => {
+    const { id, link } = await issue()
+    const [early, late] = [fixture.browser(), fixture.browser()]
+    const first = (await pay(link, early)).json.paymentId
+    await asOwner(
+      `update bff.link_payment set created_at = now() - interval '121 seconds' where payment_id = '${first}'`,
+    )
+    const second = (await pay(link, late)).json.paymentId
+    await setStatus(first, 'confirmed')
+    await read(id)
+    await setStatus(second, 'finalized')
+    expect(await read(id)).toMatchObject({
+      payment: { paymentId: first },
+      surplus: [second],
+    })
+    const toPayer = async (browser: TestBrowser, paymentId: string) =>
+      (await browser.post('/api/link/surplus', { link, paymentId })).json
+    expect(await toPayer(early, first)).toEqual({ surplus: false })
+    expect(await toPayer(late, second)).toEqual({ surplus: true })
+  })
+
   test('that a reorganization dropped gives way to the one that is final', async () => {
     const { id, link } = await issue()
     const first = (await pay(link)).json.paymentId
