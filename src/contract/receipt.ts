@@ -26,8 +26,8 @@ export const Receipt = v.object({
   asset: v.string(),
   symbol: v.string(),
   decimals: v.number(),
-  /** Paid to the chain, in its native currency. */
-  feeAtomic: atomic,
+  /** Paid to the chain, in its native currency; null where another payment has the fee of the same transaction. */
+  feeAtomic: v.nullable(atomic),
   resource: v.nullable(v.string()),
   description: v.nullable(v.string()),
   reference: v.nullable(v.string()),

@@ -10,6 +10,7 @@ import { createPublicClient, http, zeroAddress, type Hex, type PrivateKeyAccount
 import { expect, test } from 'vitest'
 import { buildPayment as buildEvm } from '#chains/evm/build.ts'
 import { buildPayment as buildSolana } from '#chains/solana/build.ts'
+import { LANDED_OPTIONS } from '#chains/solana/landed.ts'
 import { MEMO_PROGRAM } from '#chains/solana/programs.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import type { Network } from '#contract/network.ts'
@@ -19,7 +20,12 @@ import { openJournal } from '#web/payment-flow/journal.ts'
 import { standingOf } from '#web/payment-flow/machine.ts'
 import type { PaymentRun } from '#web/payment-flow/run.ts'
 import { TabRuns, type RunDependencies } from '#web/payment-flow/tab-runs.ts'
-import type { CheckedTransaction, WalletPaymentIntent } from '#web/payment-intent/intent.ts'
+import type {
+  CheckedTransaction,
+  LandedPayment,
+  Reading,
+  WalletPaymentIntent,
+} from '#web/payment-intent/intent.ts'
 import type { PaymentWallet, WalletResponse } from '#web/payment-intent/ports.ts'
 import { readSolanaLanded } from '#web/rpc/read-landed.ts'
 import { evmChain } from '#web/wallet/evm/chain.ts'
@@ -50,6 +56,17 @@ function orderFor(network: Network, sender: string, recipient: string): WalletPa
   }
 }
 
+const QUOTE = {
+  currency: 'EUR',
+  amount: '10',
+  rate: '2000',
+  source: 'test',
+  round: null,
+  observedAt: 1,
+  quotedAt: 2,
+  expiresAt: 3,
+}
+
 function builtOf(bytes: Uint8Array, facts: Partial<CheckedTransaction>): CheckedTransaction {
   return {
     paymentId: createPaymentId(),
@@ -62,6 +79,11 @@ function builtOf(bytes: Uint8Array, facts: Partial<CheckedTransaction>): Checked
     digest: '',
     ...facts,
   }
+}
+
+function landedIn(reading: Reading): LandedPayment {
+  if (reading.kind !== 'landed') throw new Error(reading.kind)
+  return reading.landed
 }
 
 const chainOf = (network: Network) =>
@@ -130,6 +152,22 @@ test('on EVM a payment goes from absent over pending and its first block to conf
   expect(await look(signature)).toMatchObject({ kind: 'landed', commitment: 'confirmed' })
   await evm.mine(6)
   expect(await look(signature)).toMatchObject({ kind: 'landed', commitment: 'finalized' })
+})
+
+test('on EVM a payment with a quoted price has the time of its block', async () => {
+  await using evm = await startEvm({ slotsInEpoch: 2 })
+  const { account, order, built, chain } = await openEvm(evm)
+  const signature = await send(evm, account, {
+    nonce: built.nonce ?? 0,
+    to: RECIPIENT,
+    value: order.amountAtomic,
+  })
+  await evm.mine()
+  const { timestamp } = await evm.client.getBlock()
+  const look = (quote: typeof QUOTE | undefined) =>
+    chain.read({ ...order, ...(quote && { quote }) }, built, { bytes: null, signature })
+  expect(await look(QUOTE)).toMatchObject({ landed: { blockTime: Number(timestamp) * 1000 } })
+  expect(await look(undefined)).toMatchObject({ landed: { blockTime: undefined } })
 })
 
 test('on EVM a payment whose hash was lost is found by sender and nonce, blocks later', async () => {
@@ -610,6 +648,8 @@ test('on Solana the signed bytes land once however often they are sent, and are 
   await expect
     .poll(look)
     .toMatchObject({ kind: 'landed', outcome: 'paid', commitment: 'finalized' })
+  const landed = await solana.connection.getTransaction(same.signature, LANDED_OPTIONS)
+  expect(landedIn(await look()).blockTime).toBe((landed?.blockTime ?? 0) * 1000)
   expect(await solana.connection.getBalance(recipient.publicKey, 'confirmed')).toBe(2 * 10 ** 7)
 })
 

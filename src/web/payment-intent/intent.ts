@@ -178,6 +178,8 @@ export type LandedPayment = {
   confirmations: number
   requiredConfirmations: number
   feeAtomic: bigint
+  /** Unix milliseconds. Read for a payment with a quote, which may land late; undefined where the node does not say. */
+  blockTime?: number | undefined
 }
 
 /** One reading of the chain through the user's RPC. */

@@ -243,7 +243,7 @@ function ReceiptDetails({ state, paid }: Pick<ProgressStepProps, 'state'> & { pa
               />
             </Fact>
           )}
-          {order.quote && <RateFact quote={order.quote} />}
+          {order.quote && <RateFact blockTime={landed?.blockTime} quote={order.quote} />}
           {order.resource && (
             <Fact name={t`Resource`} long>
               <UntrustedLink href={order.resource} />

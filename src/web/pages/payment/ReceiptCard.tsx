@@ -1,20 +1,17 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
-import { formatAmount } from '#contract/amount.ts'
 import { stringifyJson } from '#contract/json.ts'
 import type { Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { paymentEndpoints } from '#contract/payment-endpoints.ts'
-import type { Receipt } from '#contract/receipt.ts'
 import { passToPage } from '../../api/page-transfer.ts'
-import { descriptionOf, referenceOf } from '../../payment-view/describe-row.ts'
 import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { CopyButton, saveFile } from '../../ui/CopyButton.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { useOnChainVerification } from './on-chain-verification.ts'
+import { receiptOf, useOnChainVerification } from './on-chain-verification.ts'
 
 /** What a reader takes along: a receipt once the chain bears the payment out, another verification, the same reading as a command. */
 export function ReceiptCard({
@@ -100,36 +97,4 @@ function curlOf(paymentId: string): string {
     `  -H "Authorization: Bearer $PAYDESK_KEY"`,
     `  -H "Accept: application/json"`,
   ].join(' \\\n')
-}
-
-/** The receipt of a payment as the service records it; nothing while it is not paid. Whether the chain bears it out is for the caller to see first. */
-function receiptOf(payment: PaymentStatusBody): Omit<Receipt, 'signed'> | undefined {
-  const { status, signature, blockHeight } = payment
-  if (
-    (status !== 'confirmed' && status !== 'finalized') ||
-    signature === null ||
-    blockHeight === null
-  )
-    return undefined
-  return {
-    receipt: 'paydesk/2',
-    paymentId: payment.paymentId,
-    network: payment.network,
-    transaction: signature,
-    height: blockHeight,
-    blockHash: null,
-    status,
-    payer: payment.sender,
-    recipient: payment.recipient,
-    amount: formatAmount(BigInt(payment.amountAtomic), payment.decimals),
-    amountAtomic: payment.amountAtomic,
-    asset: payment.asset,
-    symbol: payment.symbol,
-    decimals: payment.decimals,
-    feeAtomic: payment.fee?.amountAtomic ?? '0',
-    resource: payment.resource,
-    description: descriptionOf(payment),
-    reference: referenceOf(payment),
-    orderedAt: payment.timestamp,
-  }
 }

@@ -1,8 +1,10 @@
 import { createServer, type Server } from 'node:http'
+import * as v from 'valibot'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
-import { verifyOnChain } from './on-chain-verification.ts'
+import { Receipt } from '#contract/receipt.ts'
+import { receiptOf, verifyOnChain } from './on-chain-verification.ts'
 
 // The page learns of requests blocked by its CSP through the document.
 beforeEach(() => vi.stubGlobal('document', new EventTarget()))
@@ -280,4 +282,23 @@ test('no answer, another chain, and nonsense are not available, never a match', 
       )
     ).kind,
   ).toBe('unavailable')
+})
+
+test('the receipt of a payment has its quoted price, and no fee that another payment of its transaction has', () => {
+  const quote = {
+    currency: 'EUR',
+    amount: '10',
+    rate: '2000',
+    source: 'test',
+    round: null,
+    observedAt: 1,
+    quotedAt: 2,
+    expiresAt: 3,
+  }
+  const read = (changes: Partial<PaymentStatusBody>) =>
+    v.parse(Receipt, { ...receiptOf({ ...payment, ...changes }), signed: null })
+  expect(read({ metadata: { quote } }).quote).toEqual(quote)
+  expect(read({})).toMatchObject({ feeAtomic: '21000000000000' })
+  expect(read({}).quote).toBeUndefined()
+  expect(read({ fee: null }).feeAtomic).toBeNull()
 })

@@ -6,9 +6,12 @@ import { formatAmount } from '#contract/amount.ts'
 import { familyOf, findAsset, nativeAsset, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { isPaid } from '#contract/payment.ts'
+import { quoteOf } from '#contract/quote.ts'
+import type { Receipt } from '#contract/receipt.ts'
 import { usePreferences } from '../../local-data/preferences.ts'
 import { i18n } from '../../locales/i18n.ts'
 import { formatDecodeProblem } from '../../payment-intent/fact-values.ts'
+import { descriptionOf, referenceOf } from '../../payment-view/describe-row.ts'
 import { FIELD_NAMES, formatMatchFact } from '../../payment-intent/match-facts.ts'
 import { RpcError, rpcUrlOf } from '../../rpc/call.ts'
 import { chooseNode, type CheckedNode } from '../../rpc/check-node.ts'
@@ -222,4 +225,38 @@ export function useOnChainVerification(payment: PaymentStatusBody, network: Netw
       data?.kind === 'nothing' ? data.soon && SOON_MS : data?.kind === 'contradicted' && LATER_MS,
   })
   return { ...query, url: query.data?.url || rpcUrlOf(network) }
+}
+
+/** The receipt of a payment as the service records it; nothing while it is not paid. Whether the chain bears it out is for the caller to see first. */
+export function receiptOf(payment: PaymentStatusBody): Omit<Receipt, 'signed'> | undefined {
+  const { status, signature, blockHeight } = payment
+  const quote = quoteOf(payment.metadata)
+  if (
+    (status !== 'confirmed' && status !== 'finalized') ||
+    signature === null ||
+    blockHeight === null
+  )
+    return undefined
+  return {
+    receipt: 'paydesk/2',
+    paymentId: payment.paymentId,
+    network: payment.network,
+    transaction: signature,
+    height: blockHeight,
+    blockHash: null,
+    status,
+    payer: payment.sender,
+    recipient: payment.recipient,
+    amount: formatAmount(BigInt(payment.amountAtomic), payment.decimals),
+    amountAtomic: payment.amountAtomic,
+    asset: payment.asset,
+    symbol: payment.symbol,
+    decimals: payment.decimals,
+    feeAtomic: payment.fee?.amountAtomic ?? null,
+    resource: payment.resource,
+    description: descriptionOf(payment),
+    reference: referenceOf(payment),
+    ...(quote && { quote }),
+    orderedAt: payment.timestamp,
+  }
 }

@@ -230,8 +230,15 @@ async function readLanded(
       confirmations,
       requiredConfirmations: network.confirmations,
       feeAtomic: feeOf(receipt),
+      blockTime: order.quote && (await blockTimeOf(client, receipt.blockNumber)),
     },
   }
+}
+
+/** Unix milliseconds; undefined where the node does not give the block: the payment has landed all the same. */
+async function blockTimeOf(client: PublicClient, blockNumber: bigint): Promise<number | undefined> {
+  const block = await client.getBlock({ blockNumber }).catch(() => undefined)
+  return block && Number(block.timestamp) * 1000
 }
 
 /** What viem throws for something a node does not have, as a value; everything else stays thrown. */

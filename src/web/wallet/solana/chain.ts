@@ -137,6 +137,7 @@ async function read(
           : Math.min(SOLANA_FINAL_CONFIRMATIONS - 1, status.confirmations ?? 1),
       requiredConfirmations: SOLANA_FINAL_CONFIRMATIONS,
       feeAtomic: BigInt(transaction.meta?.fee ?? 0),
+      blockTime: transaction.blockTime ? transaction.blockTime * 1000 : undefined,
     },
   }
 }
