@@ -13,7 +13,7 @@ async function openManaged({ page }: Person): Promise<void> {
   await page.goto('/links')
   await connect(page, 'MetaMask')
   await page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
-  await expect(page.getByRole('button', { name: text('New link') })).toBeVisible()
+  await expect(page.getByRole('button', { name: text('New link') }).first()).toBeVisible()
   await page.goto('/pay')
   // People of the account pay from the dashboard.
   await expect(page.getByRole('navigation').first()).toBeVisible()
@@ -188,6 +188,33 @@ test('a payment that a restored service may have forgotten is not called unsent:
   await expect(heading).toBeVisible()
   await page.getByRole('button', { name: text('Start again') }).click()
   await expect(page.getByRole('button', { name: text('Review payment') })).toBeVisible()
+  await page.reload()
+  await page.getByText(text('Managed wallet'), { exact: true }).click()
+  await expect(page.getByRole('button', { name: text('Review payment') })).toBeVisible()
+})
+
+test('an operator whom the proxy does not tell what became of a payment looks first, and can go on', async ({
+  seller,
+  expectError,
+}) => {
+  expectError(/404/)
+  const shop = await seller()
+  const { page } = shop
+  await openManaged(shop)
+  await fillIn(shop, privateKeyToAddress(randomPrivateKey()), '0.0174')
+  // As another operator in the same browser is answered.
+  await page.route('**/api/hosted/send', (route) =>
+    route.continue({ postData: { ...route.request().postDataJSON(), nonce: 'a'.repeat(32) } }),
+  )
+  await page
+    .getByRole('button', {
+      name: text('Sign and pay with {walletName}', { walletName: 'MetaMask' }),
+    })
+    .click()
+  await expect(page.getByRole('heading', { name: text('It may have been sent') })).toBeVisible()
+  await expect(page.getByRole('alert')).toContainText(text('Check your payments first.'))
+  await expectAccessible(page, 'managed wallet: not told')
+  await page.getByRole('button', { name: text('Start again') }).click()
   await page.reload()
   await page.getByText(text('Managed wallet'), { exact: true }).click()
   await expect(page.getByRole('button', { name: text('Review payment') })).toBeVisible()

@@ -208,6 +208,7 @@ export const STATES = [
   'shell: wallet code of WalletConnect',
   'shell: offline',
   'managed wallet: forgotten',
+  'managed wallet: not told',
 ] as const
 
 export type State = (typeof STATES)[number]

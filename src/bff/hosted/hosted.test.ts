@@ -219,6 +219,26 @@ test('a payment from a managed wallet is of one session: another one of the same
   )
 })
 
+test('a payment from a managed wallet whose answer got lost is told to a later session of its signer that sends the same signature, and to no other', async () => {
+  const { config } = hosted.fixture.bff.context
+  const before = config.operatorWallets
+  const intent = await hosted.prepared()
+  const signature = await hosted.sign(intent)
+  const lost = await hosted.send(intent.nonce, signature)
+  const [later, other] = [hosted.fixture.browser(), hosted.fixture.browser()]
+  await later.signIn(hosted.operator)
+  config.operatorWallets = [...before, stranger.address]
+  await other.signIn(stranger)
+  const elsewhere = await hosted.send(intent.nonce, signature, other)
+  config.operatorWallets = before
+  expect(reasonOf(elsewhere)).toBe('hosted_intent')
+  const twin = await hosted.sign({ ...intent, amountAtomic: '1' })
+  expect(reasonOf(await hosted.send(intent.nonce, twin, later))).toBe('hosted_intent')
+
+  expect(hostedJson(await hosted.send(intent.nonce, signature, later))).toEqual(hostedJson(lost))
+  expect(await hosted.paidOut()).toBe(1)
+})
+
 test('a payment from a managed wallet is not made after its five minutes', async () => {
   const intent = await hosted.prepared()
   const signature = await hosted.sign(intent)

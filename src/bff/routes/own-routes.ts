@@ -129,8 +129,8 @@ const hostedSend: OwnRule<'hostedSend'> = async (call) => {
   context.budgets.spendSignIn(visitor.address)
   if (context.config.hosted.length === 0) throw refuseHosted('hosted_off')
   const row = await findIntent(context.db, body.nonce)
-  if (!row || row.sessionId !== session.id) throw refuseHosted('hosted_intent')
   const signatureHash = hashCookieValue(body.signature)
+  if (!row || !mayRequest(session, row, signatureHash)) throw refuseHosted('hosted_intent')
   const outcome =
     row.state === 'open'
       ? await take(call, session, { row, signatureHash })
@@ -138,6 +138,15 @@ const hostedSend: OwnRule<'hostedSend'> = async (call) => {
   if (outcome.paymentId !== null)
     await insertSessionPayment(context.db, { sessionId: session.id, paymentId: outcome.paymentId })
   return { value: outcome }
+}
+
+/**
+ * What a session prepared, only that session has paid. Once it is taken, a later session of its signer
+ * is told what became of the same request: sessions are short, and a lost answer is asked for again.
+ */
+function mayRequest({ id, wallets }: OpenSession, row: HostedRow, signatureHash: string): boolean {
+  if (row.sessionId === id) return true
+  return row.signatureHash === signatureHash && wallets.includes(row.signer)
 }
 
 type SendCall = OwnCall<'hostedSend'>

@@ -138,10 +138,10 @@ export const refusals = {
     body: msg`Use an operator wallet.`,
   },
   hosted_intent: {
-    ...hosted,
-    action: 'prepare_again',
+    who: 'you',
+    action: 'wait',
+    retry: 'look_first',
     title: msg`Payment not in this session`,
-    unsent: true,
     body: msg`Check your payments first.`,
   },
   hosted_expired: {

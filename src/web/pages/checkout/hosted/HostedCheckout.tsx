@@ -27,22 +27,21 @@ import { buttonClass } from '../../../ui/button-class.ts'
 import type { ConnectedAccount } from '../../../wallet/state/accounts.ts'
 import { HostedForm, type HostedFields, type HostedRefund } from './HostedForm.tsx'
 import { HostedReview } from './HostedReview.tsx'
-import { type HostedState, isOut, reduceHosted } from './machine.ts'
+import { type HostedState, isOut, reduceHosted, type UnansweredReason } from './machine.ts'
 import { deliver, forgetSend, prepare, signIntent, undelivered, type HostedOrder } from './send.ts'
 
 type HostedOutcomeProps = {
   intent: HostedIntent
   paymentId: string | null
   unknown: boolean
-  /** The service was restored from a backup, and does not know the payment. */
-  restoredAt: number | null
+  unanswered: UnansweredReason | null
   onAnother: () => void
 }
 
 const LOOK_EVERY_MS = 2_000
 
 /** From the signature on. The service executes the payment; its page shows the on-chain state. */
-function HostedOutcome({ intent, paymentId, unknown, restoredAt, onAnother }: HostedOutcomeProps) {
+function HostedOutcome({ intent, paymentId, unknown, unanswered, onAnother }: HostedOutcomeProps) {
   const { t } = useLingui()
   const network = useNetwork(intent.network)
   const native = network && nativeAsset(network)
@@ -57,7 +56,7 @@ function HostedOutcome({ intent, paymentId, unknown, restoredAt, onAnother }: Ho
       <div className="py-4 text-center">
         {paymentId !== null
           ? data && <StatusPill status={data.status} />
-          : restoredAt === null && (
+          : unanswered === null && (
               <span className="inline-flex text-accent">
                 <Spinner />
               </span>
@@ -65,7 +64,7 @@ function HostedOutcome({ intent, paymentId, unknown, restoredAt, onAnother }: Ho
         <StepHeading large>
           {paymentId !== null
             ? t`Payment sent`
-            : restoredAt !== null
+            : unanswered !== null
               ? t`It may have been sent`
               : unknown
                 ? t`Checking whether it was sent`
@@ -80,7 +79,7 @@ function HostedOutcome({ intent, paymentId, unknown, restoredAt, onAnother }: Ho
             symbol={intent.symbol}
           />
         </div>
-        <OutcomeBanners failure={data?.failure} restored={restoredAt !== null} unknown={unknown} />
+        <OutcomeBanners failure={data?.failure} unanswered={unanswered} unknown={unknown} />
       </div>
       <Facts className="mb-6 border-t border-line pt-4">
         <Fact name={t`To`} long>
@@ -91,7 +90,7 @@ function HostedOutcome({ intent, paymentId, unknown, restoredAt, onAnother }: Ho
             copy
             full
             href={
-              restoredAt === null || !network
+              unanswered === null || !network
                 ? undefined
                 : explorerLink(network, 'address', intent.from)
             }
@@ -136,7 +135,7 @@ function HostedOutcome({ intent, paymentId, unknown, restoredAt, onAnother }: Ho
           </Fact>
         )}
       </Facts>
-      {restoredAt !== null && (
+      {unanswered !== null && (
         <div className="flex justify-center">
           <Button icon={<Icon name="refresh" />} onClick={onAnother}>
             <Trans>Start again</Trans>
@@ -169,11 +168,11 @@ function HostedOutcome({ intent, paymentId, unknown, restoredAt, onAnother }: Ho
 
 function OutcomeBanners({
   unknown,
-  restored,
+  unanswered,
   failure,
 }: {
   unknown: boolean
-  restored: boolean
+  unanswered: UnansweredReason | null
   failure: string | null | undefined
 }) {
   const { t } = useLingui()
@@ -189,7 +188,17 @@ function OutcomeBanners({
           <Trans>Do not pay again.</Trans> <Trans>You can close this page.</Trans>
         </Banner>
       )}
-      {restored && (
+      {unanswered === 'other_session' && (
+        <Banner
+          className="mx-auto mt-5 max-w-120 text-start"
+          role="alert"
+          title={t`Payment not in this session`}
+          tone="warn"
+        >
+          <Trans>Check your payments first.</Trans>
+        </Banner>
+      )}
+      {unanswered === 'restored' && (
         <Banner
           className="mx-auto mt-5 max-w-120 text-start"
           role="alert"
@@ -278,7 +287,7 @@ function useHosted(): Hosted {
     },
     change: () => {
       if (state.step === 'sent') setTyped(undefined)
-      if (state.step === 'forgotten') void forgetSend(state.intent.nonce)
+      if (state.step === 'unanswered') void forgetSend(state.intent.nonce)
       dispatch({ type: 'change' })
     },
   }
@@ -293,7 +302,7 @@ const STEPS: Readonly<Record<HostedState['step'], StepName>> = {
   unknown: 'done',
   sent: 'done',
   refused: 'done',
-  forgotten: 'done',
+  unanswered: 'done',
 }
 
 /** Pays from a wallet whose key the payment service holds. The operator signs exactly what is shown; the service does the rest. */
@@ -373,12 +382,12 @@ export function HostedCheckout({
           userError={state.step === 'review' ? state.userError : null}
         />
       )}
-      {(isOut(state) || state.step === 'sent' || state.step === 'forgotten') && (
+      {(isOut(state) || state.step === 'sent' || state.step === 'unanswered') && (
         <HostedOutcome
           intent={state.intent}
           onAnother={hosted.change}
           paymentId={state.step === 'sent' ? state.paymentId : null}
-          restoredAt={state.step === 'forgotten' ? state.restoredAt : null}
+          unanswered={state.step === 'unanswered' ? state.why : null}
           unknown={state.step === 'unknown'}
         />
       )}

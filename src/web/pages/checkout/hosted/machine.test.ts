@@ -29,7 +29,7 @@ const events: HostedEvent[] = [
   { type: 'sent', paymentId: 'p' },
   { type: 'no_answer' },
   { type: 'refused', userError },
-  { type: 'forgotten', restoredAt: 1 },
+  { type: 'unanswered', why: 'restored' },
   { type: 'change' },
 ]
 
@@ -38,7 +38,7 @@ test('once a signature may be out, only the proxy’s own word ends it: no order
     { step: 'sending', intent, signature: 's' },
     { step: 'unknown', intent, signature: 's' },
   ]
-  const word = new Set<HostedEvent['type']>(['sent', 'refused', 'forgotten'])
+  const word = new Set<HostedEvent['type']>(['sent', 'refused', 'unanswered'])
   for (const start of out) {
     for (const event of events) {
       const next = reduceHosted(start, event)

@@ -18,8 +18,13 @@ export type HostedState =
   | { step: 'sending' | 'unknown'; intent: HostedIntent; signature: string }
   | { step: 'sent'; intent: HostedIntent; paymentId: string }
   | { step: 'refused'; intent: HostedIntent; userError: UserError }
-  /** The service was restored from a backup, and may have forgotten the payment: nobody will tell. */
-  | { step: 'forgotten'; intent: HostedIntent; restoredAt: number }
+  | { step: 'unanswered'; intent: HostedIntent; why: UnansweredReason }
+
+/**
+ * Why nobody tells whether it was sent. `restored`: the service was restored from a backup, and may
+ * have forgotten the payment. `other_session`: the proxy does not tell it to this session.
+ */
+export type UnansweredReason = 'restored' | 'other_session'
 
 export type HostedEvent =
   | { type: 'prepare' }
@@ -31,7 +36,7 @@ export type HostedEvent =
   | { type: 'sent'; paymentId: string }
   | { type: 'no_answer' }
   | { type: 'refused'; userError: UserError }
-  | { type: 'forgotten'; restoredAt: number }
+  | { type: 'unanswered'; why: UnansweredReason }
   | { type: 'change' }
 
 export function reduceHosted(state: HostedState, event: HostedEvent): HostedState {
@@ -66,10 +71,8 @@ export function reduceHosted(state: HostedState, event: HostedEvent): HostedStat
       return isOut(state)
         ? { step: 'refused', intent: state.intent, userError: event.userError }
         : state
-    case 'forgotten':
-      return isOut(state)
-        ? { step: 'forgotten', intent: state.intent, restoredAt: event.restoredAt }
-        : state
+    case 'unanswered':
+      return isOut(state) ? { step: 'unanswered', intent: state.intent, why: event.why } : state
     case 'change':
       return isOut(state) || state.step === 'signing' ? state : { step: 'form', userError: null }
   }

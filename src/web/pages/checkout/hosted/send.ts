@@ -149,11 +149,13 @@ export async function deliver(send: OpenSend): Promise<HostedEvent> {
     const { state, paymentId, restoredAt } = await callProxy('hostedSend', {
       body: { nonce: send.nonce, signature: send.signature },
     })
-    if (restoredAt !== null) return { type: 'forgotten', restoredAt }
+    if (restoredAt !== null) return { type: 'unanswered', why: 'restored' }
     if (state !== 'sent' || paymentId === null) return { type: 'no_answer' }
     await forgetSend(send.nonce)
     return { type: 'sent', paymentId }
   } catch (error) {
+    // Kept until the operator has looked: a session of its signer is told.
+    if (isOfOtherSession(error)) return { type: 'unanswered', why: 'other_session' }
     if (!isCertain(error)) return { type: 'no_answer' }
     await forgetSend(send.nonce)
     return { type: 'refused', userError: userErrorOf(error) }
@@ -165,6 +167,11 @@ export async function undelivered(): Promise<OpenSend | undefined> {
   return (await openSends()).at(0)
 }
 
+/** However often this session asks, it is not told. */
+function isOfOtherSession(error: unknown): boolean {
+  return error instanceof ApiError && reasonCodeOf(error.details) === 'hosted_intent'
+}
+
 /**
  * The proxy answered, and its refusals of this request all mean that nothing was sent. A pause, a lost session or an outage say nothing about
  * an earlier try.
@@ -172,7 +179,7 @@ export async function undelivered(): Promise<OpenSend | undefined> {
 function isCertain(error: unknown): error is ApiError {
   if (!(error instanceof ApiError)) return false
   const reason = reasonCodeOf(error.details)
-  if (reason?.startsWith('hosted_')) return reason !== 'hosted_off' && reason !== 'hosted_intent'
+  if (reason?.startsWith('hosted_')) return reason !== 'hosted_off'
   return (
     error.code === 'INSUFFICIENT_BALANCE' ||
     error.code === 'SIGNING_REFUSED' ||
