@@ -31,7 +31,12 @@ const TIP = 10n ** 9n
 const FINAL_AFTER = 3
 const GAS = 21_000n
 
-type Sent = { hash: Hex; transfer: ObservedTransfer; height: number | null }
+type Sent = {
+  hash: Hex
+  transfer: ObservedTransfer
+  height: number | null
+  blockTime: Date | null
+}
 export type Sending = {
   sender: string
   recipient: string
@@ -65,13 +70,16 @@ export class SimulatedChain implements Chain {
       (other) =>
         other.height !== null || other.transfer.sender !== sender || other.transfer.nonce !== nonce,
     )
-    this.#sent.push({ hash, transfer, height: null })
+    this.#sent.push({ hash, transfer, height: null, blockTime: null })
     return hash
   }
 
   /** The pool goes into the first of so many blocks. */
   mine(blocks = 1): void {
-    for (const sent of this.#sent) sent.height ??= this.#height + 1
+    for (const sent of this.#sent) {
+      sent.height ??= this.#height + 1
+      sent.blockTime ??= new Date()
+    }
     this.#height += blocks
   }
 
@@ -135,16 +143,18 @@ export class SimulatedChain implements Chain {
   observeTwice: Chain['observeTwice'] = (signature) => this.observe(signature)
 
   find: Chain['find'] = (wanted, from, to) => {
-    const landed = this.#sent.flatMap(({ hash, transfer, height }) =>
-      height !== null && height > from && height <= to ? [{ hash, transfer, height }] : [],
+    const landed = this.#sent.flatMap(({ hash, transfer, height, blockTime }) =>
+      height !== null && height > from && height <= to
+        ? [{ hash, transfer, height, blockTime }]
+        : [],
     )
-    const found = landed.flatMap(({ hash, transfer, height }) => {
+    const found = landed.flatMap(({ hash, transfer, height, blockTime }) => {
       const paymentIds = wanted
-        .filter((payment) => isOf(payment, transfer) && (payment.builtHeight ?? 0) < height)
+        .filter((payment) => isOf(payment, transfer))
         .map(({ paymentId }) => paymentId)
       return paymentIds.length === 0
         ? []
-        : [{ signature: hash, paymentIds, landed: { transfer, height } }]
+        : [{ signature: hash, paymentIds, landed: { transfer, height, blockTime } }]
     })
     return Promise.resolve({ found, readTo: to })
   }
@@ -194,7 +204,7 @@ export class SimulatedChain implements Chain {
       finalized: sent.height <= this.#height - FINAL_AFTER,
       feeAtomic: GAS * BASE_FEE,
       feePayer: sent.transfer.sender,
-      blockTime: new Date(),
+      blockTime: sent.blockTime,
       transfer: sent.transfer,
       failure: null,
     }

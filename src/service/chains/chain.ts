@@ -285,8 +285,11 @@ export type Audit = {
 export type Found = {
   signature: string
   paymentIds: readonly string[]
-  landed?: { transfer: ObservedTransfer; height: number }
+  landed?: { transfer: ObservedTransfer } & TransferBlock
 }
+
+/** The block that a transfer landed in. */
+export type TransferBlock = { height: number; blockTime: Date | null }
 
 export type Observation =
   | { state: 'not_found' }

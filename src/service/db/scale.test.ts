@@ -154,7 +154,7 @@ test('an order is compared with what its payer may still pay, not with what it h
     memo: null,
     nonce: 0,
   }
-  const seen = { transfer, signature: '0x7', height: 2 }
+  const seen = { transfer, signature: '0x7', block: { height: 2, blockTime: null } }
   const { answer, read } = await countRead((tx) => attribute(tx, row, seen))
   expect(answer).toBe('sender')
   expect(read).toBeLessThan(20)

@@ -1,4 +1,16 @@
-import { and, count, desc, eq, getTableColumns, inArray, isNull, lt, ne, sql } from 'drizzle-orm'
+import {
+  and,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  inArray,
+  isNull,
+  lt,
+  ne,
+  or,
+  sql,
+} from 'drizzle-orm'
 import { createId, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import type { PaymentRecord } from './payments.ts'
@@ -284,7 +296,10 @@ export async function findFitting(
         eq(unmatchedTransfer.recipient, payment.recipient),
         eq(unmatchedTransfer.asset, payment.asset),
         eq(unmatchedTransfer.amount, payment.amount),
-        lt(payment.builtHeight, unmatchedTransfer.blockHeight),
+        or(
+          lt(payment.builtHeight, unmatchedTransfer.blockHeight),
+          lt(payment.createdAt, unmatchedTransfer.blockTime),
+        ),
         isNull(refundedBy),
       ),
     )

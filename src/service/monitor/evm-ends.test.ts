@@ -1,10 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventually, openContext } from '#testing/service-context.ts'
+import { keccak256, type Hex } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createWallet } from '../wallets/create-wallet.ts'
+import { findPayment } from '../db/payments.ts'
+import { sendPayment } from '../hosted/send.ts'
+import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import { signBuilt } from '#testing/local-chains.ts'
 import { openMonitoredFixture, type MonitoredFixture } from '#testing/monitored-fixture.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from './report.ts'
 import { readPaymentBody } from '../payments/status.ts'
+import { readUnmatched } from '../payments/unmatched.ts'
 import { pollOnce } from './poll.ts'
 
 /**
@@ -21,15 +26,30 @@ beforeAll(async () => {
 })
 afterAll(() => fixture?.[Symbol.asyncDispose]())
 
-/** Replaces the last blocks with empty ones, the first of which holds a transaction. */
-async function reorg(depth: number, raw?: string): Promise<void> {
-  const params = [depth, raw === undefined ? [] : [[raw, 0]]]
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_reorg', params })
-  await fetch(fixture.evm.rpcUrl, {
+async function command(method: string, params: unknown[]): Promise<void> {
+  const answer = await fetch(fixture.evm.rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body,
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   })
+  expect(await answer.json()).not.toHaveProperty('error')
+}
+
+/** Replaces the last blocks with empty ones, the first of which holds a transaction. */
+function reorg(depth: number, raw?: string): Promise<void> {
+  return command('anvil_reorg', [depth, raw === undefined ? [] : [[raw, 0]]])
+}
+
+/** Looks at the chain once, as far as it goes now. */
+async function look({ context }: OpenedContext): Promise<void> {
+  const tip = Number(await fixture.evm.client.getBlockNumber())
+  const [chain] = context.chains.values()
+  if (!chain) throw new Error('no chain')
+  await eventually(
+    () => chain.head(),
+    ({ height }) => height >= tip,
+  )
+  expect((await pollOnce(context, chain, { expiredToo: true })).failures).toEqual([])
 }
 
 test('a reorg takes a confirmation back, and the same transaction confirms again', async () => {
@@ -275,16 +295,6 @@ test.each(['has just started', 'read it last long ago'])(
   async (which) => {
     await using first = await openContext([fixture.evm.network])
     await using second = await openContext([fixture.evm.network], { beside: first.context })
-    const look = async ({ context }: typeof first) => {
-      const tip = Number(await fixture.evm.client.getBlockNumber())
-      const [chain] = context.chains.values()
-      if (!chain) throw new Error('no chain')
-      await eventually(
-        () => chain.head(),
-        ({ height }) => height >= tip,
-      )
-      await pollOnce(context, chain, { expiredToo: true })
-    }
     const { payer, payee } = await fixture.parties()
     await fixture.evm.mine(5)
     const built = await buildTransaction(first.context, first.actor, {
@@ -304,6 +314,115 @@ test.each(['has just started', 'read it last long ago'])(
     expect(await readPaymentBody(second.context, built.paymentId)).toMatchObject({
       status: 'confirmed',
       confirmations: 4,
+    })
+  },
+)
+
+/** With the fees that the wallet chose itself. */
+const ownFees = { gas: 21_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n }
+
+describe.each([false, true])(
+  'a payment in the block that replaced the one it was built on, which was read before: %s',
+  (readBefore) => {
+    /** Another service. `replace` replaces the newest block by a later one with a transaction, or with what is in the pool. */
+    async function openAlone() {
+      const opened = await openContext([fixture.evm.network])
+      const parties = await fixture.parties()
+      // Below the block to be replaced: the payer's balance must stay.
+      await fixture.evm.mine(5)
+      return {
+        ...opened,
+        ...parties,
+        replace: async (serializedTransaction?: Hex) => {
+          const { client } = fixture.evm
+          if (readBefore) await look(opened)
+          const { hash, number, timestamp } = await client.getBlock()
+          await command('anvil_rollback', [1])
+          await client.setNextBlockTimestamp({ timestamp: timestamp + 12n })
+          if (serializedTransaction) await client.sendRawTransaction({ serializedTransaction })
+          await fixture.evm.mine(2)
+          const replaced = await client.getBlock({ blockNumber: number })
+          expect(replaced.hash).not.toBe(hash)
+          expect(replaced.transactions).toHaveLength(1)
+        },
+      }
+    }
+
+    test.each(['the fees', 'the sender', 'nothing'])(
+      'is found when %s ties it',
+      async (evidence) => {
+        await using alone = await openAlone()
+        const { context, actor, payer, payee } = alone
+        const built = await buildTransaction(context, actor, {
+          walletAddress: payer.address,
+          recipientAddress: payee.address,
+          amount: '0.01',
+          senderVerified: evidence === 'the sender',
+        })
+        const { gas, ...fees } = ownFees
+        const raw =
+          evidence === 'the fees'
+            ? await signBuilt(payer, built.transaction)
+            : await payer.signTransaction({
+                type: 'eip1559',
+                chainId: 31_337,
+                nonce: 0,
+                gas,
+                ...fees,
+                to: payee.address,
+                value: ETH / 100n,
+              })
+        await alone.replace(raw)
+        await look(alone)
+        const { status, signature, blockHeight } = await readPaymentBody(context, built.paymentId)
+        const { transfers } = await readUnmatched(context, actor, { limit: 10, offset: 0 })
+        if (evidence === 'nothing') {
+          expect(status).toBe('created')
+          expect(transfers).toMatchObject([{ candidates: [{ paymentId: built.paymentId }] }])
+          return
+        }
+        expect({ status, transfers }).toEqual({ status: 'confirmed', transfers: [] })
+        expect(signature).not.toBeNull()
+        const height = (await findPayment(context.db, built.paymentId))?.builtHeight
+        expect(blockHeight).toBe(height)
+      },
+    )
+
+    test('can be reported', async () => {
+      await using alone = await openAlone()
+      const { context, actor, payer, payee } = alone
+      const terms = { recipientAddress: payee.address, amount: '0.01' }
+      const built = await buildTransaction(context, actor, {
+        walletAddress: payer.address,
+        ...terms,
+      })
+      const raw = await signBuilt(payer, built.transaction)
+      await alone.replace(raw)
+      const { paymentId } = built
+      await reportSubmitted(context, actor, { paymentId, signature: keccak256(raw) })
+      await look(alone)
+      expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'confirmed' })
+    })
+
+    test('is found when the service signed it', async () => {
+      await using alone = await openAlone()
+      const { context, actor, payee } = alone
+      const { accountId } = actor
+      const { address } = await createWallet(
+        { db: context.db, signer: context.signer, now: new Date() },
+        { accountId, family: 'evm', name: 'till' },
+      )
+      await fixture.evm.client.setBalance({ address: address as Hex, value: ETH })
+      await fixture.evm.mine()
+      const terms = { walletAddress: address, recipientAddress: payee.address, amount: '0.01' }
+      const { paymentId } = await sendPayment(context, actor, {
+        body: terms,
+        idempotency: undefined,
+        waitMs: 0,
+      })
+      await alone.replace()
+      await look(alone)
+      expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'confirmed' })
     })
   },
 )

@@ -13,7 +13,7 @@ import { readOrders, type SettlementOrder } from '../db/settlement-orders.ts'
 import { readUnsettled } from '../db/unmatched.ts'
 import { findOwner } from '../db/wallet-owners.ts'
 import { applyObservation, type Applied, rollBack } from '../payments/apply-observation.ts'
-import { chooseOrder } from '../payments/attribution.ts'
+import { chooseOrder, matchesPayment } from '../payments/attribution.ts'
 import { expire } from '../payments/expire.ts'
 import { monitorHosted } from '../hosted/monitor-hosted.ts'
 import { monitorSettlement } from '../settlement/monitor-settlement.ts'
@@ -154,9 +154,12 @@ async function search(round: Round, searched: readonly PaymentRecord[]): Promise
   const byId = new Map(searched.map((payment) => [payment.id, payment]))
   let decidedTo = readTo
   await each(round, found, async (each, one) => {
-    const payments = one.paymentIds.flatMap((id) => byId.get(id) ?? [])
-    if (await checkFound(each, one, payments)) return
-    if (one.landed) decidedTo = Math.min(decidedTo, one.landed.height - 1)
+    const { paymentIds, landed } = one
+    const payments = paymentIds
+      .flatMap((id) => byId.get(id) ?? [])
+      .filter((payment) => !landed || matchesPayment(payment, landed.transfer, landed))
+    if (payments.length === 0 || (await checkFound(each, one, payments))) return
+    if (landed) decidedTo = Math.min(decidedTo, landed.height - 1)
   })
   if (round.failures.length > failures) return from
   if (decidedTo !== cursor) await writeCursor(context.db, network, decidedTo)

@@ -131,7 +131,7 @@ function isForeign(payment: PaymentRecord, observation: Observation): boolean {
   return !matchesPayment(
     payment,
     observation.transfer,
-    observation.state === 'landed' ? observation.height : null,
+    observation.state === 'landed' ? observation : null,
   )
 }
 

@@ -51,14 +51,15 @@ export async function applyObservation(context: Context, seen: SeenPayment): Pro
     return 'same'
   }
   if (observation.state === 'pending' && observation.transfer === undefined) return 'same'
-  const height = observation.state === 'landed' ? observation.height : null
+  const block = observation.state === 'landed' ? observation : null
+  const height = block?.height ?? null
   let isProof = false
   try {
     return await context.db.transaction(async (tx) => {
       const row = await lockPayment(tx, seen.paymentId)
       isProof = row?.mode === 'received'
       const transfer = row && transferOf(row, observation)
-      if (!row || !matchesPayment(row, transfer, height)) return 'foreign'
+      if (!row || !matchesPayment(row, transfer, block)) return 'foreign'
       // A transaction is one payment of an account.
       const owner =
         row.mode === 'received' || row.signature === signature
@@ -69,7 +70,7 @@ export async function applyObservation(context: Context, seen: SeenPayment): Pro
       const evidence =
         row.mode === 'received' || path.length === 0 || isTied(row, signature)
           ? row.evidence
-          : await attribute(tx, row, { transfer, signature, height })
+          : await attribute(tx, row, { transfer, signature, block })
       if (path.length > 0 && row.mode !== 'received' && evidence === null) return 'unproven'
       if (path.includes('confirmed') && row.mode !== 'received' && !seen.claimed) {
         const claimed = await useUp(tx, row, seen)

@@ -9,7 +9,7 @@ import { payerEvidenceRequest, type PayerEvidenceRequest } from '#contract/payer
 import type { Evidence } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
-import type { ObservedTransfer } from '../chains/chain.ts'
+import type { ObservedTransfer, TransferBlock } from '../chains/chain.ts'
 import type { Actor } from '../context/context.ts'
 import { KEYLESS_SCOPE, type Claimant } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
@@ -34,6 +34,7 @@ type Order = Pick<
   | 'fingerprint'
   | 'payerNonce'
   | 'payerSignature'
+  | 'builtHeight'
   | 'nonce'
   | 'reportedSignature'
   | 'signature'
@@ -54,13 +55,55 @@ export function evidenceOf(
   if (order.mode === 'hosted') return 'hosted'
   // Its memo has been compared with the order's id.
   if (familyOf(order.network) === 'solana') return 'memo'
-  // Bound to the order by a signature, or by a transaction in the pool that had the order's fees: a
-  // replacement keeps the nonce.
-  if (order.payerNonce !== null && order.payerNonce === transfer.nonce)
-    return order.payerSignature === null ? 'fingerprint' : 'payer_signature'
-  if (order.fingerprint !== null && order.fingerprint === transfer.fingerprint) return 'fingerprint'
+  if (
+    order.payerSignature !== null &&
+    order.payerNonce !== null &&
+    order.payerNonce === transfer.nonce
+  )
+    return 'payer_signature'
+  if (hasFingerprint(order, transfer)) return 'fingerprint'
   // A caller that is not signed in may name any sender, even the account's own wallets.
   return order.senderVerified || (senderOwned && !order.draft) ? 'sender' : null
+}
+
+/** Whether a transfer has the order's fees, or replaces one in the pool that had them: a replacement keeps the nonce. */
+function hasFingerprint(
+  { fingerprint, payerNonce, payerSignature }: Order,
+  transfer: ObservedTransfer,
+): boolean {
+  if (payerSignature === null && payerNonce !== null && payerNonce === transfer.nonce) return true
+  return fingerprint !== null && fingerprint === transfer.fingerprint
+}
+
+/**
+ * Whether a transfer was made after an EVM order. One with the order's fingerprint was, in any block: its digits are random. A payer may sign for each of
+ * its transfers, and a proven sender has made all of them, so these must have landed above the block that the order was built on; or, where a reorganization
+ * replaced that block, in one that is younger than the order.
+ */
+function isMadeAfter(
+  order: Order,
+  transfer: ObservedTransfer,
+  { height, blockTime }: TransferBlock,
+): boolean {
+  const { builtHeight, createdAt } = order
+  return (
+    hasFingerprint(order, transfer) ||
+    (builtHeight !== null && height > builtHeight) ||
+    (blockTime !== null && blockTime > createdAt)
+  )
+}
+
+/** `isMadeAfter` as a database condition. */
+function madeAfter(
+  { nonce, fingerprint }: ObservedTransfer,
+  { height, blockTime }: TransferBlock,
+): SQL | undefined {
+  return or(
+    lt(payment.builtHeight, height),
+    blockTime === null ? undefined : lt(payment.createdAt, blockTime),
+    fingerprint === undefined ? undefined : eq(payment.fingerprint, fingerprint),
+    nonce === null ? undefined : and(isNull(payment.payerSignature), eq(payment.payerNonce, nonce)),
+  )
 }
 
 export type AttributionChoice<T> = { orders: readonly T[]; evidence: Evidence }
@@ -106,7 +149,7 @@ export function chooseOrder<T extends Order>(
 /**
  * What ties a transfer to this order, among all orders of its account that it could pay; null when
  * nothing does, or when it belongs to another order.
- * @param height of the transfer's block; null while it is in the pool
+ * @param block that the transfer is in; null while it is in the pool
  */
 export async function attribute(
   tx: Database,
@@ -114,8 +157,8 @@ export async function attribute(
   {
     transfer,
     signature,
-    height,
-  }: { transfer: ObservedTransfer; signature: string; height: number | null },
+    block,
+  }: { transfer: ObservedTransfer; signature: string; block: TransferBlock | null },
 ): Promise<Evidence | null> {
   if (row.mode !== 'local' || familyOf(row.network) !== 'evm')
     return evidenceOf(row, { transfer, senderOwned: false })
@@ -123,12 +166,12 @@ export async function attribute(
   // built.
   if (await findHosted(tx, row.network, signature)) return null
   const senderOwned = (await findOwner(tx, row.network, row.sender)) === row.accountId
-  const rivals = await readRivals(tx, row, { transfer, signature, height, senderOwned })
+  const rivals = await readRivals(tx, row, { transfer, signature, block, senderOwned })
   const choice = chooseOrder(rivals, { transfer, signature, senderOwned })
   return choice?.orders[0]?.id === row.id ? choice.evidence : null
 }
 
-type Landing = SeenTransfer & { height: number | null }
+type Landing = SeenTransfer & { block: TransferBlock | null }
 type Ledger = { accountId: string; network: string }
 
 /**
@@ -138,7 +181,7 @@ type Ledger = { accountId: string; network: string }
 function readRivals(
   tx: Database,
   ledger: Ledger,
-  { transfer, signature, height, senderOwned }: Landing,
+  { transfer, signature, block, senderOwned }: Landing,
 ): Promise<PaymentRecord[]> {
   return tx
     .select()
@@ -152,7 +195,7 @@ function readRivals(
           eq(payment.signature, signature),
           eq(payment.status, 'rolled_back'),
         ),
-        height === null ? undefined : lt(payment.builtHeight, height),
+        block === null ? undefined : madeAfter(transfer, block),
         hasEvidence(transfer, senderOwned),
       ),
     )
@@ -199,12 +242,12 @@ export async function findAdoptable(
   { resource, ...landing }: Ledger & Omit<Landing, 'senderOwned'> & { resource: string | null },
 ): Promise<PaymentRecord | undefined> {
   if (resource === null) return undefined
-  const { accountId, network, transfer, signature, height } = landing
+  const { accountId, network, transfer, signature, block } = landing
   const hosted = await findHosted(tx, network, signature)
   if (hosted)
     return hosted.accountId === accountId &&
       isAdoptable(hosted, resource) &&
-      matchesPayment(hosted, transfer, height)
+      matchesPayment(hosted, transfer, block)
       ? hosted
       : undefined
   if (familyOf(network) === 'solana') {
@@ -213,7 +256,7 @@ export async function findAdoptable(
       named?.accountId !== accountId ||
       !isAdoptable(named, resource) ||
       named.mode !== 'local' ||
-      !matchesPayment(named, transfer, height)
+      !matchesPayment(named, transfer, block)
     )
       return undefined
     // A second transfer with its memo is another payment.
@@ -223,7 +266,7 @@ export async function findAdoptable(
   const rivals = await readRivals(
     tx,
     { accountId, network },
-    { transfer, signature, height, senderOwned },
+    { transfer, signature, block, senderOwned },
   )
   const choice = chooseOrder(
     rivals.filter((row) => isAdoptable(row, resource)),
@@ -272,14 +315,12 @@ export async function findHosted(
 export function fittingOrders(
   db: Database,
   ledger: Ledger,
-  { transfer, height }: { transfer: ObservedTransfer; height: number },
+  { transfer, block }: { transfer: ObservedTransfer; block: TransferBlock },
 ): Promise<PaymentRecord[]> {
   return db
     .select()
     .from(payment)
-    .where(
-      and(meetsTerms(ledger, transfer), isNull(payment.signature), lt(payment.builtHeight, height)),
-    )
+    .where(and(meetsTerms(ledger, transfer), isNull(payment.signature), madeAfter(transfer, block)))
     .orderBy(payment.draft, payment.createdAt, payment.id)
     .limit(50)
 }
@@ -323,14 +364,14 @@ export function refusePayee(payee: string): ProblemError {
 }
 
 /**
- * Whether a transfer on the chain is this payment: the parties, the asset, the exact amount; on Solana the memo that names it, and on EVM, which has
- * none, a block after the one it was built on, so that no older transfer pays for it.
- * @param height of the transfer's block; null while it is in the pool
+ * Whether a transfer on the chain is this payment: the parties, the asset, the exact amount; on Solana the memo that names it. EVM has none: what the
+ * service signed has its nonce, and no other transfer pays an order that was built after it.
+ * @param block that the transfer is in; null while it is in the pool
  */
 export function matchesPayment(
   payment: PaymentRecord,
   transfer: ObservedTransfer | null | undefined,
-  height: number | null,
+  block: TransferBlock | null,
 ): transfer is ObservedTransfer {
   if (!transfer) return false
   const same =
@@ -343,8 +384,8 @@ export function matchesPayment(
   if (payment.mode === 'received') return true
   if (familyOf(payment.network) === 'solana') return transfer.memo === payment.id
   // What the service signed has the nonce of its place in the nonce queue.
-  if (payment.mode === 'hosted' && transfer.nonce !== payment.nonce) return false
-  return height === null || (payment.builtHeight !== null && height > payment.builtHeight)
+  if (payment.mode === 'hosted') return transfer.nonce === payment.nonce
+  return block === null || isMadeAfter(payment, transfer, block)
 }
 
 /** A failed transfer of tokens: the chain does not name its recipient, so it is listed with the account that it was meant for. */

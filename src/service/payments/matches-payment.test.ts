@@ -1,5 +1,6 @@
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { expect, test } from 'vitest'
+import { EVM_NATIVE } from '#contract/address.ts'
 import { SOLANA_DEVNET, SOLANA_MAINNET } from '#contract/network.ts'
 import { accountOf, TOKEN_2022 } from '#testing/token-instructions.ts'
 import type { ObservedTransfer } from '../chains/chain.ts'
@@ -28,14 +29,15 @@ const transfer: ObservedTransfer = {
   memo: 'pay_1',
   nonce: null,
 }
+const block = { height: 2, blockTime: null }
 const account = (owner: string, program?: PublicKey) =>
   accountOf(new PublicKey(owner), new PublicKey(mint), program).toBase58()
 
 test('a token’s transfer pays the wallet it names, or the wallet whose account it names where nobody tells the owner', () => {
-  expect(matchesPayment(payment, transfer, 2)).toBe(true)
-  expect(matchesPayment(payment, { ...transfer, recipient: account(recipient) }, 2)).toBe(true)
+  expect(matchesPayment(payment, transfer, block)).toBe(true)
+  expect(matchesPayment(payment, { ...transfer, recipient: account(recipient) }, block)).toBe(true)
   expect(
-    matchesPayment(payment, { ...transfer, recipient: account(recipient, TOKEN_2022) }, 2),
+    matchesPayment(payment, { ...transfer, recipient: account(recipient, TOKEN_2022) }, block),
   ).toBe(true)
 })
 
@@ -48,8 +50,45 @@ test.each<[string, Partial<ObservedTransfer>]>([
   ['another payment', { memo: 'pay_2' }],
   ['no payment', { memo: null }],
 ])('a transfer of %s pays nothing', (_, change) => {
-  expect(matchesPayment(payment, { ...transfer, ...change }, 2)).toBe(false)
+  expect(matchesPayment(payment, { ...transfer, ...change }, block)).toBe(false)
   expect(
-    matchesPayment({ ...payment, network: SOLANA_MAINNET }, { ...transfer, ...change }, 2),
+    matchesPayment({ ...payment, network: SOLANA_MAINNET }, { ...transfer, ...change }, block),
   ).toBe(false)
+})
+
+const [createdAt, before, after] = [1_000, 999, 1_001].map((ms) => new Date(ms)) as [
+  Date,
+  Date,
+  Date,
+]
+const onEvm = { network: 'eip155:31337', asset: EVM_NATIVE, builtHeight: 5, createdAt }
+const order = {
+  ...payment,
+  ...onEvm,
+  fingerprint: '7:1',
+  payerNonce: null,
+  payerSignature: null,
+} as PaymentRecord
+const ether: ObservedTransfer = { ...transfer, asset: EVM_NATIVE, memo: null, nonce: 3 }
+
+test.each<[string, boolean, Partial<PaymentRecord>, Partial<ObservedTransfer>, number, Date]>([
+  ['above the block that the order was built on', true, {}, {}, 6, before],
+  ['in that block', false, {}, {}, 5, before],
+  ['in a younger block that replaced it', true, {}, {}, 5, after],
+  ['with the order’s fees in that block', true, {}, { fingerprint: '7:1' }, 5, before],
+  ['with other fees in that block', false, {}, { fingerprint: '7:2' }, 5, before],
+  ['in place of one with the order’s fees, in that block', true, { payerNonce: 3 }, {}, 5, before],
+  [
+    'that its payer signed for, in that block',
+    false,
+    { payerNonce: 3, payerSignature: '0x1' },
+    {},
+    5,
+    before,
+  ],
+  ['that the service signed, in that block', true, { mode: 'hosted', nonce: 3 }, {}, 5, before],
+  ['with another nonce than the service signed', false, { mode: 'hosted', nonce: 2 }, {}, 6, after],
+])('of an EVM order, a transfer %s: pays it is %s', (_, pays, terms, change, height, blockTime) => {
+  const seen = { ...ether, ...change }
+  expect(matchesPayment({ ...order, ...terms }, seen, { height, blockTime })).toBe(pays)
 })

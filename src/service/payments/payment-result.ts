@@ -22,7 +22,7 @@ export function asPaymentResult(
   if (observation.state === 'pending') return { state: 'pending', transfer }
   const paid = [...(observation.moved ?? []), observation.transfer].some(
     (moved) =>
-      matchesPayment(payment, moved, observation.height) &&
+      matchesPayment(payment, moved, observation) &&
       (authorization === undefined || isMovedBy(authorization, moved)),
   )
   if (!observation.succeeded || paid) return { ...observation, transfer }

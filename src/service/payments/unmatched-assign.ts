@@ -14,7 +14,7 @@ import {
 } from '../db/unmatched.ts'
 import { claimantOfOrder, refusePayee, matchesPayment } from './attribution.ts'
 import { refuseParameters } from '../context/network.ts'
-import { unmatchedKey, describeUnmatched, transferOf } from './unmatched.ts'
+import { blockOf, unmatchedKey, describeUnmatched, transferOf } from './unmatched.ts'
 
 type Call = { transferId: string; actor: Actor }
 
@@ -124,7 +124,7 @@ function requireFit(
     own &&
     order.mode === 'local' &&
     order.network === row.network &&
-    matchesPayment(order, transferOf(row), row.blockHeight)
+    matchesPayment(order, transferOf(row), blockOf(row))
   if (!fits || !UNPAID.has(order.status) || order.signature !== null)
     throw refuse(
       `Expected an unpaid order whose terms the transfer fits, received ${describe(paymentId)}.`,

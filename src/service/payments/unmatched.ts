@@ -5,7 +5,7 @@ import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { familyOf } from '#contract/network.ts'
 import type { UnmatchedTransfer } from '#contract/unmatched-endpoints.ts'
-import type { Chain, Head, Observation, ObservedTransfer } from '../chains/chain.ts'
+import type { Chain, Head, Observation, ObservedTransfer, TransferBlock } from '../chains/chain.ts'
 import { inParallel } from '../chains/endpoints.ts'
 import type { Context, Actor } from '../context/context.ts'
 import { findClaim, releaseAssigned } from '../db/claims.ts'
@@ -153,7 +153,7 @@ export async function describeUnmatched(
 ): Promise<UnmatchedReply> {
   const candidates = await fittingOrders(db, row, {
     transfer: transferOf(row),
-    height: row.blockHeight,
+    block: blockOf(row),
   })
   return {
     transferId: row.id,
@@ -196,4 +196,9 @@ export function transferOf({
   nonce,
 }: UnmatchedRecord): ObservedTransfer {
   return { sender, recipient, asset, amountAtomic: amount, memo: null, nonce }
+}
+
+/** The block that it is in. */
+export function blockOf({ blockHeight: height, blockTime }: UnmatchedRecord): TransferBlock {
+  return { height, blockTime }
 }

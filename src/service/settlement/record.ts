@@ -3,7 +3,7 @@ import { stringifyJson } from '#contract/json.ts'
 import { createPaymentId, isPaid, type PaymentStatus } from '#contract/payment.ts'
 import type { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
-import type { Observation, ObservedTransfer } from '../chains/chain.ts'
+import type { Observation, ObservedTransfer, TransferBlock } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { insertAttempt } from '../db/attempts.ts'
 import { consumeClaim, KEYLESS_SCOPE, type OpenClaim } from '../db/claims.ts'
@@ -190,7 +190,7 @@ async function adoptOrder(
   const own = await findOrder(
     context.db,
     known,
-    observation.state === 'landed' ? observation.height : null,
+    observation.state === 'landed' ? observation : null,
   )
   const paid = lease.order !== undefined || (own !== undefined && own.signature === signature)
   const resource = resourceOf(known)
@@ -224,13 +224,13 @@ async function adoptOrder(
 async function findOrder(
   tx: Database,
   known: Known,
-  height: number | null,
+  block: TransferBlock | null,
 ): Promise<PaymentRecord | undefined> {
   const { accountId, lease, terms, verifiedProof, transfer, signature } = known
   if (lease.order !== undefined) return findPayment(tx, lease.order)
   if (verifiedProof.authorization || signature === null) return undefined
   // What our wallet signs is recorded as an attempt, and only a received payment has attempts.
-  if (verifiedProof.feePayer && height === null) return undefined
+  if (verifiedProof.feePayer && block === null) return undefined
   const { network } = terms.network
   const paid = await findBySignature(tx, { accountId, network, signature })
   return (
@@ -240,7 +240,7 @@ async function findOrder(
       network,
       transfer,
       signature,
-      height,
+      block,
       resource: resourceOf(known),
     })
   )

@@ -11,7 +11,7 @@ const PARALLEL_BLOCKS = 8
 const MAX_REORG = 64
 
 type ScannedBlock = Block<bigint, true>
-type Match = { hash: string; transfer: ObservedTransfer; height: number }
+type Match = { hash: string; landed: NonNullable<Found['landed']> }
 
 /**
  * Reads blocks for transfers that payments wait for. It remembers the hashes it has read, and goes back where a reorg replaced them; to the last final block
@@ -33,36 +33,27 @@ export class BlockScan {
     from: number,
     to: number,
   ): Promise<{ found: Found[]; readTo: number }> {
-    // No transaction of a payment can be in a block that was there before the payment was built.
+    // No transaction of a payment can be in a block below the one that the payment was built on. That
+    // one itself may have been replaced since.
     const oldest = monitored.reduce(
       (least, { builtHeight }) => Math.min(least, builtHeight ?? Infinity),
       Infinity,
     )
-    const first = Math.max(from, oldest) + 1
+    const first = Math.max(from + 1, oldest)
     if (first > to) return { found: [], readTo: Math.max(from, to) }
-    const readByAnother = from > oldest && !this.#hashes.has(from)
-    const start = await (readByAnother
-      ? this.#afterFinal(first, oldest + 1)
-      : this.#beforeReorg(first))
+    const readByAnother = first > oldest && !this.#hashes.has(from)
+    const start = await (readByAnother ? this.#afterFinal(first, oldest) : this.#beforeReorg(first))
+
     const end = Math.min(to, start + MAX_BLOCKS - 1)
     const heights = Array.from({ length: end - start + 1 }, (_, index) => start + index)
     const blocks = await inParallel(heights, PARALLEL_BLOCKS, (height) => this.#read(height))
 
     const byTerms = Map.groupBy(monitored, termsOf)
     const found = blocks.flatMap((block) =>
-      transfersOf(block).flatMap(({ hash, transfer, height }): Found[] => {
-        const fitting = (byTerms.get(termsOf(transfer)) ?? []).filter((payment) =>
-          couldBe(payment, transfer, height),
-        )
-        return fitting.length === 0
-          ? []
-          : [
-              {
-                signature: hash,
-                paymentIds: fitting.map(({ paymentId }) => paymentId),
-                landed: { transfer, height },
-              },
-            ]
+      transfersOf(block).flatMap(({ hash, landed }): Found[] => {
+        const fitting = byTerms.get(termsOf(landed.transfer)) ?? []
+        const paymentIds = fitting.map(({ paymentId }) => paymentId)
+        return paymentIds.length === 0 ? [] : [{ signature: hash, paymentIds, landed }]
       }),
     )
     this.#forgetBefore(end - MAX_REORG)
@@ -82,7 +73,8 @@ export class BlockScan {
     let first = height
     while (height - first < MAX_REORG) {
       const known = this.#hashes.get(first - 1)
-      if (!known) break
+      // It has replaced everything that was read: nothing shows how far it goes back.
+      if (!known) return first === height ? height : this.#afterFinal(first, 0)
       const block = await this.#endpoints.request((client) =>
         client.getBlock({ blockNumber: BigInt(first - 1) }),
       )
@@ -104,10 +96,10 @@ export class BlockScan {
 }
 
 function transfersOf(block: ScannedBlock): Match[] {
-  const height = Number(block.number)
+  const at = { height: Number(block.number), blockTime: new Date(Number(block.timestamp) * 1000) }
   return block.transactions.flatMap((transaction) => {
     const transfer = readTransfer(transaction)
-    return transfer ? [{ hash: transaction.hash, transfer, height }] : []
+    return transfer ? [{ hash: transaction.hash, landed: { transfer, ...at } }] : []
   })
 }
 
@@ -115,17 +107,4 @@ type Terms = Pick<ObservedTransfer, 'sender' | 'recipient' | 'asset' | 'amountAt
 
 function termsOf({ sender, recipient, asset, amountAtomic }: Terms): string {
   return [sender, recipient, asset, amountAtomic].join()
-}
-
-/** What is in a block that was there before the payment was built is another payment's, and so is what has another nonce than the one that was signed. */
-function couldBe(
-  { builtHeight, signed, nonce }: MonitoredTransaction,
-  transfer: ObservedTransfer,
-  height: number,
-): boolean {
-  return (
-    builtHeight !== null &&
-    builtHeight < height &&
-    (signed === undefined || nonce === transfer.nonce)
-  )
 }

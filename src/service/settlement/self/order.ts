@@ -57,7 +57,7 @@ async function findOwn(
     network,
     transfer,
     signature: signature ?? '',
-    height: null,
+    block: null,
     resource: resourceOf({ terms, verifiedProof }),
   })
   return row?.mode === 'local' && (row.status === 'created' || row.status === 'pending')

@@ -61,7 +61,5 @@ function isForeign(chain: Chain, { payment, order, signature, observation }: Rep
   if (observation.state !== 'landed') return false
   if (!readSignedAuthorization(chain, order.key, payment))
     return !isOrdered(order, { signature, observation })
-  return !(observation.moved ?? []).some((moved) =>
-    matchesPayment(payment, moved, observation.height),
-  )
+  return !(observation.moved ?? []).some((moved) => matchesPayment(payment, moved, observation))
 }
