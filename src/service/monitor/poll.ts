@@ -171,11 +171,17 @@ async function search(round: Round, searched: readonly PaymentRecord[]): Promise
  * may still name one of them.
  */
 const UNDECIDED_MS = 10_000
+/**
+ * How long a block is read again while its node does not show a transaction of it: behind one address
+ * there may be several nodes. A transaction of an orphaned block is not found again.
+ */
+const UNSEEN_MS = 60_000
 
 /**
  * Assigns what was found to the order that it pays in each account. What is not certain yet is
  * stored as if it had been reported: its block is not searched again. False while a report may
- * still decide between equal orders of one payer.
+ * still decide between equal orders of one payer, and while a transfer that nothing ties to an order
+ * is not shown.
  */
 async function checkFound(
   { context, chain, head }: Round,
@@ -183,6 +189,8 @@ async function checkFound(
   payments: readonly PaymentRecord[],
 ): Promise<boolean> {
   const { network, blockTimeMs } = chain.network
+  const isNewerThan = (ms: number) =>
+    landed !== undefined && head.height < landed.height + Math.ceil(ms / blockTimeMs)
   let decided = true
   const byAccount = Map.groupBy(payments, (payment) => payment.accountId)
   const settled = new Set<string>()
@@ -197,12 +205,7 @@ async function checkFound(
     const chosen = landed
       ? (chooseOrder(orders, { transfer: landed.transfer, signature, senderOwned })?.orders ?? [])
       : orders
-    if (
-      landed &&
-      chosen.length > 1 &&
-      head.height < landed.height + Math.ceil(UNDECIDED_MS / blockTimeMs)
-    )
-      decided = false
+    if (chosen.length > 1 && isNewerThan(UNDECIDED_MS)) decided = false
     else {
       for (const payment of landed ? chosen.slice(0, 1) : chosen) {
         if ((await checkCandidate({ context, chain }, { payment, signature })) !== 'unproven')
@@ -210,8 +213,14 @@ async function checkFound(
       }
     }
   }
-  if (landed)
-    await noteUnmatched(context, chain, { signature, accountIds: [...byAccount.keys()], settled })
+  if (!landed) return decided
+  const accountIds = [...byAccount.keys()]
+  if (await noteUnmatched(context, chain, { signature, accountIds, settled })) return decided
+  if (isNewerThan(UNSEEN_MS)) return false
+  context.log.warn(
+    { network, signature, blockHeight: landed.height },
+    'a block has a transaction that no node has shown for a minute; unless an order names it, it is looked for no longer',
+  )
   return decided
 }
 
@@ -220,13 +229,9 @@ async function checkCandidate(
   { payment, signature }: { payment: PaymentRecord; signature: string },
 ): Promise<Applied> {
   const observation = await chain.observe(signature)
-  if (observation.state === 'not_found') return 'same'
-  const applied = await applyObservation(context, {
-    paymentId: payment.id,
-    signature,
-    observation,
-    source: 'watcher',
-  })
+  const seen = { paymentId: payment.id, signature, observation, source: 'watcher' } as const
+  // A node that is behind says nothing about the block that the order has.
+  const applied = observation.state === 'not_found' ? 'same' : await applyObservation(context, seen)
   // An order that was built meanwhile may fit better: the next rounds decide between them.
   if (applied === 'same' || applied === 'unproven')
     await setReported(context.db, payment.id, { signature, at: context.now() })

@@ -1,4 +1,4 @@
-import { createWalletClient, http } from 'viem'
+import { createWalletClient, http, type Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Chain } from '../chains/chain.ts'
@@ -18,7 +18,9 @@ import { SIGNED_TRANSACTION_METHOD } from '#x402/methods.ts'
 import { receivePayment } from '../settlement/receive.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from './report.ts'
+import { readCursor } from '../db/cursors.ts'
 import { readPaymentBody } from '../payments/status.ts'
+import { readUnmatched } from '../payments/unmatched.ts'
 import { pollOnce } from './poll.ts'
 
 /**
@@ -72,6 +74,21 @@ async function statusOf(paymentId: string): Promise<string> {
   return (await readPaymentBody(opened.context, paymentId)).status
 }
 
+/** The same payment with the fees that the wallet chose itself: nothing ties it to its order. */
+async function sendWithOwnFees(payer: PrivateKeyAccount, to: Hex): Promise<Hex> {
+  const serializedTransaction = await payer.signTransaction({
+    type: 'eip1559',
+    chainId: 31_337,
+    nonce: 0,
+    gas: 21_000n,
+    maxFeePerGas: 10n ** 10n,
+    maxPriorityFeePerGas: 10n ** 9n,
+    to,
+    value: ETH / 100n,
+  })
+  return evm.client.sendRawTransaction({ serializedTransaction })
+}
+
 /** A payment that its wallet broadcast, in a final block, with its last valid block long past. */
 async function landedLongAgo({
   before,
@@ -103,6 +120,62 @@ test('a payment is not over because nodes have forgotten its transaction: the on
   first.forget = second.forget = undefined
   expect(await statusOf(paymentId)).toBe('finalized')
   expect(await readPaymentBody(opened.context, paymentId)).toMatchObject({ signature: hash })
+})
+
+test.each([true, false])(
+  'an unreported payment that a node shows in its block before it shows it by its name is not lost; its fees are those of its order: %s',
+  async (keepsFees) => {
+    const [payer, payee] = await Promise.all([evm.wallet(ETH), evm.wallet(0n)])
+    const { context, actor } = opened
+    const built = await buildTransaction(context, actor, {
+      walletAddress: payer.address,
+      recipientAddress: payee.address,
+      amount: '0.01',
+    })
+    expect(await statusOf(built.paymentId)).toBe('created')
+    const signature = keepsFees
+      ? await evm.client.sendRawTransaction({
+          serializedTransaction: await signBuilt(payer, built.transaction),
+        })
+      : await sendWithOwnFees(payer, payee.address)
+    await evm.mine()
+    first.forget = second.forget = 'eth_getTransactionByHash'
+    expect(await statusOf(built.paymentId)).toBe('created')
+    await evm.mine()
+    expect(await statusOf(built.paymentId)).toBe('created')
+    first.forget = second.forget = undefined
+    const unmatched = async () =>
+      (await readUnmatched(context, actor, { limit: 10, offset: 0 })).transfers.map(
+        (transfer) => transfer.signature,
+      )
+    if (keepsFees) {
+      expect(await statusOf(built.paymentId)).toBe('confirmed')
+      expect(await readPaymentBody(context, built.paymentId)).toMatchObject({ signature })
+    } else {
+      expect(await statusOf(built.paymentId)).toBe('created')
+      expect(await unmatched()).toEqual([signature])
+    }
+  },
+)
+
+test('a payment that a node never shows by its name holds up the others for a minute at most', async () => {
+  const { context, actor } = opened
+  const [payer, payee] = await Promise.all([evm.wallet(ETH), evm.wallet(0n)])
+  const { paymentId } = await buildTransaction(context, actor, {
+    walletAddress: payer.address,
+    recipientAddress: payee.address,
+    amount: '0.01',
+  })
+  await sendWithOwnFees(payer, payee.address)
+  await evm.mine()
+  const height = Number(await evm.client.getBlockNumber())
+  first.forget = second.forget = 'eth_getTransactionByHash'
+  expect(await statusOf(paymentId)).toBe('created')
+  const { network } = evm.network
+  expect(await readCursor(context.db, network)).toBeLessThan(height)
+  await evm.mine(60_000 / evm.network.blockTimeMs)
+  await statusOf(paymentId)
+  expect(await readCursor(context.db, network)).toBeGreaterThanOrEqual(height)
 })
 
 test('a payment is not over because an authorization that the chain skipped names its nonce', async () => {

@@ -516,7 +516,7 @@ test('a transfer that is noted while another commit uses it up for an order is i
   const { accountId } = actor
   const claimant = { scope: accountId, accountId, exclusive: true }
   const noting = { over: false }
-  let noted: Promise<void> = Promise.resolve()
+  let noted: Promise<unknown> = Promise.resolve()
   await context.db.transaction(async (tx) => {
     await lockTransfer(tx, { accountId, network, signature })
     await claimForOrder(tx, claimant, { network, key: unmatchedKey(signature), paymentId })

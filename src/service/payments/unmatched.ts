@@ -35,20 +35,22 @@ export type UnmatchedCandidate = {
 /**
  * Money that arrived and that nothing ties to an order of its payee. It is kept for the payee's owner, no matter whose orders it fits, or, where the payee has no
  * owner, for the accounts whose orders it fits. It is no payment of any order until evidence comes.
+ * @returns false where the node shows the transaction in no block, so that nothing can be said of it yet
  */
 export async function noteUnmatched(
   context: Context,
   chain: Chain,
   { signature, accountIds, settled, executed }: UnmatchedCandidate,
-): Promise<void> {
+): Promise<boolean> {
   const { network } = chain.network
-  if (familyOf(network) !== 'evm') return
+  if (familyOf(network) !== 'evm') return true
   const seen = await chain.observe(signature)
-  if (seen.state !== 'landed' || !seen.succeeded) return
+  if (seen.state !== 'landed') return false
+  if (!seen.succeeded) return true
   const transfer = executed ? findExecuted(executed.authorization, seen.moved) : seen.transfer
-  if (!transfer) return
+  if (!transfer) return true
   const asset = chain.network.assets.find(({ address }) => address === transfer.asset)
-  if (!asset) return
+  if (!asset) return true
   const [owner, hosted] = await Promise.all([
     findOwner(context.db, network, transfer.recipient),
     findHosted(context.db, network, signature),
@@ -85,6 +87,7 @@ export async function noteUnmatched(
       })
     })
   }
+  return true
 }
 
 /** The name that an unmatched transfer is used up under. They are of EVM networks: elsewhere a memo names the order. */
