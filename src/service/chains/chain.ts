@@ -194,6 +194,9 @@ export type Note = {
   priorityFeeAtomic: bigint | undefined
 }
 
+/** How many blocks back a reorganization of an EVM network is followed. */
+export const MAX_REORG = 64
+
 /** A payment the watcher looks for. */
 export type MonitoredTransaction = {
   paymentId: string

@@ -51,6 +51,14 @@ export async function readCursor(db: Database, network: NetworkId): Promise<numb
   return row?.height ?? 0
 }
 
+/** Has the blocks above a height read again. */
+export async function lowerCursor(tx: Database, network: NetworkId, height: number): Promise<void> {
+  await tx
+    .update(chainCursor)
+    .set({ height: sql`least(${chainCursor.height}, ${Math.max(0, height)}::bigint)` })
+    .where(eq(chainCursor.network, network))
+}
+
 export async function writeCursor(db: Database, network: NetworkId, height: number): Promise<void> {
   await db
     .insert(chainCursor)

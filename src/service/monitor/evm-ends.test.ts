@@ -426,3 +426,41 @@ describe.each([false, true])(
     })
   },
 )
+
+test('a transaction that takes the place of a confirmed one through a reorganization is found while another order is open', async () => {
+  await using alone = await openContext([fixture.evm.network])
+  const { context, actor } = alone
+  const { client } = fixture.evm
+  const [{ payer, payee }, other] = [await fixture.parties(), await fixture.parties()]
+  await fixture.evm.mine(5)
+  const terms = { recipientAddress: payee.address, amount: '0.01', senderVerified: true }
+  const build = (walletAddress: string) =>
+    buildTransaction(context, actor, { walletAddress, ...terms })
+  const { paymentId, transaction } = await build(payer.address)
+  await build(other.payer.address)
+  await client.sendRawTransaction({ serializedTransaction: await signBuilt(payer, transaction) })
+  await fixture.evm.mine(2)
+  await look(alone)
+  const first = await readPaymentBody(context, paymentId)
+  expect(first.status).toBe('confirmed')
+
+  const spedUp = await payer.signTransaction({
+    type: 'eip1559',
+    chainId: 31_337,
+    nonce: 0,
+    gas: 21_000n,
+    maxFeePerGas: 10n ** 11n,
+    maxPriorityFeePerGas: 10n ** 11n,
+    to: payee.address,
+    value: ETH / 100n,
+  })
+  await reorg(2, spedUp)
+  await fixture.evm.mine()
+  await look(alone)
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'rolled_back' })
+  await look(alone)
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({
+    status: 'confirmed',
+    signature: keccak256(spedUp),
+  })
+})

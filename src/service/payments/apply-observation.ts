@@ -2,10 +2,11 @@ import { decodeTransaction } from '#chains/solana/decode.ts'
 import { familyOf } from '#contract/network.ts'
 import type { EventSource, Evidence, PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
-import type { Observation, ObservedTransfer } from '../chains/chain.ts'
+import { MAX_REORG, type Observation, type ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { persistProofOf } from '../db/attempts.ts'
 import { claimForOrder, isProven, releaseAssigned } from '../db/claims.ts'
+import { lowerCursor } from '../db/cursors.ts'
 import {
   findBySignature,
   lockPayment,
@@ -321,8 +322,9 @@ function factsOf(
 }
 
 /**
- * Rolls back a confirmation whose block is gone; its transaction is looked for again. False when
- * the payment has changed status since it was read.
+ * Rolls back a confirmation whose block is gone; its transaction is looked for again, and in the
+ * blocks that a reorganization may have replaced whatever else pays the order. False when the payment
+ * has changed status since it was read.
  */
 export async function rollBack(context: Context, payment: PaymentRecord): Promise<boolean> {
   return context.db.transaction(async (tx) => {
@@ -347,6 +349,9 @@ export async function rollBack(context: Context, payment: PaymentRecord): Promis
       blockHeight: row.blockHeight,
       at,
     })
+    // They may have been read while the order was confirmed, and nothing was looked for in them for it.
+    if (row.mode === 'local' && row.blockHeight !== null && familyOf(row.network) === 'evm')
+      await lowerCursor(tx, row.network, row.blockHeight - MAX_REORG)
     return true
   })
 }

@@ -1,5 +1,11 @@
 import type { Block, Hex } from 'viem'
-import type { Found, Head, ObservedTransfer, MonitoredTransaction } from '../chain.ts'
+import {
+  MAX_REORG,
+  type Found,
+  type Head,
+  type ObservedTransfer,
+  type MonitoredTransaction,
+} from '../chain.ts'
 import { inParallel } from '../endpoints.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readTransfer } from './observe.ts'
@@ -7,8 +13,6 @@ import { readTransfer } from './observe.ts'
 /** How many blocks one call reads at most, so that a long absence is made up in steps. */
 const MAX_BLOCKS = 200
 const PARALLEL_BLOCKS = 8
-/** How far back a reorg is followed. */
-const MAX_REORG = 64
 
 type ScannedBlock = Block<bigint, true>
 type Match = { hash: string; landed: NonNullable<Found['landed']> }
