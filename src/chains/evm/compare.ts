@@ -8,7 +8,7 @@ import {
   withRow,
 } from '../match.ts'
 import { decodeTransaction } from './decode.ts'
-import { isOneMove } from './erc20.ts'
+import { arrived, isOneMove } from './erc20.ts'
 import type { EvmLandedFacts } from './landed.ts'
 import { currencyOf, matchRows, meaningOf, nonceFact } from './match.ts'
 
@@ -95,10 +95,8 @@ export function compareLanded(intent: PaymentIntent, landed: EvmLandedFacts): Ma
 function movedRow(intent: PaymentIntent, { moves }: EvmLandedFacts, row: MatchRow): MatchRow {
   const { sender, recipient, amountAtomic, asset } = intent
   if (isOneMove(moves, { from: sender, to: recipient, amountAtomic })) return row
-  const arrived = (moves ?? [])
-    .filter(({ from, to }) => from === sender && to === recipient)
-    .reduce((sum, move) => sum + move.amountAtomic, 0n)
-  return { ...row, ok: false, got: { code: 'moved_by_token', params: moneyOf(arrived, asset) } }
+  const params = moneyOf(arrived(moves, { from: sender, to: recipient }), asset)
+  return { ...row, ok: false, got: { code: 'moved_by_token', params } }
 }
 
 type GasFee = { gas: bigint; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }

@@ -301,7 +301,27 @@ describe('compareLanded', () => {
     ).toBe(true)
   })
 
+  test.each<[string, readonly ChainLog[]]>([
+    ['takes a fee of zero from the payer', [log(sender, evmStranger.address, 0n)]],
+    ['takes a fee of zero from the recipient', [log(recipient, zero, 0n)]],
+    ['sees its recipient pass on all of it', [log(recipient, evmStranger.address, amountAtomic)]],
+    [
+      'sees its recipient pass on all that it has, in parts',
+      [log(recipient, evmStranger.address, amountAtomic), log(recipient, USDC.address, 9n)],
+    ],
+  ])('holds where the token %s', (_, more) => {
+    expect(compare([...receipt.logs, ...more]).ok).toBe(true)
+    expect(compare([...more, ...receipt.logs]).ok).toBe(true)
+  })
+
   test.each<[string, readonly ChainLog[], Partial<ChainReceipt>, string[]]>([
+    [
+      'whose recipient sends it back',
+      [...receipt.logs, log(recipient, sender, amountAtomic)],
+      {},
+      ['amount'],
+    ],
+    ['that moved zero', [log(sender, recipient, 0n)], {}, ['amount']],
     ['that told nothing', [], {}, ['amount']],
     [
       'that kept a part',
@@ -349,6 +369,14 @@ describe('compareLanded', () => {
     expect(rows.find(({ field }) => field === 'amount')?.got).toEqual({
       code: 'moved_by_token',
       params: moneyOf(1_485_000n, USDC),
+    })
+  })
+
+  test('tells what is left where a part was taken from the recipient', () => {
+    const { rows } = compare([...receipt.logs, log(recipient, zero, 15_000n)])
+    expect(rows.find(({ field }) => field === 'amount')?.got).toEqual({
+      code: 'moved_by_token',
+      params: moneyOf(amountAtomic - 15_000n, USDC),
     })
   })
 

@@ -50,19 +50,37 @@ export function readMoves(logs: readonly ChainLog[], token: string): TokenMove[]
   return moves
 }
 
-/** Whether the movements are this one payment: the amount from the sender to the recipient, and nothing else out of either's hands. */
+/**
+ * Whether the movements are this one payment: the amount from the sender to the recipient, and nothing else out of the sender's hands. What moves nothing
+ * (a fee of zero) is no movement, and what others are credited with beside it (interest that a token mints on the occasion) takes nothing from either.
+ * A part that leaves the recipient cannot be told from a fee that the token takes there: the payment did not arrive in full. A recipient that passes on the
+ * whole amount at once, as a contract with a hook does, was paid: no fee is that large. What goes back to the sender pays nothing.
+ */
 export function isOneMove(moves: readonly TokenMove[] | undefined, expected: TokenMove): boolean {
-  // What others are credited with beside it (interest that a token mints on the occasion) takes nothing from either.
-  const [move, ...more] = (moves ?? []).filter(
-    ({ from }) => from === expected.from || from === expected.to,
-  )
-  return (
-    move !== undefined &&
-    more.length === 0 &&
-    move.from === expected.from &&
-    move.to === expected.to &&
-    move.amountAtomic === expected.amountAtomic
-  )
+  const real = (moves ?? []).filter(({ amountAtomic }) => amountAtomic > 0n)
+  const [move, ...more] = real.filter(({ from }) => from === expected.from)
+  if (!move || more.length > 0) return false
+  if (move.to !== expected.to || move.amountAtomic !== expected.amountAtomic) return false
+  const onward = real.filter(({ from }) => from === expected.to)
+  if (onward.some(({ to }) => to === expected.from)) return false
+  return onward.length === 0 || sumOf(onward) >= expected.amountAtomic
+}
+
+/** What a recipient has of a sender's token after these movements, atomic units. */
+export function arrived(
+  moves: readonly TokenMove[] | undefined,
+  { from, to }: Pick<TokenMove, 'from' | 'to'>,
+): bigint {
+  const all = moves ?? []
+  const [received, left] = [
+    sumOf(all.filter((move) => move.from === from && move.to === to)),
+    sumOf(all.filter((move) => move.from === to)),
+  ]
+  return received > left ? received - left : 0n
+}
+
+function sumOf(moves: readonly TokenMove[]): bigint {
+  return moves.reduce((sum, { amountAtomic }) => sum + amountAtomic, 0n)
 }
 
 /** Calls that hand a token, or the right to take it, to another account. They are never a payment; a refusal names them. */

@@ -324,7 +324,7 @@ const ownFees = { gas: 21_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 
 describe.each([false, true])(
   'a payment in the block that replaced the one it was built on, which was read before: %s',
   (readBefore) => {
-    /** A service that no other test uses; `replace` replaces the newest block by a later one with a transaction, or with what is in the pool. */
+    /** Another service. `replace` replaces the newest block by a later one with a transaction, or with what is in the pool. */
     async function openAlone() {
       const opened = await openContext([fixture.evm.network])
       const parties = await fixture.parties()

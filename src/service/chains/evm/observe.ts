@@ -10,7 +10,7 @@ import {
 } from 'viem'
 import { authorizationAbi } from '#chains/evm/authorization.ts'
 import { readTransfer as readCall } from '#chains/evm/decode.ts'
-import { isOneMove, readMoves, type ChainLog } from '#chains/evm/erc20.ts'
+import { arrived, isOneMove, readMoves, type ChainLog } from '#chains/evm/erc20.ts'
 import { formatFingerprint } from '#chains/evm/fee.ts'
 import { feeOf } from '#chains/evm/landed.ts'
 import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
@@ -144,10 +144,7 @@ function describeShort(
   if (asset === EVM_NATIVE) return null
   const moves = readMoves(logs, asset)
   if (isOneMove(moves, { from: sender, to: recipient, amountAtomic })) return null
-  const arrived = (moves ?? [])
-    .filter(({ from, to }) => from === sender && to === recipient)
-    .reduce((sum, move) => sum + move.amountAtomic, 0n)
-  return `The transaction landed, and the token moved ${arrived} instead of ${amountAtomic} of its smallest units to the recipient: this is not the payment.`
+  return `The transaction landed, and the token moved ${arrived(moves, { from: sender, to: recipient })} instead of ${amountAtomic} of its smallest units to the recipient: this is not the payment.`
 }
 
 /** True when another block, or none yet, stands at the height a transaction was seen at. A node that is behind proves nothing. */
