@@ -1,9 +1,9 @@
-import dns, { type LookupAddress } from 'node:dns'
+import { lookup } from 'node:dns/promises'
 import { createServer, type RequestListener } from 'node:http'
-import { syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
+import { startNameServer } from '#testing/name-server.ts'
 import {
   EgressError,
   EgressRefusedError,
@@ -98,11 +98,6 @@ test('loopback is asked only where that is allowed, and only by its address', ()
   expect(refuseUrl(new URL('http://:secret@127.0.0.1:4000/'), true)).toBeDefined()
 })
 
-test('a name that leads to this machine is not connected to', async () => {
-  const failure: unknown = await exchange(LOCAL, LIMITS).catch((error: unknown) => error)
-  expect(String((failure as EgressError).cause)).toContain('not public')
-})
-
 test('a refused address is told apart from one that fails, and nothing is sent to it', async () => {
   const url = new URL('http://facilitator.example/')
   await expect(exchange({ ...LOCAL, url }, LIMITS)).rejects.toThrow(EgressRefusedError)
@@ -111,33 +106,38 @@ test('a refused address is told apart from one that fails, and nothing is sent t
 })
 
 /** The cause of the failure when a name has these addresses. */
-async function causeFor(addresses: string[], { loopback = false } = {}): Promise<unknown> {
-  const original = dns.lookup
-  const found: LookupAddress[] = addresses.map((address) => ({ address, family: 4 }))
-  const answer: unknown = (_: string, __: object, callback: (...results: unknown[]) => void) =>
-    callback(null, found)
-  Object.assign(dns, { lookup: answer })
-  syncBuiltinESMExports()
-  try {
-    const url = new URL('https://shop.example/')
-    const failure: unknown = await exchange({ ...LOCAL, url }, { ...LIMITS, loopback }).catch(
-      (error: unknown) => error,
-    )
-    return (failure as EgressError).cause
-  } finally {
-    Object.assign(dns, { lookup: original })
-    syncBuiltinESMExports()
-  }
+async function causeFor(
+  addresses: string[],
+  { loopback = false, host = 'shop.example' } = {},
+): Promise<unknown> {
+  await using _ = await startNameServer(async () => addresses)
+  const url = new URL(`https://${host}/`)
+  const failure: unknown = await exchange({ ...LOCAL, url }, { ...LIMITS, loopback }).catch(
+    (error: unknown) => error,
+  )
+  return (failure as EgressError).cause
 }
 
+test('a name that leads to this machine is not connected to', async () => {
+  for (const host of ['localhost', 'shop.example'])
+    for (const addresses of [['127.0.0.1'], ['::1'], ['127.0.0.1', '::1']])
+      expect(String(await causeFor(addresses, { host }))).toContain('not public')
+})
+
 test('a name is not connected to when one of its addresses is not public', async () => {
-  for (const addresses of [['10.0.0.1'], ['8.8.8.8', '10.0.0.1'], ['10.0.0.1', '8.8.8.8']])
+  for (const addresses of [
+    ['10.0.0.1'],
+    ['8.8.8.8', '10.0.0.1'],
+    ['10.0.0.1', '8.8.8.8'],
+    ['8.8.8.8', 'fd12:3456::1'],
+    ['10.0.0.1', '2606:4700:4700::1111'],
+  ])
     expect(String(await causeFor(addresses))).toContain('not public')
   expect(String(await causeFor(['10.0.0.1'], { loopback: true }))).toContain('not public')
 })
 
 test('a name without an address is not connected to', async () => {
-  expect(String(await causeFor([]))).toContain('has no address')
+  expect(String(await causeFor([]))).toContain('No address of the name')
 })
 
 test.each([true, false])(
@@ -155,6 +155,32 @@ test.each([true, false])(
     }
   },
 )
+
+test('foreign names whose name servers are silent delay no other lookup of the process', async () => {
+  const silence = Promise.withResolvers<string[]>()
+  await using nameServer = await startNameServer(() => silence.promise)
+  const names = Array.from({ length: 40 }, (_, index) => `shop${index}.example`)
+  let over = 0
+  const asked = names.map((name) =>
+    exchange({ ...LOCAL, url: new URL(`https://${name}/`) }, { ...LIMITS, timeoutMs: 60_000 })
+      .catch((error: unknown) => error)
+      .finally(() => over++),
+  )
+  await expect.poll(() => nameServer.asked.size).toBe(names.length)
+  await expect(lookup('localhost')).resolves.toMatchObject({ family: expect.any(Number) })
+  expect(over).toBe(0)
+  silence.resolve(['10.0.0.1'])
+  for (const failure of await Promise.all(asked)) expect(failure).toBeInstanceOf(EgressError)
+})
+
+test('a name whose name server is silent fails within the time limit', async () => {
+  await using nameServer = await startNameServer(() => new Promise(() => undefined))
+  const url = new URL('https://shop.example/')
+  await expect(exchange({ ...LOCAL, url }, { ...LIMITS, timeoutMs: 200 })).rejects.toThrow(
+    EgressError,
+  )
+  expect([...nameServer.asked]).toEqual(['shop.example'])
+})
 
 test('the connection of a refused answer is closed at once', async () => {
   const server = createServer((_, response) =>

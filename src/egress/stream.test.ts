@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
+import { startNameServer } from '#testing/name-server.ts'
 import { EgressError, EgressRefusedError } from './exchange.ts'
 import { openStream, type StreamLimits } from './stream.ts'
 
@@ -61,6 +62,7 @@ test('a private or plain address is refused before anything is sent', async () =
 })
 
 test('a name that leads to this machine is not connected to', async () => {
+  await using _ = await startNameServer(async () => ['127.0.0.1'])
   const question = { method: 'GET', url: new URL('https://localhost/'), headers: {} }
   const failure: unknown = await openStream(question, { ...LIMITS, loopback: false }).catch(
     (error: unknown) => error,
