@@ -9,6 +9,9 @@ import { isPublicAddress, refuseUrl } from './public-address.ts'
 /** The only code through which our programs call an address that a third party chose. */
 
 const MAX_HEADER_BYTES = 16 * 1024
+/** How long a name server may take for the first of its tries, in milliseconds; the next gets more. */
+const NAME_SERVER_MS = 2_000
+const NAME_SERVER_TRIES = 2
 
 /**
  * The same for every cause: what is behind an address is nobody's business. The cause is only for
@@ -98,7 +101,7 @@ export function send(
     // A new connection: one that was checked for another host must not be reused.
     agent: false,
     maxHeaderSize: MAX_HEADER_BYTES,
-    lookup: guardedLookup(allowed),
+    lookup: guardedLookup(allowed, signal),
     signal,
   }
   return new Promise((resolve, reject) => {
@@ -119,41 +122,55 @@ export function send(
   })
 }
 
-/**
- * Asks the name servers of the system. `dns.lookup`, which our own connections use, holds one of a process's few threads for as long as the
- * name servers of a name are silent: two such names would stop all of them. It reads no hosts file.
- */
-export const resolver = new Resolver({ timeout: 1_500, tries: 2 })
-
-async function resolveName(name: string): Promise<LookupAddress[]> {
-  const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
-  const found = [
-    ...addressesOf(four).map((address) => ({ address, family: 4 })),
-    ...addressesOf(six).map((address) => ({ address, family: 6 })),
-  ]
-  if (found.length > 0) return found
-  const cause: unknown = four.status === 'rejected' ? four.reason : undefined
-  throw new Error(`The name ${name} has no address.`, { cause })
-}
-
-function addressesOf(result: PromiseSettledResult<string[]>): string[] {
-  return result.status === 'fulfilled' ? result.value : []
-}
-
 /** Every address of the name must be public: one that is not means manipulated DNS. */
-function guardedLookup(allowed: (address: string) => boolean): LookupFunction {
-  return (hostname, { all }, callback) =>
-    resolveThen(hostname, (error, addresses) => {
-      const [first] = addresses ?? []
-      if (error || !first) return callback(error, '', 0)
-      if (addresses.some(({ address }) => !allowed(address)))
+function guardedLookup(allowed: (address: string) => boolean, signal: AbortSignal): LookupFunction {
+  return (hostname, options, callback) => {
+    callbackify(readAddresses)(hostname, signal, (error, addresses) => {
+      if (error) return callback(error, '', 0)
+      if (!addresses.every(({ address }) => allowed(address)))
         return callback(new Error('The name leads to an address that is not public.'), '', 0)
-      if (all) callback(null, addresses)
-      else callback(null, first.address, first.family)
+      if (options.all) callback(null, addresses)
+      else callback(null, addresses[0].address, addresses[0].family)
     })
+  }
 }
 
-const resolveThen = callbackify(resolveName)
+/**
+ * Asks the name servers of the system; `/etc/hosts` and search domains do not count. `dns.lookup`
+ * is not for foreign names: it holds one of the few threads of the process until the name server
+ * answers, and two slow names would delay all others, also of the database and the RPC endpoints.
+ * @returns IPv4 first; one family alone where the other cannot be read
+ * @throws AggregateError when neither can be read, or the signal aborts
+ */
+async function readAddresses(
+  name: string,
+  signal: AbortSignal,
+): Promise<[LookupAddress, ...LookupAddress[]]> {
+  // A new one for each name: it is cancelled alone, and keeps no answers.
+  const resolver = new Resolver({ timeout: NAME_SERVER_MS, tries: NAME_SERVER_TRIES })
+  const failures: unknown[] = []
+  const read = async (family: 4 | 6, answer: Promise<string[]>): Promise<LookupAddress[]> => {
+    try {
+      return (await answer).map((address) => ({ address, family }))
+    } catch (error) {
+      failures.push(error)
+      return []
+    }
+  }
+  const cancel = () => resolver.cancel()
+  signal.addEventListener('abort', cancel)
+  try {
+    const [ipv4, ipv6] = await Promise.all([
+      read(4, resolver.resolve4(name)),
+      read(6, resolver.resolve6(name)),
+    ])
+    const [first, ...others] = [...ipv4, ...ipv6]
+    if (!first) throw new AggregateError(failures, 'No address of the name could be read.')
+    return [first, ...others]
+  } finally {
+    signal.removeEventListener('abort', cancel)
+  }
+}
 
 async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<ExternalResponse> {
   const { statusCode = 0, rawHeaders } = response

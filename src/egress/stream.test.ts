@@ -62,8 +62,8 @@ test('a private or plain address is refused before anything is sent', async () =
 })
 
 test('a name that leads to this machine is not connected to', async () => {
-  await using _ = await startNameServer(['127.0.0.1'])
-  const question = { method: 'GET', url: new URL('https://shop.example/'), headers: {} }
+  await using _ = await startNameServer(async () => ['127.0.0.1'])
+  const question = { method: 'GET', url: new URL('https://localhost/'), headers: {} }
   const failure: unknown = await openStream(question, { ...LIMITS, loopback: false }).catch(
     (error: unknown) => error,
   )
