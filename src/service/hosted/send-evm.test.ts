@@ -260,6 +260,47 @@ test('a repeated key finds its payment, and refuses another request, whatever be
   expect(await nonceOf(sender)).toBe(1)
 })
 
+test('a payment reaches the network though its first endpoint keeps it to itself, and again later the endpoints that it did not reach', async () => {
+  await using first = await startGate(evm.rpcUrl)
+  await using second = await startGate(evm.rpcUrl)
+  const network = { ...evm.network, rpcUrls: [first.url, second.url] }
+  await using other = await openContext([network], { now: () => new Date(Date.now() + later) })
+  const [chain] = other.context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const { accountId } = other.actor
+  const wallet = { accountId, family: 'evm', name: 'till' } as const
+  const { address } = await createWallet({ ...other.context, now: new Date() }, wallet)
+  await evm.client.setBalance({ address: address as Hex, value: ETH })
+  const body = { walletAddress: address, recipientAddress: PAYEE, amount: '0.01' }
+  const sendOne = () =>
+    sendPayment(other.context, other.actor, { body, idempotency: undefined, waitMs: 0 })
+  const pooled = (count: number) =>
+    eventually(
+      () => evm.client.getTransactionCount({ address: address as Hex, blockTag: 'pending' }),
+      (found) => found === count,
+    )
+  first.forget = 'eth_sendRawTransaction'
+  await sendOne()
+  await pooled(1)
+
+  first.forget = undefined
+  second.refuse = 'eth_sendRawTransaction'
+  await sendOne()
+  await pooled(2)
+  second.refuse = undefined
+  let sent = 0
+  second.lie = (asked, answer) => {
+    if (asked.includes('eth_sendRawTransaction')) sent++
+    return answer
+  }
+  later += 31_000
+  expect((await pollOnce(other.context, chain, { expiredToo: false })).failures).toEqual([])
+  await eventually(
+    async () => sent,
+    (count) => count >= 1,
+  )
+})
+
 test('a transaction that the node lost is sent again, the same bytes', async () => {
   const sender = await managed(ETH)
   const { paymentId, signature } = await send({ walletAddress: sender })
