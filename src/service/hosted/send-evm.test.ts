@@ -456,6 +456,39 @@ test('fees that rise above an offer are met with the same nonce; one of the two 
   ])
 })
 
+test('a payment whose tip is too low for its network is offered more, though the base fee fell', async () => {
+  const sender = await managed(ETH)
+  const { baseFeePerGas: former } = await evm.client.getBlock()
+  const setBaseFee = async (baseFeePerGas: bigint) => {
+    await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas })
+    await evm.mine()
+  }
+  onTestFinished(() => setBaseFee(former ?? 0n))
+  await setBaseFee(40n * 10n ** 9n)
+  const { paymentId } = await send({ walletAddress: sender })
+  onTestFinished(() => void (gate.lie = undefined))
+  const tip = 30n * 10n ** 9n
+  gate.lie = (asked, answer) => {
+    if (!asked.includes('"eth_feeHistory"')) return answer
+    const told = JSON.parse(answer) as { result: { baseFeePerGas: string[] } }
+    const reward = told.result.baseFeePerGas.slice(1).map(() => [`0x${tip.toString(16)}`])
+    const baseFeePerGas = told.result.baseFeePerGas.map(() => '0x1')
+    return JSON.stringify({ ...told, result: { ...told.result, baseFeePerGas, reward } })
+  }
+  later += 31_000
+  await follow()
+  const tips = (await readAttempts(context.db, paymentId)).map(({ signedTransaction }) => {
+    const decoded = decodeTransaction(Buffer.from(signedTransaction, 'base64'))
+    return decoded.ok && decoded.maxPriorityFeePerGas
+  })
+  expect(tips).toHaveLength(2)
+  expect(tips[0]).toBeGreaterThanOrEqual(tip)
+  expect(tips[1]).toBeLessThanOrEqual(5n * 10n ** 9n)
+  await evm.mine(2)
+  await follow()
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'confirmed' })
+})
+
 test('a higher offer includes a rollup’s charge for the data, as the first one did', async () => {
   await using rollup = await startEvm({ slotsInEpoch: 2 })
   // The oracle of the OP stack, which here asks 0x1234 for every transaction.
