@@ -491,7 +491,7 @@ test('a payment whose tip is too low for its network is offered more, though the
 
 test('a higher offer includes a rollup’s charge for the data, as the first one did', async () => {
   await using rollup = await startEvm({ slotsInEpoch: 2 })
-  // The oracle of the OP stack, which here asks 0x1234 for every transaction.
+  // The oracle of the OP stack, which here asks 0x1234 for the data and 0x1234 for the operator.
   await rollup.setCode('0x420000000000000000000000000000000000000F', '0x6112345f5260205ff3')
   await rollup.mine()
   let late = 0
@@ -520,7 +520,7 @@ test('a higher offer includes a rollup’s charge for the data, as the first one
     const decoded = decodeTransaction(Buffer.from(signedTransaction, 'base64'))
     return decoded.ok && maxFee - decoded.feeBoundAtomic
   })
-  const charge = (0x1234n * 125n) / 100n
+  const charge = (2n * 0x1234n * 125n) / 100n
   expect(charges).toEqual([charge, charge])
 })
 

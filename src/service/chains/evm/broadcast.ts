@@ -27,7 +27,7 @@ export async function simulateSigned(
       client.getTransactionCount({ address }),
       client.getTransactionCount({ address, blockTag: 'pending' }),
       client.getBalance({ address }),
-      readDataFeeNow(client, unsigned),
+      readDataFeeNow(client, unsigned, gas),
     ])
     if (nonce < landed)
       return { ok: false, reason: { code: 'nonce_used', params: { nonce, next: landed } } }
