@@ -36,6 +36,24 @@ export function priorityFeeOfPrice(maxPriorityFeePerGas: bigint, gas: bigint): b
   return maxPriorityFeePerGas * gas
 }
 
+const MIN_TIP = 1n
+/** More than this, 5 gwei, is offered only where every recent block took more. */
+const MAX_TIP = 5_000_000_000n
+
+/**
+ * The tip where the payer names none, wei per gas: the median of what recent blocks took. Single
+ * dear blocks do not raise it above 5 gwei; a network whose nodes ask for more (Polygon) does.
+ * @param tips of each block; 0 for a block without transactions
+ */
+export function automaticTip(tips: readonly bigint[]): bigint {
+  const sorted = tips.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const median = sorted[Math.floor(sorted.length / 2)] ?? MIN_TIP
+  const lowest = sorted.find((tip) => tip > 0n) ?? MIN_TIP
+  const highest = lowest > MAX_TIP ? lowest : MAX_TIP
+  const tip = median > highest ? highest : median
+  return tip < MIN_TIP ? MIN_TIP : tip
+}
+
 /** Wei per gas. */
 export type FeesPerGas = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
 

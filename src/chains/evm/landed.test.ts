@@ -1,6 +1,6 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
-import { isUsedByAuthorization } from './landed.ts'
+import { feeOf, isUsedByAuthorization } from './landed.ts'
 
 const account = privateKeyToAccount(`0x${'11'.repeat(32)}`)
 const { address } = account
@@ -20,4 +20,18 @@ test.each([
   expect(await isUsedByAuthorization(transactions, { address: other.address, nonce: 7 })).toBe(
     false,
   )
+})
+
+const CHARGED = { gasUsed: 21_000n, effectiveGasPrice: 7n, l1Fee: '0x10' }
+
+test.each([
+  ['no charge of the operator', {}, 0n],
+  ['Isthmus', { operatorFeeScalar: '0x5b8d80', operatorFeeConstant: '0x3' }, 126_003n],
+  [
+    'Jovian',
+    { operatorFeeScalar: '0x2', operatorFeeConstant: '0x3', daFootprintGasScalar: '0x190' },
+    4_200_003n,
+  ],
+])('the fee of a receipt of a rollup has the charge of its operator: %s', (_, named, charge) => {
+  expect(feeOf({ ...CHARGED, ...named })).toBe(21_000n * 7n + 16n + charge)
 })

@@ -34,6 +34,11 @@ export type ChainReceipt = {
   logs: readonly ChainLog[]
   /** A rollup's own charge for the transaction's data, wei; hex where viem does not know the chain. */
   l1Fee?: bigint | string | null | undefined
+  /** What a rollup's operator charges by gas and by transaction; named where they are not both 0. */
+  operatorFeeScalar?: bigint | string | null | undefined
+  operatorFeeConstant?: bigint | string | null | undefined
+  /** Named by rollups since Jovian, which changed the unit of the scalar. */
+  daFootprintGasScalar?: bigint | number | string | null | undefined
 }
 
 export type EvmLandedFacts = EvmFacts & {
@@ -42,7 +47,7 @@ export type EvmLandedFacts = EvmFacts & {
   succeeded: boolean
   blockHeight: number
   blockHash: string
-  /** What the chain took, wei; a rollup's own charge for the data is contained where its node tells it. */
+  /** What the chain took, wei; a rollup's own charges are contained where its node tells them. */
   feeAtomic: bigint
   /** What the contract that was called, when it is a token, says it moved; undefined when it speaks another language. */
   moves: readonly TokenMove[] | undefined
@@ -101,13 +106,28 @@ export function decodeLanded(
   }
 }
 
-/** Execution and, on a rollup whose node tells it, the charge for the data. */
-export function feeOf({
-  gasUsed,
-  effectiveGasPrice,
-  l1Fee,
-}: Pick<ChainReceipt, 'gasUsed' | 'effectiveGasPrice' | 'l1Fee'>): bigint {
-  return gasUsed * effectiveGasPrice + BigInt(l1Fee ?? 0n)
+type Charged = Pick<
+  ChainReceipt,
+  | 'gasUsed'
+  | 'effectiveGasPrice'
+  | 'l1Fee'
+  | 'operatorFeeScalar'
+  | 'operatorFeeConstant'
+  | 'daFootprintGasScalar'
+>
+
+/** Execution and, on a rollup whose node tells them, the charges for the data and of the operator. */
+export function feeOf(receipt: Charged): bigint {
+  const { gasUsed, effectiveGasPrice, l1Fee } = receipt
+  return gasUsed * effectiveGasPrice + BigInt(l1Fee ?? 0n) + operatorFeeOf(receipt)
+}
+
+/** @see OP Stack specification, "Operator Fee" of Isthmus and of Jovian */
+function operatorFeeOf(receipt: Charged): bigint {
+  const { gasUsed, operatorFeeScalar, operatorFeeConstant, daFootprintGasScalar } = receipt
+  const byGas = gasUsed * BigInt(operatorFeeScalar ?? 0n)
+  const isJovian = daFootprintGasScalar !== undefined && daFootprintGasScalar !== null
+  return (isJovian ? byGas * 100n : byGas / 1_000_000n) + BigInt(operatorFeeConstant ?? 0n)
 }
 
 function isAddress(text: string): boolean {

@@ -4,10 +4,12 @@ import { decodeTransaction } from './decode.ts'
 /** Nodes replace a transaction by one whose fees are both a tenth higher; an eighth is what they are asked with. */
 const RAISE_NUMERATOR = 9n
 const RAISE_DENOMINATOR = 8n
+/** Wei per gas: a tip that is lower by less keeps nothing back. */
+const SMALL_TIP = 1_000_000_000n
 
 /**
  * The same transaction with the same nonce at the fees of this moment, unsigned; undefined when the old fees are still good, or the cap (wei, in all)
- * leaves no room.
+ * leaves no room. Nodes replace a transaction only where both fees rise.
  */
 export function raiseFees(
   previous: Uint8Array,
@@ -15,12 +17,14 @@ export function raiseFees(
   maxFeeAtomic: bigint,
 ): Uint8Array | undefined {
   const old = decodeTransaction(previous)
-  if (!old.ok || market.maxFeePerGas <= old.maxFeePerGas) return undefined
+  if (!old.ok) return undefined
+  const leastTip = raised(old.maxPriorityFeePerGas)
+  // A tip that is too low keeps it back too, with any base fee.
+  const isGood =
+    market.maxFeePerGas <= old.maxFeePerGas && market.maxPriorityFeePerGas < leastTip + SMALL_TIP
+  if (isGood) return undefined
   const maxFeePerGas = atLeast(market.maxFeePerGas, raised(old.maxFeePerGas))
-  const maxPriorityFeePerGas = atLeast(
-    market.maxPriorityFeePerGas,
-    raised(old.maxPriorityFeePerGas),
-  )
+  const maxPriorityFeePerGas = atLeast(market.maxPriorityFeePerGas, leastTip)
   if (old.gas * maxFeePerGas > maxFeeAtomic || maxPriorityFeePerGas > maxFeePerGas) return undefined
   const { chainId, nonce, gas, to, valueAtomic, data } = old
   const fields = {

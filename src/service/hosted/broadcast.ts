@@ -9,6 +9,8 @@ import { recordEvent } from '../db/record-event.ts'
  * noise.
  */
 const AGAIN_AFTER_MS = 2_000
+/** What waits in the pool of one node for this long may be in no other. */
+const POOLED_AFTER_MS = 30_000
 
 /**
  * Broadcasts the stored bytes. They may have left regardless of the reply: only the chain shows
@@ -35,20 +37,18 @@ export async function broadcastStored(
   }
 }
 
-/** Sends stored bytes again, unless that happened a moment ago. */
+/**
+ * Sends stored bytes again, unless that happened a moment ago.
+ * @param pooled whether they wait in the pool of a node
+ */
 export async function rebroadcast(
   context: Context,
   chain: Chain,
-  attempt: AttemptRecord,
+  { attempt, pooled }: { attempt: AttemptRecord; pooled: boolean },
 ): Promise<void> {
   const now = context.now()
-  if (
-    !(await takeBroadcast(context.db, attempt, {
-      now,
-      before: new Date(now.getTime() - AGAIN_AFTER_MS),
-    }))
-  )
-    return
+  const before = new Date(now.getTime() - (pooled ? POOLED_AFTER_MS : AGAIN_AFTER_MS))
+  if (!(await takeBroadcast(context.db, attempt, { now, before }))) return
   await broadcastStored(context, chain, attempt)
   await recordPending(context, attempt.paymentId)
 }

@@ -362,7 +362,7 @@ export async function ensureInclusion(
   pooled: boolean,
 ): Promise<void> {
   const { payment, newest, chain } = stuck
-  if (!pooled) await rebroadcast(context, chain, newest)
+  await rebroadcast(context, chain, { attempt: newest, pooled })
   const ours = payment.mode === 'hosted' || newest.signer !== null
   // Below zero where the process that signed has a clock that is ahead: then it may have waited long.
   const waitedMs = context.now().getTime() - newest.createdAt.getTime()

@@ -260,6 +260,47 @@ test('a repeated key finds its payment, and refuses another request, whatever be
   expect(await nonceOf(sender)).toBe(1)
 })
 
+test('a payment reaches the network though its first endpoint keeps it to itself, and again later the endpoints that it did not reach', async () => {
+  await using first = await startGate(evm.rpcUrl)
+  await using second = await startGate(evm.rpcUrl)
+  const network = { ...evm.network, rpcUrls: [first.url, second.url] }
+  await using other = await openContext([network], { now: () => new Date(Date.now() + later) })
+  const [chain] = other.context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const { accountId } = other.actor
+  const wallet = { accountId, family: 'evm', name: 'till' } as const
+  const { address } = await createWallet({ ...other.context, now: new Date() }, wallet)
+  await evm.client.setBalance({ address: address as Hex, value: ETH })
+  const body = { walletAddress: address, recipientAddress: PAYEE, amount: '0.01' }
+  const sendOne = () =>
+    sendPayment(other.context, other.actor, { body, idempotency: undefined, waitMs: 0 })
+  const pooled = (count: number) =>
+    eventually(
+      () => evm.client.getTransactionCount({ address: address as Hex, blockTag: 'pending' }),
+      (found) => found === count,
+    )
+  first.forget = 'eth_sendRawTransaction'
+  await sendOne()
+  await pooled(1)
+
+  first.forget = undefined
+  second.refuse = 'eth_sendRawTransaction'
+  await sendOne()
+  await pooled(2)
+  second.refuse = undefined
+  let sent = 0
+  second.lie = (asked, answer) => {
+    if (asked.includes('eth_sendRawTransaction')) sent++
+    return answer
+  }
+  later += 31_000
+  expect((await pollOnce(other.context, chain, { expiredToo: false })).failures).toEqual([])
+  await eventually(
+    async () => sent,
+    (count) => count >= 1,
+  )
+})
+
 test('a transaction that the node lost is sent again, the same bytes', async () => {
   const sender = await managed(ETH)
   const { paymentId, signature } = await send({ walletAddress: sender })
@@ -415,9 +456,42 @@ test('fees that rise above an offer are met with the same nonce; one of the two 
   ])
 })
 
+test('a payment whose tip is too low for its network is offered more, though the base fee fell', async () => {
+  const sender = await managed(ETH)
+  const { baseFeePerGas: former } = await evm.client.getBlock()
+  const setBaseFee = async (baseFeePerGas: bigint) => {
+    await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas })
+    await evm.mine()
+  }
+  onTestFinished(() => setBaseFee(former ?? 0n))
+  await setBaseFee(40n * 10n ** 9n)
+  const { paymentId } = await send({ walletAddress: sender })
+  onTestFinished(() => void (gate.lie = undefined))
+  const tip = 30n * 10n ** 9n
+  gate.lie = (asked, answer) => {
+    if (!asked.includes('"eth_feeHistory"')) return answer
+    const told = JSON.parse(answer) as { result: { baseFeePerGas: string[] } }
+    const reward = told.result.baseFeePerGas.slice(1).map(() => [`0x${tip.toString(16)}`])
+    const baseFeePerGas = told.result.baseFeePerGas.map(() => '0x1')
+    return JSON.stringify({ ...told, result: { ...told.result, baseFeePerGas, reward } })
+  }
+  later += 31_000
+  await follow()
+  const tips = (await readAttempts(context.db, paymentId)).map(({ signedTransaction }) => {
+    const decoded = decodeTransaction(Buffer.from(signedTransaction, 'base64'))
+    return decoded.ok && decoded.maxPriorityFeePerGas
+  })
+  expect(tips).toHaveLength(2)
+  expect(tips[0]).toBeGreaterThanOrEqual(tip)
+  expect(tips[1]).toBeLessThanOrEqual(5n * 10n ** 9n)
+  await evm.mine(2)
+  await follow()
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'confirmed' })
+})
+
 test('a higher offer includes a rollup’s charge for the data, as the first one did', async () => {
   await using rollup = await startEvm({ slotsInEpoch: 2 })
-  // The oracle of the OP stack, which here asks 0x1234 for every transaction.
+  // The oracle of the OP stack, which here asks 0x1234 for the data and 0x1234 for the operator.
   await rollup.setCode('0x420000000000000000000000000000000000000F', '0x6112345f5260205ff3')
   await rollup.mine()
   let late = 0
@@ -446,7 +520,7 @@ test('a higher offer includes a rollup’s charge for the data, as the first one
     const decoded = decodeTransaction(Buffer.from(signedTransaction, 'base64'))
     return decoded.ok && maxFee - decoded.feeBoundAtomic
   })
-  const charge = (0x1234n * 125n) / 100n
+  const charge = (2n * 0x1234n * 125n) / 100n
   expect(charges).toEqual([charge, charge])
 })
 

@@ -95,6 +95,33 @@ test('a payment carries its id as memo, confirms within the wait, and becomes fi
   expect(await balanceOf(payee)).toBe(SOL + SOL / 10n)
 })
 
+test('a payment is handed to every endpoint, also while the first one takes it', async () => {
+  const sent: string[] = []
+  const watch = (name: string) => (asked: string, answer: string) => {
+    if (asked.includes('"sendTransaction"')) sent.push(name)
+    return answer
+  }
+  await using first = await startGate(solana.rpcUrl)
+  await using second = await startGate(solana.rpcUrl)
+  first.lie = watch('first')
+  second.lie = watch('second')
+  const network = { ...solana.network, rpcUrls: [first.url, second.url] }
+  await using other = await openContext([network])
+  const { accountId } = other.actor
+  const wallet = { accountId, family: 'solana', name: 'till' } as const
+  const { address } = await createWallet({ ...other.context, now: new Date() }, wallet)
+  await solana.setAccount(address, { lamports: SOL })
+  const recipientAddress = (await solana.wallet(SOL)).publicKey.toBase58()
+  const body = { walletAddress: address, recipientAddress, amount: '0.01' }
+  await untilDecided(() =>
+    sendPayment(other.context, other.actor, { body, idempotency: undefined, waitMs: 0 }),
+  )
+  await eventually(
+    async () => new Set(sent).size,
+    (endpoints) => endpoints === 2,
+  )
+})
+
 test.each([
   ['0.001', undefined, true],
   ['0.000999999', undefined, false],

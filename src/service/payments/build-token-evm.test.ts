@@ -19,10 +19,10 @@ import { buildTransaction } from './build.ts'
 
 const ETH = 10n ** 18n
 const PAYEE = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
-/** Price of the local rollup's data in the test of it, wei. */
-const DATA_FEE = 0x1234n
+/** Price of the local rollup's data and of its operator in the test of it, wei. */
+const DATA_FEE = 2n * 0x1234n
 const ORACLE = '0x420000000000000000000000000000000000000F'
-/** The oracle of the OP stack, which here asks the same for every transaction: PUSH2 0x1234 PUSH0 MSTORE PUSH1 32 PUSH0 RETURN. */
+/** The oracle of the OP stack, which here asks the same for data and operator of every transaction: PUSH2 0x1234 PUSH0 MSTORE PUSH1 32 PUSH0 RETURN. */
 const SAME_FOR_ALL = '0x6112345f5260205ff3'
 
 let evm: EvmFixture

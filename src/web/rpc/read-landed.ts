@@ -83,6 +83,9 @@ const EvmReceipt = v.object({
   logs: v.array(v.object({ address: v.string(), topics: v.array(v.string()), data: v.string() })),
   /** A rollup's charge for the data. */
   l1Fee: v.nullish(quantity),
+  operatorFeeScalar: v.nullish(quantity),
+  operatorFeeConstant: v.nullish(quantity),
+  daFootprintGasScalar: v.nullish(quantity),
 })
 
 /** @throws RpcProblem, or a ValiError when the node's answer has another shape */

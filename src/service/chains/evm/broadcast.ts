@@ -3,6 +3,7 @@ import { decodeTransaction } from '#chains/evm/decode.ts'
 import { readTransferCall } from '#chains/evm/erc20.ts'
 import { reportsTransfer } from '#chains/evm/transfer-simulation.ts'
 import { fact, toSimulationReason } from '#contract/facts.ts'
+import { broadcastToAll } from '../broadcast.ts'
 import type { BroadcastResult, SignedSimulation } from '../chain.ts'
 import { printableText } from '../contracts.ts'
 import type { EvmEndpoints } from './client.ts'
@@ -26,7 +27,7 @@ export async function simulateSigned(
       client.getTransactionCount({ address }),
       client.getTransactionCount({ address, blockTag: 'pending' }),
       client.getBalance({ address }),
-      readDataFeeNow(client, unsigned),
+      readDataFeeNow(client, unsigned, gas),
     ])
     if (nonce < landed)
       return { ok: false, reason: { code: 'nonce_used', params: { nonce, next: landed } } }
@@ -75,7 +76,7 @@ async function callOnly(
 const KNOWN = /already known|already imported|known transaction/i
 
 export function broadcast(endpoints: EvmEndpoints, bytes: Uint8Array): Promise<BroadcastResult> {
-  return endpoints.request(async (client): Promise<BroadcastResult> => {
+  return broadcastToAll(endpoints, async (client): Promise<BroadcastResult> => {
     try {
       await client.sendRawTransaction({ serializedTransaction: bytesToHex(bytes) })
       return { accepted: true }

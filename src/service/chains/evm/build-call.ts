@@ -122,7 +122,7 @@ async function write(
   const { maxFeePerGas, maxPriorityFeePerGas } = price
   const chainId = chainIdOf(network.network)
   const bytes = serializeCall({ ...price, chainId, nonce, gas, to, data })
-  const dataFeeAtomic = await readDataFee(client, bytes)
+  const dataFeeAtomic = await readDataFee(client, bytes, gas)
   return {
     ok: true,
     bytes,

@@ -57,7 +57,7 @@ export function build(
     })
     const { fingerprint, ...price } = choosePrice(capped, request)
     const bytes = buildPayment({ ...intent, nonce, gas, ...price })
-    const dataFeeAtomic = await readDataFee(client, bytes)
+    const dataFeeAtomic = await readDataFee(client, bytes, gas)
     const feeAtomic = gas * price.maxFeePerGas + dataFeeAtomic
     const amountAtomic = intent.asset.native ? intent.amountAtomic : 0n
     // anvil's and some nodes' estimates overlook the fee: the balance is compared here.

@@ -1,7 +1,8 @@
 import { createPublicClient, http, type HttpTransportConfig, type PublicClient } from 'viem'
 import { chainIdOf, type Network } from '#contract/network.ts'
+import { openAll, type OpenedEndpoints } from '../broadcast.ts'
 import { requireSince, type ChainClock, type Head } from '../chain.ts'
-import { RpcEndpoints, observedFetch, type ChainObserver } from '../endpoints.ts'
+import { observedFetch, type ChainObserver } from '../endpoints.ts'
 
 const TIMEOUT_MS = 5_000
 /** Requests in one batch: what the strictest public nodes take. */
@@ -9,13 +10,13 @@ const BATCH_SIZE = 10
 
 /** `batched` sends the requests of one moment as one HTTP request. Not every node takes that: only for what can be asked one by one, too. */
 export type EvmRpcClient = PublicClient & { batched: PublicClient }
-export type EvmEndpoints = RpcEndpoints<EvmRpcClient>
+export type EvmEndpoints = OpenedEndpoints<EvmRpcClient>
 
 /** JSON-RPC clients of a network; none retries by itself, so that the time a caller waits is bounded here. */
 export function openEndpoints(network: Network, observer: ChainObserver): EvmEndpoints {
   const fetchFn = observedFetch(network.network, observer)
   const expected = chainIdOf(network.network)
-  return new RpcEndpoints({
+  return openAll({
     name: network.name,
     urls: network.rpcUrls,
     connect: (url): EvmRpcClient =>

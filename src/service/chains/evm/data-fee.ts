@@ -1,6 +1,5 @@
 import {
   bytesToHex,
-  decodeFunctionResult,
   encodeFunctionData,
   hexToBytes,
   parseAbi,
@@ -20,32 +19,54 @@ import { refusal } from './simulate.ts'
  * networks have nothing there.
  */
 const ORACLE: Hex = '0x420000000000000000000000000000000000000F'
-const abi = parseAbi(['function getL1Fee(bytes transaction) view returns (uint256)'])
+const abi = parseAbi([
+  'function getL1Fee(bytes transaction) view returns (uint256)',
+  'function getOperatorFee(uint256 gasUsed) view returns (uint256)',
+])
 /** The price follows the blocks of the chain below: an eighth at most from one to the next. */
 const MARGIN_PERCENT = 25n
+const WORD_LENGTH = 2 + 64
 /** A nonce as long as any, where the transaction has none yet. */
 const LONG_NONCE = 2 ** 32 - 1
 
 /** Clients of networks that have shown to have no such charge. */
 const unsupported = new WeakSet<PublicClient>()
 
-/** What the network charges for a transaction's data beside its gas, with room for a rise, wei; 0 where there is no such charge. */
-export async function readDataFee(client: PublicClient, unsigned: Uint8Array): Promise<bigint> {
-  const fee = await readDataFeeNow(client, unsigned)
+/**
+ * What the network charges for a transaction's data and for its operator beside its gas, with room
+ * for a rise, wei; 0 where there is no such charge.
+ * @param gas limit of the transaction
+ */
+export async function readDataFee(
+  client: PublicClient,
+  unsigned: Uint8Array,
+  gas: bigint,
+): Promise<bigint> {
+  const fee = await readDataFeeNow(client, unsigned, gas)
   return fee + (fee * MARGIN_PERCENT) / 100n
 }
 
 /** The same in the newest block, as a node compares it with the sender's balance. */
-export async function readDataFeeNow(client: PublicClient, unsigned: Uint8Array): Promise<bigint> {
+export async function readDataFeeNow(
+  client: PublicClient,
+  unsigned: Uint8Array,
+  gas: bigint,
+): Promise<bigint> {
   if (unsupported.has(client)) return 0n
-  const data = encodeFunctionData({ abi, functionName: 'getL1Fee', args: [bytesToHex(unsigned)] })
+  const transaction = bytesToHex(unsigned)
+  const [dataFee, operatorFee] = await Promise.all([
+    readOracle(client, encodeFunctionData({ abi, functionName: 'getL1Fee', args: [transaction] })),
+    readOracle(client, encodeFunctionData({ abi, functionName: 'getOperatorFee', args: [gas] })),
+  ])
+  if (dataFee === null) unsupported.add(client)
+  return (dataFee ?? 0n) + (operatorFee ?? 0n)
+}
+
+/** Null where there is no oracle; 0 where it has no such function, as before Isthmus. */
+async function readOracle(client: PublicClient, data: Hex): Promise<bigint | null> {
   try {
     const answer = (await client.call({ to: ORACLE, data })).data
-    if (answer?.length !== 66) {
-      unsupported.add(client)
-      return 0n
-    }
-    return decodeFunctionResult({ abi, functionName: 'getL1Fee', data: answer })
+    return answer?.length === WORD_LENGTH ? BigInt(answer) : null
   } catch (error) {
     if (refusal(error) === undefined) throw error
     return 0n
@@ -74,5 +95,5 @@ export async function priceCall(
   const price = { maxFeePerGas, maxPriorityFeePerGas }
   const chainId = chainIdOf(network.network)
   const unsigned = serializeCall({ ...call, ...price, chainId, nonce: LONG_NONCE })
-  return { ...price, dataFeeAtomic: await readDataFee(client, unsigned) }
+  return { ...price, dataFeeAtomic: await readDataFee(client, unsigned, call.gas) }
 }

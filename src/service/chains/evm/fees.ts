@@ -1,5 +1,5 @@
 import type { PublicClient } from 'viem'
-import { maxFeeAtomic, priceOfPriorityFee } from '#chains/evm/fee.ts'
+import { automaticTip, maxFeeAtomic, priceOfPriorityFee } from '#chains/evm/fee.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { GasPrice } from '../contracts.ts'
 import { unavailable } from '../endpoints.ts'
@@ -7,9 +7,6 @@ import { unavailable } from '../endpoints.ts'
 /** How many recent blocks show what validators take. */
 const BLOCKS = 5
 const MEDIAN = 50
-/** An automatic tip stays between 1 wei and 5 gwei per gas, regardless of recent blocks. */
-const MIN_TIP = 1n
-const MAX_TIP = 5_000_000_000n
 const UINT64 = 2n ** 64n - 1n
 
 /**
@@ -51,7 +48,7 @@ export async function readCappedPrice(
   if (baseFee === undefined) throw new Error('The node told no base fee.')
   const tip =
     priorityFeeAtomic === undefined
-      ? automaticTip(history.reward ?? [])
+      ? automaticTip((history.reward ?? []).map(([median = 0n]) => median))
       : priceOfPriorityFee(priorityFeeAtomic, gas)
   if (tip > UINT64)
     throw new ProblemError('INVALID_PARAMETERS', {
@@ -70,12 +67,4 @@ export async function readCappedPrice(
     baseFeePerGas: baseFee,
     ceilingPerGas: ceiling,
   }
-}
-
-function automaticTip(rewards: readonly (readonly bigint[])[]): bigint {
-  const tips = rewards
-    .map((reward) => reward[0] ?? 0n)
-    .toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
-  const median = tips[Math.floor(tips.length / 2)] ?? MIN_TIP
-  return median < MIN_TIP ? MIN_TIP : median > MAX_TIP ? MAX_TIP : median
 }

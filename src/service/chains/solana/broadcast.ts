@@ -8,6 +8,7 @@ import * as v from 'valibot'
 import { SimulationReason, toSimulationReason } from '#contract/facts.ts'
 import type { Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { broadcastToAll } from '../broadcast.ts'
 import type { BroadcastResult, ExpectedTransfer, SignedSimulation } from '../chain.ts'
 import { printableText } from '../contracts.ts'
 import { type SolanaEndpoints, run } from './client.ts'
@@ -81,7 +82,7 @@ async function refusalOfToken(
 
 /** Without the node's own rehearsal: ours has passed, and a node that is behind must not keep the bytes from the others. */
 export function broadcast(endpoints: SolanaEndpoints, bytes: Uint8Array): Promise<BroadcastResult> {
-  return endpoints.request(async (connection): Promise<BroadcastResult> => {
+  return broadcastToAll(endpoints, async (connection): Promise<BroadcastResult> => {
     try {
       await connection.sendRawTransaction(bytes, { skipPreflight: true })
       return { accepted: true }

@@ -1,16 +1,17 @@
 import { Connection, VersionedTransaction } from '@solana/web3.js'
 import type { Network } from '#contract/network.ts'
 import { MAX_RESPONSE_LENGTH } from '#contract/reasons.ts'
-import { RpcEndpoints, observedFetch, type ChainObserver } from '../endpoints.ts'
+import { openAll, type OpenedEndpoints } from '../broadcast.ts'
+import { observedFetch, type ChainObserver } from '../endpoints.ts'
 
 const TIMEOUT_MS = 5_000
 
-export type SolanaEndpoints = RpcEndpoints<Connection>
+export type SolanaEndpoints = OpenedEndpoints<Connection>
 
 /** JSON-RPC clients of a network; none retries by itself, so that the time a caller waits is bounded here. */
 export function openEndpoints(network: Network, observer: ChainObserver): SolanaEndpoints {
   const fetcher = observedFetch(network.network, observer)
-  return new RpcEndpoints({
+  return openAll({
     name: network.name,
     urls: network.rpcUrls,
     connect: (url) => connect(url, fetcher),

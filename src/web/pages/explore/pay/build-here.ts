@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { buildApproval, encodeApprove } from '#chains/evm/approval.ts'
 import { buildPayment as buildOnEvm } from '#chains/evm/build.ts'
-import { maxFeeAtomic, MAX_GAS, MIN_GAS } from '#chains/evm/fee.ts'
+import { automaticTip, maxFeeAtomic, MAX_GAS, MIN_GAS } from '#chains/evm/fee.ts'
 import { buildPayment as buildOnSolana } from '#chains/solana/build.ts'
 import { MAX_AUTOMATIC_UNIT_PRICE } from '#chains/solana/fee.ts'
 import { TOKEN_PROGRAMS } from '#chains/solana/programs.ts'
@@ -17,7 +17,6 @@ import { callNetwork, RpcError } from '../../../rpc/call.ts'
 const VALID_MS = 60_000
 /** A transfer with its memo uses about a third; the rest is room for the guards a wallet adds. */
 const UNIT_LIMIT = 40_000
-const MAX_TIP = 5_000_000_000n
 /** What the official client offers for a transfer with another fee payer, in micro-lamports. */
 const SPONSORED_UNIT_PRICE = 1n
 
@@ -129,9 +128,7 @@ function priceOf(
   { asset }: WalletPaymentIntent,
   gas: bigint,
 ): GasPrice {
-  const tips = reward.map(([tip = 0n]) => tip).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
-  const median = tips[Math.floor(tips.length / 2)] ?? 1n
-  const tip = median < 1n ? 1n : median > MAX_TIP ? MAX_TIP : median
+  const tip = automaticTip(reward.map(([median = 0n]) => median))
   const ceiling = maxFeeAtomic(0n, asset) / gas
   const uncapped = (baseFeePerGas.at(-1) ?? 0n) * 2n + tip
   if (uncapped > ceiling * 2n) {

@@ -1,0 +1,38 @@
+import type { BroadcastResult } from './chain.ts'
+import { RpcEndpoints, type EndpointsOptions } from './endpoints.ts'
+
+/** A network's RPC endpoints, and the clients of all of them. */
+export type OpenedEndpoints<Client> = RpcEndpoints<Client> & { clients: readonly Client[] }
+
+export function openAll<Client>(options: EndpointsOptions<Client>): OpenedEndpoints<Client> {
+  const clients: Client[] = []
+  const connect = (url: string) => {
+    const client = options.connect(url)
+    clients.push(client)
+    return client
+  }
+  return Object.assign(new RpcEndpoints({ ...options, connect }), { clients })
+}
+
+/**
+ * Sends signed bytes to every endpoint at once: one that takes them may not pass them on. The answer
+ * is that of the first endpoint that can be reached; where it refuses, one that accepts is enough.
+ * @throws ProblemError `CHAIN_UNAVAILABLE` when no endpoint answers
+ */
+export async function broadcastToAll<Client>(
+  endpoints: OpenedEndpoints<Client>,
+  send: (client: Client) => Promise<BroadcastResult>,
+): Promise<BroadcastResult> {
+  const others = new Map<Client, Promise<BroadcastResult | undefined>>()
+  const answer = await endpoints.request((client) => {
+    for (const other of endpoints.clients)
+      if (other !== client && !others.has(other))
+        others.set(
+          other,
+          send(other).catch(() => undefined),
+        )
+    return send(client)
+  })
+  if (answer.accepted) return answer
+  return (await Promise.all(others.values())).find((each) => each?.accepted) ?? answer
+}
