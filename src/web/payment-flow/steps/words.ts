@@ -153,6 +153,17 @@ export function unconfirmedProgress(): Progress {
   }
 }
 
+/** The chain has it, and whether the shop can tell whose it is was not read yet. */
+export function unreadProgress(): Progress {
+  return {
+    title: t`Confirmed`,
+    body: t`The shop is checking your payment.`,
+    tone: 'info',
+    icon: 'hourglass',
+    working: true,
+  }
+}
+
 function failureOf(state: Extract<OutgoingState, { step: 'failed' }>): Progress {
   const base = { tone: 'bad', icon: 'cross', working: false } as const
   const { walletName } = state.order
