@@ -4,8 +4,7 @@ import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { isPaid } from '#contract/payment.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import { useSession } from '../../api/session.ts'
-import type { OpenEvidence } from '../../payment-flow/EvidenceCard.tsx'
-import { findGap } from '../../payment-intent/evidence.ts'
+import { findGap, type OpenEvidence } from '../../payment-intent/evidence.ts'
 import type { OutgoingState } from '../../payment-flow/machine.ts'
 import { useNetwork } from '../../api/use-config.ts'
 import { loadWalletAdapter } from '../../wallet/load-adapter.ts'
@@ -57,7 +56,9 @@ export function useOpenEvidence(state: OutgoingState): EvidenceAnswer {
   if (!concerned) return NONE
   const retry = () => void refetch()
   if (!payment) return { kind: 'unknown', error, retry }
-  if (isTied(payment)) return NONE
+  // What read the code chose its own fees: the service named its transaction by other evidence.
+  const isNamed = order.byCode && payment.attribution.evidence !== null
+  if (isNamed || isTied(payment)) return NONE
   if (session.kind === 'failed')
     return { kind: 'unknown', error: session.error, retry: session.retry }
   if (session.kind === 'loading') return { kind: 'unknown', error: null, retry }

@@ -34,7 +34,8 @@ export function describeState(state: Exclude<PaymentState, OutgoingState>): stri
   switch (state.step) {
     case 'draft':
     case 'rejected':
-      // Said by an alert on the page.
+    case 'code':
+      // Said by an alert or a status on the page.
       return ''
     case 'building':
       return t`Preparing the transaction.`
