@@ -9,13 +9,14 @@ import {
   TransactionInstruction,
   VersionedTransaction,
 } from '@solana/web3.js'
-import { createWalletClient, http, parseEther } from 'viem'
+import { createWalletClient, http, parseEther, parseUnits } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { fundEthereum, fundSolana } from './chain.ts'
-import { openCheckout } from './checkout.ts'
+import { expectPaid, openCheckout } from './checkout.ts'
 import { expect, test } from './fixtures.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { onEthereum, onSolana } from './orders.ts'
+import { createShortLinkByApi, signInByApi } from './seller.ts'
 import { text, textLike } from './text.ts'
 
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
@@ -51,13 +52,9 @@ test('a wallet that scans the EIP-681 code pays, and the page asks the payer to 
   })
   await wallet.sendTransaction({ chain: null, to: to as `0x${string}`, value: BigInt(value ?? 0) })
   await expect(
-    page.getByText(text('A payment like this arrived. Show it and sign with the same wallet.')),
+    page.getByRole('heading', { name: text('Confirm this payment is yours') }),
   ).toBeVisible({ timeout: 30_000 })
   await expect(code).toBeHidden()
-  await page.getByRole('link', { name: text('Show the payment') }).click()
-  await expect(
-    page.getByRole('heading', { name: text('Confirm this payment is yours') }),
-  ).toBeVisible()
 })
 
 test('a wallet that scans the Solana Pay code pays, also after a transaction that failed, and the dashboard finds the payment by its memo', async ({
@@ -85,7 +82,54 @@ test('a wallet that scans the Solana Pay code pays, also after a transaction tha
   expect((await chains.solana.getSignatureStatus(failed)).value?.err).not.toBeNull()
   await expect(solanaCode(page)).toBeVisible()
   await payAsWallet(chains.solana, payer, payment)
-  await expect(page.getByText(text('The payment arrived.'))).toBeVisible({ timeout: 30_000 })
+  await expectPaid(page)
+})
+
+test('a payment by code outlives the price, a reload and another visit, and ends with the way back to the shop', async ({
+  net,
+  chains,
+  seller,
+  visitor,
+}) => {
+  const merchant = await signInByApi(await seller(), net, '/links')
+  const link = await createShortLinkByApi(merchant, net, {
+    description: 'Print',
+    reference: 'PRINT-1',
+    returnUrl: `${net.urls.seller}/thanks?payment={PAYMENT_ID}`,
+  })
+  const payer = await fundSolana(chains, 2)
+  const page = await visitor()
+  await page.goto(link)
+  const solana = page.getByLabel(text('Currency')).getByRole('option', { name: /^[\d.]+ SOL/ })
+  await page.getByLabel(text('Currency')).selectOption({ label: await solana.first().innerText() })
+  await showCode(page, payer)
+  await expect(solanaCode(page)).toBeVisible()
+  const url = new URL(await copiedCode(page))
+
+  // Another visit finds the price expired, and the payment open.
+  await page.route('**/api/link/open', async (route) => {
+    const response = await route.fetch()
+    const opened = (await response.json()) as { quotedAt: number }
+    await route.fulfill({ response, json: { ...opened, expiresAt: opened.quotedAt - 1 } })
+  })
+  await page.reload()
+  await expect(solanaCode(page)).toBeVisible()
+  await page.goto(link)
+  await expect(page.getByText(text('Price expired'))).toBeVisible()
+  await expect(page.getByText(text('A payment is still open'))).toBeVisible()
+  await expect(page.getByText(text('Nothing was sent.'))).toHaveCount(0)
+  await page.unroute('**/api/link/open')
+  await page.getByRole('link', { name: text('Go on') }).click()
+  await expect(solanaCode(page)).toBeVisible()
+
+  const memo = url.searchParams.get('memo') ?? ''
+  const lamports = Number(parseUnits(url.searchParams.get('amount') ?? '', 9))
+  await payAsWallet(chains.solana, payer, { to: url.pathname, lamports, memo })
+  await expectPaid(page)
+  await expect(page.getByRole('link', { name: textLike('Back to {host}') })).toHaveAttribute(
+    'href',
+    `${net.urls.seller}/thanks?payment=${memo}`,
+  )
 })
 
 test('the code of a payment that failed is hidden, and another one is made', async ({
@@ -113,7 +157,7 @@ test('the code of a payment that failed is hidden, and another one is made', asy
   const transaction = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
   transaction.sign([payer])
   await chains.solana.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
-  await expect(page.getByRole('button', { name: text('Try again') })).toBeVisible({
+  await expect(page.getByRole('button', { name: text('Prepare it again') })).toBeVisible({
     timeout: 60_000,
   })
   await expect(solanaCode(page)).toBeHidden()
@@ -121,9 +165,7 @@ test('the code of a payment that failed is hidden, and another one is made', asy
   await expectAccessible(page, 'checkout: code of a payment that failed')
   const back = { to: payer.publicKey.toBase58(), lamports: 1_900_000_000, memo: 'back' }
   await confirmed(await payAsWallet(chains.solana, other, back))
-  await page.getByRole('button', { name: text('Try again') }).click()
-  await page.getByLabel(text('Your paying address')).fill(payer.publicKey.toBase58())
-  await page.getByRole('button', { name: text('Show the code') }).click()
+  await page.getByRole('button', { name: text('Prepare it again') }).click()
   await expect(solanaCode(page)).toBeVisible()
   expect(new URL(await copiedCode(page)).searchParams.get('memo')).not.toBe(first)
 })

@@ -1,7 +1,8 @@
 import { expect, test } from './fixtures.ts'
 import { connectOnLink, expectPaid, signButton } from './checkout.ts'
+import { expectAccessible } from './expect-accessible.ts'
 import { createLinkByApi, signInByApi } from './seller.ts'
-import { textLike } from './text.ts'
+import { text, textLike } from './text.ts'
 
 test('the pay button of a shop on another origin opens one window, and the shop’s page goes on when it is paid', async ({
   net,
@@ -74,6 +75,61 @@ test('a page that the seller did not name learns nothing, and a window that is c
   await expectPaid(checkout)
   await checkout.close()
   await expect.poll(heard).toEqual(['closed'])
+})
+
+test('a payment that is not known to be tied to its order is not called complete, and its shop is told nothing', async ({
+  net,
+  seller,
+  buyer,
+  expectError,
+}) => {
+  const merchant = await signInByApi(await seller(), net, '/links')
+  const link = await createLinkByApi(merchant, net, {
+    amount: 0.01,
+    description: 'Print',
+    reference: 'PRINT-1',
+    returnUrl: `${net.urls.seller}/thanks?payment={PAYMENT_ID}`,
+  })
+  const { page, context, ethereum } = await buyer({ ether: '1' })
+  ethereum.fees = 'replace'
+  const address = encodeURIComponent(`${net.urls.web}${link}`)
+  await page.goto(`${net.urls.seller}/button?link=${address}`)
+  await page.evaluate(() => {
+    const heard: unknown[] = []
+    Object.assign(window, { heard })
+    addEventListener('message', ({ data }) => heard.push(data))
+    addEventListener('paydesk:closed', () => heard.push('closed'))
+  })
+  const opening = context.waitForEvent('page')
+  await page.getByRole('link', { name: 'Buy this print' }).click()
+  const checkout = await opening
+  await connectOnLink(checkout, 'MetaMask')
+  await signButton(checkout, 'MetaMask').click()
+  await expect(
+    checkout.getByRole('heading', { name: text('Confirm this payment is yours') }),
+  ).toBeVisible({ timeout: 30_000 })
+  await expect(checkout.locator('[data-settlement]')).toBeVisible({ timeout: 30_000 })
+
+  // The next reading of the service is late, and then fails.
+  const late = Promise.withResolvers<void>()
+  await checkout.route('**/api/payment/status/**', async (route) => {
+    await late.promise
+    await route.fulfill({ status: 503, json: { error: { code: 'UNAVAILABLE', message: 'no' } } })
+  })
+  await checkout.reload()
+  await expect(checkout.getByText(text('The shop is checking your payment.'))).toBeVisible()
+  await expectAccessible(checkout, 'checkout: confirmed, not known whose')
+  expectError(/503/)
+  late.resolve()
+  await expect(checkout.getByRole('button', { name: text('Try again') })).toBeVisible({
+    timeout: 30_000,
+  })
+  await expect(checkout.getByRole('heading', { name: text('Payment complete') })).toHaveCount(0)
+  await expect(checkout.getByRole('link', { name: textLike('Back to {host}') })).toHaveCount(0)
+  await checkout.close()
+  await expect
+    .poll(() => page.evaluate(() => Reflect.get(window, 'heard') as unknown[]))
+    .toEqual(['closed'])
 })
 
 test('a shop decides what follows a payment, gives the button its own look, and sells where windows are blocked', async ({

@@ -38,6 +38,7 @@ export const STATES = [
   'checkout: something else landed',
   'checkout: paid',
   'checkout: sent, to be confirmed as the payer’s',
+  'checkout: confirmed, not known whose',
   'checkout: confirmed as the payer’s later',
   'checkout: an unfinished payment',
 

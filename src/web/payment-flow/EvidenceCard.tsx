@@ -8,7 +8,7 @@ import { call } from '../api/client.ts'
 import { requestWithRetry } from '../api/retry.ts'
 import { useNetwork } from '../api/use-config.ts'
 import { formatList } from '../locales/formats.ts'
-import { evidenceText, type EvidenceGap, type EvidenceIntent } from '../payment-intent/evidence.ts'
+import { evidenceText, type EvidenceGap, type OpenEvidence } from '../payment-intent/evidence.ts'
 import { Address } from '../ui/Address.tsx'
 import { Amount } from '../ui/Amount.tsx'
 import { Banner } from '../ui/Banner.tsx'
@@ -20,17 +20,6 @@ import { loadWalletAdapter } from '../wallet/load-adapter.ts'
 import { openConnectDialog, useAccounts, type ConnectedAccount } from '../wallet/state/accounts.ts'
 import { signalOf } from '../wallet/state/errors.ts'
 import { requestFromWallet } from './tab-runs.ts'
-
-/**
- * A payment that nothing ties to its payer: what this page knows of it, and what the service asks
- * the payer to sign.
- */
-export type OpenEvidence = {
-  gap: EvidenceGap
-  transaction: string
-  intent: EvidenceIntent
-  request: PayerEvidenceRequest
-}
 
 export type EvidenceCardProps = {
   evidence: OpenEvidence

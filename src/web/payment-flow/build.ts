@@ -24,11 +24,12 @@ export async function buildForReview(
     const built: CheckedTransaction = {
       paymentId: reply.paymentId,
       bytes: reply.bytes,
-      lastValidBlockHeight: reply.lastValidBlockHeight,
+      // What a wallet elsewhere sends is another transaction, with its own nonce and its own end.
+      lastValidBlockHeight: order.byCode ? Number.MAX_SAFE_INTEGER : reply.lastValidBlockHeight,
       deadlineAt: Math.min(reply.expiresAt, byHeight),
       builtHeight: head.height,
       ...(head.slot !== undefined && { builtSlot: head.slot }),
-      nonce: match.ok ? reader.nonce(order, reply.bytes) : null,
+      nonce: match.ok && !order.byCode ? reader.nonce(order, reply.bytes) : null,
       maxFeeAtomic,
       fingerprint: reply.evidence?.fingerprint ?? false,
       evidenceRequest: reply.evidence?.request ?? null,
@@ -109,5 +110,7 @@ function hasTwin(entries: readonly JournalEntry[], order: WalletPaymentIntent): 
 }
 
 function mayStillPay(state: PaymentState): boolean {
-  return mayHaveLeft(state) || state.step === 'signed' || mayBeInWallet(state)
+  return (
+    mayHaveLeft(state) || state.step === 'signed' || state.step === 'code' || mayBeInWallet(state)
+  )
 }

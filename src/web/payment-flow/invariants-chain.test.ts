@@ -1,6 +1,7 @@
 import 'fake-indexeddb/auto'
 import { describe, expect, test } from 'vitest'
-import { canRebuild, isPaid } from './machine.ts'
+import { isOutstanding } from './journal.ts'
+import { canRebuild, isPaid, type PaymentState } from './machine.ts'
 import { open } from './testing/open.ts'
 import { stepOf } from './testing/tab.ts'
 
@@ -159,3 +160,38 @@ test('what a tab that is gone wrote last is where the payment stands', async () 
   expect(await browser.journal.read('order-1')).toMatchObject({ open: 0, reported: true })
   run.close()
 })
+
+for (const family of ['evm', 'solana'] as const)
+  test(`a payment by code is open after a reload, and on ${family} nothing but the chain ends it`, async () => {
+    const { dependencies, browser } = open(family)
+    dependencies.byCode = true
+    const begun = browser.begin()
+    await begun.build()
+    expect(stepOf(begun)).toBe('code')
+    begun.close()
+    await browser.still()
+    // The bytes that were built here can land no more, and their nonce is taken.
+    dependencies.spendNonce()
+    await browser.pass(500)
+    const run = await browser.resume()
+    if (!run) throw new Error('The payment is not taken up.')
+    expect(stepOf(run)).toBe('code')
+    const { state } = (await browser.journal.read('order-1')) ?? {}
+    expect(state && isOutstanding(state, dependencies.now)).toBe(true)
+    expect(state && isOutstanding(state, dependencies.now + 26 * 3_600_000)).toBe(false)
+
+    const { built } = run.state() as Extract<PaymentState, { built: unknown }>
+    await run.codePaid('elsewhere')
+    await browser.pass(500)
+    expect(run.state()).toMatchObject({ step: 'unknown', reason: 'not_seen' })
+    dependencies.transactions.set('elsewhere', {
+      paymentId: built.paymentId,
+      lastValidBlockHeight: dependencies.height + 150,
+      nonce: dependencies.nonce,
+      signature: 'elsewhere',
+      landedAt: dependencies.height,
+    })
+    await browser.pass(60)
+    expect(run.state()).toMatchObject({ step: 'finalized', sent: { signature: 'elsewhere' } })
+    run.close()
+  })

@@ -5,7 +5,7 @@ import type {
   UnnamedTransaction,
   WalletPaymentIntent,
 } from '../payment-intent/intent.ts'
-import { canCancel, isPaid, isTerminal, type PaymentState } from './machine.ts'
+import { canCancel, isPaid, isTerminal, mayHaveLeft, type PaymentState } from './machine.ts'
 
 /** One payment as this browser remembers it. `revision` grows with every write: two tabs cannot both move it on. */
 export type JournalEntry = {
@@ -99,6 +99,18 @@ export function mayBeInWallet(
   state: PaymentState,
 ): state is Extract<PaymentState, { step: 'awaiting_wallet' }> {
   return state.step === 'awaiting_wallet' && !canCancel(state)
+}
+
+/** The service looks for a payment for so long. A code that nobody paid until then is no open payment. */
+const CODE_LOOKED_FOR_MS = 25 * 3_600_000
+
+/** Whether a payment was begun and may still be made, or has an outcome that is open: nobody should pay it a second time. `now` in Unix milliseconds. */
+export function isOutstanding(state: PaymentState, now: number): boolean {
+  if (state.step === 'code') return now < state.order.createdAt + CODE_LOOKED_FOR_MS
+  return (
+    !isPaid(state) &&
+    (mayHaveLeft(state) || state.step === 'signed' || state.step === 'awaiting_wallet')
+  )
 }
 
 /** So much of the same asset to the same recipient: five dollars' worth of a token are not five ether. */

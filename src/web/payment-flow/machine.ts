@@ -42,6 +42,8 @@ export type PaymentState =
       keepsNonce: boolean
     })
   | (Base & { step: 'rejected'; built: CheckedTransaction; review: Review; userError: UserError })
+  /** A wallet elsewhere can read it as a code; what it sends is named by the service. */
+  | (Base & { step: 'code'; built: CheckedTransaction })
   | (Base & { step: 'expired_unsigned'; reason: 'deadline' | 'signer_changed' })
   | (Base & { step: 'cancelled' })
   | (Out & { step: 'signed' })
@@ -88,6 +90,7 @@ export type PaymentInput =
   | { type: 'sign'; at: number; digest: string; ticked: readonly string[]; keepsNonce: boolean }
   | { type: 'wallet_refused'; userError: UserError }
   | { type: 'wallet_lost' }
+  | { type: 'code_paid'; at: number; signature: string }
   | { type: 'signed'; sent: Sent }
   | { type: 'signed_other'; finding: Finding }
   | { type: 'wallet_sent'; at: number; sent: Sent }
@@ -119,9 +122,10 @@ export function reduce(state: PaymentState, event: PaymentInput): PaymentState {
         ? { ...base(state), step: 'draft', userError: event.userError }
         : state
     case 'built':
-      return state.step === 'building'
-        ? { ...base(state), step: 'review', built: event.built, review: event.review }
-        : state
+      if (state.step !== 'building') return state
+      return state.order.byCode
+        ? { ...base(state), step: 'code', built: event.built }
+        : { ...base(state), step: 'review', built: event.built, review: event.review }
     case 'simulated':
       return state.step === 'review' || state.step === 'rejected'
         ? { ...state, review: event.review }
@@ -140,6 +144,16 @@ export function reduce(state: PaymentState, event: PaymentInput): PaymentState {
       return refuse(state, event.userError)
     case 'wallet_lost':
       return loseWallet(state)
+    case 'code_paid':
+      return state.step === 'code'
+        ? {
+            ...base(state),
+            step: 'broadcast',
+            built: state.built,
+            sent: { bytes: null, signature: event.signature },
+            since: event.at,
+          }
+        : state
     case 'signed':
       return state.step === 'awaiting_wallet'
         ? { ...base(state), step: 'signed', built: state.built, sent: event.sent }

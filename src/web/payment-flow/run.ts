@@ -172,6 +172,14 @@ export class PaymentRun {
     await this.#releasing
   }
 
+  /** The service names what a wallet sent that read the code. From here on the chain decides. */
+  codePaid(signature: string): Promise<void> {
+    return this.#work(async () => {
+      await this.#dispatch({ type: 'code_paid', at: this.#ports.clock.now(), signature })
+      this.#startPolling()
+    })
+  }
+
   /** The payer's word, where the chain has none at this moment: the wallet cancelled what it sent. */
   async reportCancelled(): Promise<void> {
     await this.#work(async () => {

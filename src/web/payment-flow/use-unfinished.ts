@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { serverNow } from '../api/clock.ts'
 import type { Journal, JournalEntry } from './journal.ts'
 
 const EVERY_MS = 10_000
@@ -12,7 +13,7 @@ export function useUnfinished(): readonly JournalEntry[] {
   useEffect(() => {
     let gone = false
     async function read() {
-      const [{ openJournal, SETTLEMENTS }, { isPaid, mayHaveLeft }] = await Promise.all([
+      const [{ isOutstanding, openJournal, SETTLEMENTS }, { isPaid }] = await Promise.all([
         import('./journal.ts'),
         import('./machine.ts'),
       ])
@@ -21,10 +22,7 @@ export function useUnfinished(): readonly JournalEntry[] {
         journals.payments.listOpen(),
         journals.settlements.listOpen(),
       ])
-      const begun = payments.filter(
-        ({ state }) =>
-          mayHaveLeft(state) || state.step === 'signed' || state.step === 'awaiting_wallet',
-      )
+      const begun = payments.filter(({ state }) => isOutstanding(state, serverNow()))
       // A settlement is somebody's money from its first step on: what a payer signed is good for a limited time.
       if (!gone) setEntries([...begun, ...settlements].filter(({ state }) => !isPaid(state)))
     }

@@ -1,8 +1,10 @@
+import type { NetworkId } from '#contract/network.ts'
 import {
   payerEvidenceRequest,
   type PayerEvidence,
   type PayerEvidenceRequest,
 } from '#contract/payer-evidence.ts'
+import type { PaymentStatusBody } from '#contract/payment-body.ts'
 
 /** What the payer's own RPC shows of a transaction: its nonce, and the fees it bids in wei per gas; null where it bids another way. */
 export type BroadcastEvidence = {
@@ -58,4 +60,35 @@ export function evidenceText(intent: EvidenceIntent, request: PayerEvidenceReque
   for (const name of ['paymentId', 'sender', 'recipient', 'asset', 'amount'] as const)
     if (request.message[name] !== data.message[name]) fields.push(name)
   return fields.length === 0 ? { ok: true, data } : { ok: false, fields }
+}
+
+/**
+ * A payment that nothing ties to its payer: what this page knows of it, and what the service asks
+ * the payer to sign.
+ */
+export type OpenEvidence = {
+  gap: EvidenceGap
+  transaction: string
+  intent: EvidenceIntent
+  request: PayerEvidenceRequest
+}
+
+/** What the payer of a payment could sign, by what its page shows; null where nothing is missing. */
+export function openEvidence(
+  { attribution, ...payment }: PaymentStatusBody,
+  network: NetworkId,
+): OpenEvidence | null {
+  const { missing, transfer, request } = attribution
+  if (!missing.includes('payer_signature') || transfer === null || request === null) return null
+  const { paymentId, sender, recipient, asset, amountAtomic } = payment
+  const intent = {
+    paymentId,
+    network,
+    sender,
+    nonce: Number(request.message.nonce),
+    recipient,
+    asset,
+    amountAtomic: BigInt(amountAtomic),
+  }
+  return { gap: 'unrecognised', transaction: transfer, intent, request }
 }

@@ -50,6 +50,8 @@ export type WalletPaymentIntent = {
   /** The payment that this one refunds, as recorded in its metadata. */
   refundOf?: string
   walletName: string
+  /** A wallet elsewhere reads the payment as a code, builds its own transaction and sends it. */
+  byCode?: true
   /** The wallet only signs, on EVM too: the payee sends the message. */
   signedOnly?: true
   /** Solana: the account that pays the network fee for the sender, and signs and sends last. */
@@ -82,11 +84,14 @@ export type LinkChoice = {
 }
 
 /**
- * Whether a wallet signature is needed: a transaction that others have fully signed is only
- * broadcast.
+ * Whether a wallet connected here signs: a transaction that others have fully signed is only
+ * broadcast, and a code is read by a wallet elsewhere.
  */
-export function needsWallet({ operation }: Pick<WalletPaymentIntent, 'operation'>): boolean {
-  return operation?.kind !== 'settle' || operation.way !== 'broadcast'
+export function needsWallet({
+  operation,
+  byCode,
+}: Pick<WalletPaymentIntent, 'operation' | 'byCode'>): boolean {
+  return !byCode && (operation?.kind !== 'settle' || operation.way !== 'broadcast')
 }
 
 /** An unsigned transaction as the service built it and as this browser decoded it. */

@@ -1,4 +1,4 @@
-import { useEffect, type ReactNode } from 'react'
+import { lazy, Suspense, useEffect, type ReactNode } from 'react'
 import { familyOf } from '#contract/network.ts'
 import { openTerms } from '../../payment-flow/form/payment-service.ts'
 import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
@@ -12,7 +12,13 @@ import { describeState } from '../../payment-flow/steps/words.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { announce } from '../../ui/announce.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
 import { ProgressStep } from './ProgressStep.tsx'
+
+/** Few pay by it, and it draws codes. */
+const CodeStep = lazy(() =>
+  import('./WalletCode.tsx').then((module) => ({ default: module.CodeStep })),
+)
 
 /** Back to the form: `change` keeps the inputs, `again` does too but for the reference, `after` begins another payment. */
 export type StartOver =
@@ -75,6 +81,15 @@ export function CheckoutRun({ run, item, onStartOver, onStart }: CheckoutRunProp
         state={state}
       >
         {'sent' in state && <ProgressStep onStartOver={onStartOver} run={run} state={state} />}
+        {state.step === 'code' && (
+          <Suspense fallback={<Skeleton className="mx-auto aspect-square w-full max-w-64" />}>
+            <CodeStep
+              onLeave={() => onStartOver({ change: state.order, renew: needsPrice(state) })}
+              run={run}
+              state={state}
+            />
+          </Suspense>
+        )}
       </RunSteps>
     </div>
   )

@@ -139,8 +139,8 @@ export function Details({
     if (!network) return undefined
     try {
       const family = familyOf(network.network)
-      const account = { family, address: sender, walletId: '', walletName: '' }
-      return checkoutIntentOf(form.getValues(), {
+      const account = { family, address: sender, walletId: '', walletName: t`your wallet` }
+      const order = checkoutIntentOf(form.getValues(), {
         network,
         asset,
         account,
@@ -148,6 +148,7 @@ export function Details({
         refundOf: prefill.refund?.paymentId ?? previous?.refundOf,
         priorityFeeAtomic: undefined,
       })
+      return { ...order, byCode: true }
     } catch {
       // Not filled in yet.
       return undefined
@@ -204,6 +205,7 @@ export function Details({
         {!refund && (
           <PhonePay
             network={network.network}
+            onStart={onStart}
             orderFrom={orderFrom}
             pageOf={() => pageOf(form.getValues(), asset, link)}
           />

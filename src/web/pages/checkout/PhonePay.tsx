@@ -26,6 +26,8 @@ export type PhonePayProps = {
    * The payment that a payer with this address would make; nothing while the form is incomplete.
    */
   orderFrom: (sender: string) => WalletPaymentIntent | undefined
+  /** Begins a payment by code. */
+  onStart: (order: WalletPaymentIntent) => Promise<void>
   /** This page's URL with what was entered. */
   pageOf: () => URL
 }
@@ -34,7 +36,7 @@ export type PhonePayProps = {
  * Paying with a wallet on a phone: this page on the phone, this page inside the wallet's app, or a
  * code that the wallet itself reads.
  */
-export function PhonePay({ network, orderFrom, pageOf }: PhonePayProps) {
+export function PhonePay({ network, orderFrom, onStart, pageOf }: PhonePayProps) {
   const { t } = useLingui()
   const [open, setOpen] = useState(false)
   const [chosen, setChosen] = useState<Way>()
@@ -69,7 +71,7 @@ export function PhonePay({ network, orderFrom, pageOf }: PhonePayProps) {
           />
           {way === 'code' ? (
             <Suspense fallback={<Skeleton className="mx-auto aspect-square w-full max-w-64" />}>
-              <WalletCode orderFrom={orderFrom} />
+              <WalletCode onStart={onStart} orderFrom={orderFrom} />
             </Suspense>
           ) : (
             <PageCode onPhone={onPhone} page={pageOf()} wallet={way === 'page' ? undefined : way} />

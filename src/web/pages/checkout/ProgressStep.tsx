@@ -20,10 +20,16 @@ import {
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import { RepeatRequest } from '../../payment-flow/steps/RunSteps.tsx'
 import { StepHeading } from '../../payment-flow/steps/Steps.tsx'
-import { isWaiting, progressOf, unconfirmedProgress } from '../../payment-flow/steps/words.ts'
+import {
+  isWaiting,
+  progressOf,
+  unconfirmedProgress,
+  unreadProgress,
+} from '../../payment-flow/steps/words.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { Link } from '../../router/Link.tsx'
 import { pathTo } from '../../router/paths.ts'
+import { QueryError } from '../../shell/QueryError.tsx'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
@@ -56,9 +62,15 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
   const network = useNetwork(order.network)
   const { title: merchant, sellerWallets } = useConfig()
   const evidence = useOpenEvidence(state)
-  const paid = isPaid(state) && evidence === null
+  const paid = isPaid(state) && evidence.kind === 'none'
+  const unread = isPaid(state) && evidence.kind === 'unknown' ? evidence : undefined
   const surplus = useSurplus(state)
-  const progress = evidence && !isWaiting(state) ? unconfirmedProgress() : progressOf(state)
+  const progress =
+    evidence.kind === 'gap' && !isWaiting(state)
+      ? unconfirmedProgress()
+      : unread
+        ? unreadProgress()
+        : progressOf(state)
   const { tone, icon, working } = progress
   const title = paid ? t`Payment complete` : progress.title
   const status = state.step === 'finalized' ? t`Finalized` : t`Confirmed`
@@ -111,7 +123,10 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
           <Trans>Ask for a refund.</Trans>
         </Banner>
       )}
-      {evidence && <LazyEvidenceCard asset={order.asset} evidence={evidence} heading="h3" />}
+      {evidence.kind === 'gap' && (
+        <LazyEvidenceCard asset={order.asset} evidence={evidence.evidence} heading="h3" />
+      )}
+      {unread?.error && <QueryError error={unread.error} onRetry={unread.retry} />}
 
       {!paid && (
         <div className="print:hidden">
@@ -150,7 +165,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
         )}
       </Facts>
 
-      <Actions onStartOver={onStartOver} run={run} state={state} unconfirmed={evidence !== null} />
+      <Actions onStartOver={onStartOver} paid={paid} run={run} state={state} />
 
       <ReceiptDetails paid={paid} state={state} />
       {paid && <LazyRefundRequestCard heading="h3" paymentId={state.built.paymentId} />}
@@ -268,11 +283,12 @@ function Actions({
   run,
   state,
   onStartOver,
-  unconfirmed,
-}: ProgressStepProps & { unconfirmed: boolean }) {
+  paid,
+}: ProgressStepProps & {
+  /** And known to be tied to its order: where the shop does not know the payment yet, the way on is to confirm it. */
+  paid: boolean
+}) {
   const { order, built } = state
-  // Where the shop does not know the payment yet, the way on is to confirm it.
-  const paid = isPaid(state) && !unconfirmed
   const back =
     paid && order.link?.returnUrl ? returnAddress(order.link.returnUrl, built.paymentId) : undefined
   const host = back?.host ?? ''

@@ -109,7 +109,10 @@ export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLin
   )
 }
 
-/** Before anything is built: a payment that is being signed keeps the price that it was built at. */
+/**
+ * Before anything is built here: a payment that is being signed keeps the price that it was built at. Whether something was sent is not said: a payment of
+ * this link may be open in another tab.
+ */
 function Expired({ busy, onRenew }: { busy: boolean; onRenew: () => void }) {
   const { t } = useLingui()
   return (
@@ -122,9 +125,7 @@ function Expired({ busy, onRenew }: { busy: boolean; onRenew: () => void }) {
       role="status"
       title={t`Price expired`}
       tone="warn"
-    >
-      <Trans>Nothing was sent.</Trans>
-    </Banner>
+    />
   )
 }
 

@@ -1,13 +1,13 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { parseAddress } from '#contract/address.ts'
 import { familyOf } from '#contract/network.ts'
-import { isPaid, isSettled } from '#contract/payment.ts'
+import type { PaymentStatus } from '#contract/payment.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import { paymentUri } from '../../payment-uris/uris.ts'
 import { pathTo } from '../../router/paths.ts'
-import type { WalletPaymentIntent, UserError } from '../../payment-intent/intent.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { Link } from '../../router/Link.tsx'
 import { useConfig } from '../../api/use-config.ts'
 import { Amount } from '../../ui/Amount.tsx'
@@ -21,11 +21,16 @@ import { QrCode } from '../../ui/QrCode.tsx'
 import { StatusPill } from '../../ui/StatusPill.tsx'
 import { useAccounts } from '../../wallet/state/accounts.ts'
 import { cleanRecipient, formatWithSymbol } from '../../payment-flow/form/fields.ts'
-import { paymentService } from '../../payment-flow/form/payment-service.ts'
+import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
+import type { PaymentState } from '../../payment-flow/machine.ts'
+import type { PaymentRun } from '../../payment-flow/run.ts'
+import { StepHeading, useStepFocus } from '../../payment-flow/steps/Steps.tsx'
+import { openEvidence } from '../../payment-intent/evidence.ts'
+import { Card } from '../../ui/Card.tsx'
 
 const LOOK_EVERY_MS = 3_000
-
-type Made = { order: WalletPaymentIntent; paymentId: string }
+/** Of these the service names the transaction that decides. */
+const DECIDED: readonly PaymentStatus[] = ['confirmed', 'finalized', 'rolled_back', 'failed']
 
 /**
  * A code that a wallet reads as a payment. The service finds such a payment by who sends it, so the payer says first from which address they will pay. On
@@ -33,7 +38,9 @@ type Made = { order: WalletPaymentIntent; paymentId: string }
  */
 export function WalletCode({
   orderFrom,
+  onStart,
 }: {
+  onStart: (order: WalletPaymentIntent) => Promise<void>
   orderFrom: (sender: string) => WalletPaymentIntent | undefined
 }) {
   const { t } = useLingui()
@@ -42,8 +49,7 @@ export function WalletCode({
   const connected = useAccounts().find((account) => account.family === family)
   const [sender, setSender] = useState(connected?.address ?? '')
   const [problem, setProblem] = useState<string>()
-  const [userError, setUserError] = useState<UserError>()
-  const [made, setMade] = useState<Made>()
+  const [unstored, setUnstored] = useState(false)
   const [busy, setBusy] = useState(false)
   if (!sample) {
     return (
@@ -52,7 +58,6 @@ export function WalletCode({
       </p>
     )
   }
-  if (made) return <ShownCode again={() => setMade(undefined)} made={made} />
 
   async function make() {
     const parsed = parseAddress(cleanRecipient(sender))
@@ -61,13 +66,12 @@ export function WalletCode({
     const order = orderFrom(parsed.address)
     if (!order) return
     setProblem(undefined)
-    setUserError(undefined)
+    setUnstored(false)
     setBusy(true)
     try {
-      const { paymentId } = await paymentService.build(order, order.id)
-      setMade({ order, paymentId })
-    } catch (error) {
-      setUserError(paymentService.explain(error))
+      await onStart(order)
+    } catch {
+      setUnstored(true)
     } finally {
       setBusy(false)
     }
@@ -75,9 +79,9 @@ export function WalletCode({
 
   return (
     <div className="space-y-4">
-      {userError && (
-        <Banner role="alert" title={userError.title} tone="warn">
-          {userError.body}
+      {unstored && (
+        <Banner role="alert" tone="bad">
+          {t`This browser cannot store payments, perhaps in a private window. Nothing was sent.`}
         </Banner>
       )}
       <Field error={problem} hint={t`Pay from this address only.`} label={t`Your paying address`}>
@@ -90,16 +94,22 @@ export function WalletCode({
   )
 }
 
-function ShownCode({
-  made: { order, paymentId },
-  again,
+/** Step 3 of a payment by code: the code, until the service names what the wallet sent. */
+export function CodeStep({
+  run,
+  state: { order, built },
+  onLeave,
 }: {
-  made: Made
-  /** Makes another code. */
-  again: () => void
+  run: PaymentRun
+  state: Extract<PaymentState, { step: 'code' }>
+  /** To the form. The code may still be paid: the payment stays open. */
+  onLeave: () => void
 }) {
   const { t } = useLingui()
   const { title } = useConfig()
+  // It is loaded after the step changed.
+  const container = useStepFocus('code')
+  const { paymentId } = built
   const { asset, amountAtomic, recipient, network, description } = order
   const uri = paymentUri({
     network,
@@ -110,61 +120,71 @@ function ShownCode({
     label: title,
     message: description,
   })
-  const { data } = useQuery({
+  const { data, dataUpdatedAt } = useQuery({
     ...paymentQuery(paymentId),
-    refetchInterval: ({ state }) =>
-      state.data && isSettled(state.data.status) && state.data.status !== 'expired'
-        ? false
-        : LOOK_EVERY_MS,
+    refetchInterval: LOOK_EVERY_MS,
   })
-  const paid = data !== undefined && isPaid(data.status)
+  // Until then another transaction may still pay: one that failed ends no order.
+  const sent = data && DECIDED.includes(data.status) ? data.signature : null
+  useEffect(() => {
+    // What the journal cannot keep now is tried again with the next reading.
+    if (sent !== null) run.codePaid(sent).catch(() => undefined)
+  }, [dataUpdatedAt, run, sent])
   const unproven = data !== undefined && data.attribution.missing.length > 0
-  // Nothing that is sent now is looked for: the code must not be scanned again.
+  const evidence = data ? openEvidence(data, network) : null
+  // Nothing that is sent then is looked for: the code must not be scanned again.
   const failed = data?.status === 'failed'
-  const payable = !paid && !unproven && !failed
+  // While one is on its way, a second scan would pay twice.
+  const waits = data === undefined || data.status === 'created' || data.status === 'expired'
+  const payable = waits && !unproven
   const amount = formatWithSymbol(amountAtomic, asset)
   return (
-    <div className="space-y-4 text-center">
-      <Amount
-        atomic={amountAtomic}
-        decimals={asset.decimals}
-        exact
-        size="lg"
-        symbol={asset.symbol}
-      />
-      {payable && (
-        <QrCode
-          className="mx-auto w-full max-w-64 border border-line"
-          label={t`Wallet code: pay ${amount} to ${recipient}`}
-          value={uri}
+    <Card>
+      <div className="space-y-4 text-center" ref={container}>
+        <StepHeading large>
+          <Trans>Wallet code</Trans>
+        </StepHeading>
+        <Amount
+          atomic={amountAtomic}
+          decimals={asset.decimals}
+          exact
+          size="lg"
+          symbol={asset.symbol}
         />
-      )}
-      <p className="flex justify-center" role="status">
-        {data && <StatusPill status={data.status === 'expired' ? 'created' : data.status} />}
-      </p>
-      <p className="text-sm text-muted">
-        {failed ? null : paid ? (
-          <Trans>The payment arrived.</Trans>
-        ) : unproven ? (
-          <Trans>A payment like this arrived. Show it and sign with the same wallet.</Trans>
-        ) : (
-          <Trans>Scan it with your wallet. Check amount and address there.</Trans>
+        {payable && (
+          <QrCode
+            className="mx-auto w-full max-w-64 border border-line"
+            label={t`Wallet code: pay ${amount} to ${recipient}`}
+            value={uri}
+          />
         )}
-      </p>
-      <div className="flex flex-wrap justify-center gap-2">
-        {payable && <CopyButton label={t`Copy code`} text value={uri} />}
-        {failed && (
-          <Button onClick={again} size="sm" variant="primary">
-            <Trans>Try again</Trans>
+        <p className="flex justify-center" role="status">
+          {data && <StatusPill status={data.status === 'expired' ? 'created' : data.status} />}
+        </p>
+        <p className="text-sm text-muted">
+          {payable ? (
+            <Trans>Scan it with your wallet. Check amount and address there.</Trans>
+          ) : (
+            unproven &&
+            !evidence && (
+              <Trans>A payment like this arrived. Show it and sign with the same wallet.</Trans>
+            )
+          )}
+        </p>
+        <div className="flex flex-wrap justify-center gap-2">
+          {payable && <CopyButton label={t`Copy code`} text value={uri} />}
+          <Button onClick={onLeave} size="sm" variant={failed ? 'primary' : 'secondary'}>
+            {failed ? <Trans>Try again</Trans> : <Trans>Pay another way</Trans>}
           </Button>
-        )}
-        <Link
-          className={buttonClass({ size: 'sm' })}
-          to={pathTo('payment', { params: { paymentId } })}
-        >
-          <Trans>Show the payment</Trans>
-        </Link>
+          <Link
+            className={buttonClass({ size: 'sm' })}
+            to={pathTo('payment', { params: { paymentId } })}
+          >
+            <Trans>Show the payment</Trans>
+          </Link>
+        </div>
       </div>
-    </div>
+      {evidence && <LazyEvidenceCard asset={asset} evidence={evidence} heading="h3" />}
+    </Card>
   )
 }

@@ -10,9 +10,9 @@ import { useSession } from '../../api/session.ts'
 import { useNetwork } from '../../api/use-config.ts'
 import { joinMessage } from '../../errors/row.ts'
 import { formatNumber } from '../../locales/formats.ts'
-import type { OpenEvidence } from '../../payment-flow/EvidenceCard.tsx'
 import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
 import { LazyRefundRequestCard } from '../../payment-flow/form/LazyRefundRequestCard.tsx'
+import { openEvidence } from '../../payment-intent/evidence.ts'
 import { PageHeading } from '../../shell/PageHeading.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
@@ -152,26 +152,6 @@ function EvidenceBanner({
       <Trans>Do not deliver. Send the payer this link.</Trans>
     </Banner>
   )
-}
-
-/** What the payer of a payment could sign, by what its page shows; null where nothing is missing. */
-function openEvidence(
-  { attribution, ...payment }: PaymentStatusBody,
-  network: NetworkId,
-): OpenEvidence | null {
-  const { missing, transfer, request } = attribution
-  if (!missing.includes('payer_signature') || transfer === null || request === null) return null
-  const { paymentId, sender, recipient, asset, amountAtomic } = payment
-  const intent = {
-    paymentId,
-    network,
-    sender,
-    nonce: Number(request.message.nonce),
-    recipient,
-    asset,
-    amountAtomic: BigInt(amountAtomic),
-  }
-  return { gap: 'unrecognised', transaction: transfer, intent, request }
 }
 
 /** How far the network is with a payment that has landed; nothing for one that has not or no longer counts. */

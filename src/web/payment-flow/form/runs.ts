@@ -3,7 +3,7 @@ import { getAddressBook } from '../../local-data/address-book/store.ts'
 import { configQuery, paymentQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { serverNow } from '../../api/clock.ts'
-import { openJournal, PURCHASE_PAYMENTS, type JournalEntry } from '../journal.ts'
+import { isOutstanding, openJournal, PURCHASE_PAYMENTS, type JournalEntry } from '../journal.ts'
 import { isPaid, mayHaveLeft } from '../machine.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import type { PaymentRun } from '../run.ts'
@@ -31,13 +31,9 @@ export function resumeRun(id: string): Promise<PaymentRun | 'held' | undefined> 
   return runs.resume(id, ({ state }) => behind(state.order))
 }
 
-/** Payments begun here whose bytes may be outside and whose outcome is open; newest first. */
+/** Payments begun here whose bytes may be outside, or whose code may be paid, and whose outcome is open; newest first. */
 export async function unfinishedPayments(): Promise<JournalEntry[]> {
-  return (await journal.listOpen()).filter(
-    ({ state }) =>
-      !isPaid(state) &&
-      (mayHaveLeft(state) || state.step === 'signed' || state.step === 'awaiting_wallet'),
-  )
+  return (await journal.listOpen()).filter(({ state }) => isOutstanding(state, serverNow()))
 }
 
 /** Looked at for evidence that is missing: the newest payments that the chain confirmed, of the last day. */

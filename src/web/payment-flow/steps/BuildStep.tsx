@@ -32,10 +32,10 @@ const SHORT = 'INSUFFICIENT_BALANCE'
 /** The proxy's reasons to refuse a quoted price. */
 const QUOTE_OVER: ReadonlySet<string> = new Set(['quote_expired', 'quote_outrun', 'link_quote'])
 
-/** Whether a payment that has no transaction needs a new price before it gets one. */
+/** Whether a payment that nothing was signed for needs a new price before it is paid. */
 export function needsPrice(state: PaymentState): boolean {
   const { quote } = state.order
-  if (!quote || 'built' in state) return false
+  if (!quote || ('built' in state && state.step !== 'code')) return false
   const refusal = state.step === 'draft' ? state.userError?.code : undefined
   return quote.expiresAt <= serverNow() || (refusal !== undefined && QUOTE_OVER.has(refusal))
 }

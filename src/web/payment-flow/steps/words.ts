@@ -34,7 +34,8 @@ export function describeState(state: Exclude<PaymentState, OutgoingState>): stri
   switch (state.step) {
     case 'draft':
     case 'rejected':
-      // Said by an alert on the page.
+    case 'code':
+      // Said by an alert or a status on the page.
       return ''
     case 'building':
       return t`Preparing the transaction.`
@@ -150,6 +151,17 @@ export function unconfirmedProgress(): Progress {
     tone: 'warn',
     icon: 'question',
     working: false,
+  }
+}
+
+/** The chain has it, and whether the shop can tell whose it is was not read yet. */
+export function unreadProgress(): Progress {
+  return {
+    title: t`Confirmed`,
+    body: t`The shop is checking your payment.`,
+    tone: 'info',
+    icon: 'hourglass',
+    working: true,
   }
 }
 

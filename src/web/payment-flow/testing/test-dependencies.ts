@@ -54,6 +54,8 @@ export class TestDependencies {
   walletRequests = 0
   /** Every order returns this payment. */
   refundOf: string | undefined
+  /** Every order is paid by code. */
+  byCode = false
   /** Open wallet requests; the promise may be gone with its tab. */
   readonly requests: { plan: Plan; keeps: boolean; answer: (answer: WalletResponse) => void }[] = []
   readonly #sleepers = new Set<{ until: number; resume: () => void }>()
@@ -73,6 +75,7 @@ export class TestDependencies {
       recipient: 'seller',
       amountAtomic: 5n,
       walletName: 'Test Wallet',
+      ...(this.byCode && { byCode: true as const }),
       ...(this.refundOf !== undefined && { refundOf: this.refundOf }),
     }
   }
@@ -274,7 +277,7 @@ export class TestDependencies {
     const isPending = mine !== undefined && mine.nonce >= this.nonce && !this.forgets
     if (isPending && sent.signature !== null)
       return { kind: 'pending', at, signature: mine.signature, nonce: mine.nonce }
-    const nonce = sent.nonce ?? plan.nonce
+    const nonce = sent.nonce ?? built.nonce
     const taken = [...this.transactions.values()].find(
       (one) => one.nonce === nonce && one.landedAt !== null,
     )
