@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import {
   signBuilt,
   startEvm,
@@ -12,6 +14,7 @@ import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from '../monitor/report.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { startWatchers } from '../monitor/start.ts'
+import { createReadiness } from '../health.ts'
 import { createChains } from '../service.ts'
 import { RpcEndpoints } from './endpoints.ts'
 
@@ -24,6 +27,8 @@ beforeAll(async () => {
 })
 
 afterAll(() => Promise.all([evm[Symbol.asyncDispose](), solana[Symbol.asyncDispose]()]))
+
+afterEach(() => vi.useRealTimers())
 
 const UNREACHABLE = 'http://127.0.0.1:9'
 
@@ -103,6 +108,106 @@ test('a payment outlives an outage: its report is kept, its status readable, its
     await watchers.stop()
   }
 })
+
+const SECOND_MS = 1_000
+
+/** Two endpoints, of which the first hangs while `hanging` is true. */
+function openHanging() {
+  const asked: string[] = []
+  const first = { hanging: true }
+  const endpoints = new RpcEndpoints({
+    name: 'Local',
+    urls: ['one', 'two'],
+    connect: (url) => url,
+    identify: async () => {},
+  })
+  const work = (url: string) => {
+    asked.push(url)
+    return url === 'one' && first.hanging
+      ? new Promise<string>(() => undefined)
+      : Promise.resolve(url)
+  }
+  return { asked, first, endpoints, work }
+}
+
+test('an endpoint that hangs is asked by one call at a time, and less and less often', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
+  const { asked, first, endpoints, work } = openHanging()
+  const request = () => endpoints.request(work)
+  const together = Promise.all([request(), request(), request()])
+  await vi.advanceTimersByTimeAsync(8 * SECOND_MS)
+  expect(await together).toEqual(['two', 'two', 'two'])
+  for (const rest of [5, 10, 20, 40, 80, 160, 180, 180]) {
+    asked.length = 0
+    await vi.advanceTimersByTimeAsync(rest * SECOND_MS - 1)
+    expect(await request()).toBe('two')
+    await vi.advanceTimersByTimeAsync(1)
+    expect(asked).toEqual(['two'])
+    const trial = request()
+    expect(await Promise.all([request(), request()])).toEqual(['two', 'two'])
+    expect(asked.toSorted()).toEqual(['one', 'two', 'two', 'two'])
+    await vi.advanceTimersByTimeAsync(8 * SECOND_MS)
+    expect(await trial).toBe('two')
+  }
+  first.hanging = false
+  await vi.advanceTimersByTimeAsync(180 * SECOND_MS)
+  expect(await request()).toBe('one')
+  expect(await request()).toBe('one')
+  first.hanging = true
+  const again = request()
+  await vi.advanceTimersByTimeAsync(8 * SECOND_MS)
+  expect(await again).toBe('two')
+  first.hanging = false
+  await vi.advanceTimersByTimeAsync(5 * SECOND_MS)
+  expect(await request()).toBe('one')
+})
+
+test('a read that cannot wait has the answer of the second endpoint a second after the first one hangs', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
+  const { asked, first, endpoints, work } = openHanging()
+  const answer = endpoints.requestSoon(work)
+  await vi.advanceTimersByTimeAsync(SECOND_MS - 1)
+  expect(asked).toEqual(['one'])
+  await vi.advanceTimersByTimeAsync(1)
+  expect(await answer).toBe('two')
+  await vi.advanceTimersByTimeAsync(7 * SECOND_MS)
+  expect(await endpoints.requestSoon(work)).toBe('two')
+  expect(asked).toEqual(['one', 'two', 'two'])
+  first.hanging = false
+  await vi.advanceTimersByTimeAsync(5 * SECOND_MS)
+  expect(await endpoints.requestSoon(work)).toBe('one')
+})
+
+test('a read that cannot wait is CHAIN_UNAVAILABLE once every endpoint has failed', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
+  const { endpoints, work } = openHanging()
+  const failed = endpoints
+    .requestSoon(async (url) => {
+      if (url === 'two') throw new Error('refused')
+      return work(url)
+    })
+    .catch((error: unknown) => error)
+  await vi.advanceTimersByTimeAsync(8 * SECOND_MS)
+  expect(await failed).toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
+})
+
+test.each(['evm', 'solana'] as const)(
+  '%s: the service is ready while the first of two endpoints hangs',
+  async (family) => {
+    const { network } = family === 'evm' ? evm : solana
+    const silent = createServer(() => undefined)
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    try {
+      const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+      await using opened = await openContext([{ ...network, rpcUrls: [url, ...network.rpcUrls] }])
+      const { checks } = await createReadiness(opened.context)()
+      expect(checks).toContainEqual(expect.objectContaining({ name: network.network, ok: true }))
+    } finally {
+      silent.closeAllConnections()
+      silent.close()
+    }
+  },
+)
 
 test('a first answer that is enough costs no second call', async () => {
   const calls: string[] = []

@@ -8,8 +8,14 @@ import type { Observation } from './chain.ts'
  */
 const DEADLINE_MS = 8_000
 const AT_ONCE_MS = 500
-/** How long an endpoint that failed is asked last, in milliseconds. */
+/**
+ * How long an endpoint that failed is asked last, in milliseconds. Each attempt that fails after such a
+ * rest doubles the next one.
+ */
 const REST_MS = 5_000
+const MAX_REST_MS = 180_000
+/** When `requestSoon` asks the next endpoint too, in milliseconds. */
+const SOON_MS = 1_000
 /** When a caller may retry after every endpoint failed, in seconds. */
 const RETRY_AFTER_S = 5
 
@@ -22,12 +28,20 @@ export type EndpointsOptions<Client> = {
   identify: (client: Client) => Promise<void>
 }
 
-type Endpoint<Client> = { client: Client; identified: boolean; restUntil: number }
+/** `restMs`: 0 where the last answer was one. `attempting`: its rest is over, and one call asks it. */
+type Endpoint<Client> = {
+  client: Client
+  identified: boolean
+  restMs: number
+  restUntil: number
+  attempting: boolean
+}
 
 /**
  * A network's RPC endpoints. A piece of work is tried on each in order until one answers; one that
- * failed is asked last for a while. An endpoint's answers count only after it has proved, since its
- * last failure, that it serves the configured chain.
+ * failed is asked last for a while. Then one call tries it, and the others go on asking it last
+ * until it answers. An endpoint's answers count only after it has proved, since its last failure,
+ * that it serves the configured chain.
  */
 export class RpcEndpoints<Client> {
   readonly #options: EndpointsOptions<Client>
@@ -38,7 +52,9 @@ export class RpcEndpoints<Client> {
     this.#endpoints = options.urls.map((url) => ({
       client: options.connect(url),
       identified: false,
+      restMs: 0,
       restUntil: 0,
+      attempting: false,
     }))
   }
 
@@ -51,20 +67,35 @@ export class RpcEndpoints<Client> {
     const failures: unknown[] = []
     for (const endpoint of this.#inOrder()) {
       try {
-        const answer = await this.#requestWithRetry(endpoint, work)
-        endpoint.restUntil = 0
-        return answer
+        return await this.#requestAndNote(endpoint, work)
       } catch (error) {
         if (error instanceof ProblemError) throw error
-        endpoint.identified = false
-        endpoint.restUntil = performance.now() + REST_MS
         failures.push(error)
       }
     }
-    throw unavailable(
-      `${this.#options.name} cannot be reached.`,
-      failures.length === 1 ? failures[0] : new AggregateError(failures),
-    )
+    throw this.#unreachable(failures)
+  }
+
+  /**
+   * The first answer, where the next endpoint is asked too when one takes longer than a second: for
+   * small reads that cannot wait for an endpoint that hangs. The work only reads and changes nothing
+   * outside; it throws no ProblemError.
+   * @throws ProblemError `CHAIN_UNAVAILABLE` when no endpoint answers
+   */
+  async requestSoon<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const failures: unknown[] = []
+    const requestFrom = async ([endpoint, ...others]: Endpoint<Client>[]): Promise<T> => {
+      if (!endpoint) throw this.#unreachable(failures)
+      const answer = this.#requestAndNote(endpoint, work)
+      answer.catch((error: unknown) => failures.push(error))
+      const soon = within(SOON_MS, answer)
+      return Promise.any([answer, soon.catch(() => requestFrom(others))])
+    }
+    try {
+      return await requestFrom(this.#inOrder())
+    } catch {
+      throw this.#unreachable(failures)
+    }
   }
 
   /**
@@ -97,6 +128,38 @@ export class RpcEndpoints<Client> {
     return (await this.requestTwo(work, (shown) => !shown)).every(Boolean)
   }
 
+  /** Notes whether the endpoint answered: one that did not rests. */
+  async #requestAndNote<T>(
+    endpoint: Endpoint<Client>,
+    work: (client: Client) => Promise<T>,
+  ): Promise<T> {
+    const isAttempt = endpoint.restMs > 0 && !isResting(endpoint)
+    if (isAttempt) endpoint.attempting = true
+    try {
+      const answer = await this.#requestWithRetry(endpoint, work)
+      endpoint.restMs = 0
+      return answer
+    } catch (error) {
+      if (error instanceof ProblemError) throw error
+      endpoint.identified = false
+      // Calls that fail together, or while the endpoint rests, lengthen no rest.
+      if (isAttempt || endpoint.restMs === 0) {
+        endpoint.restMs = Math.min(Math.max(REST_MS, 2 * endpoint.restMs), MAX_REST_MS)
+        endpoint.restUntil = performance.now() + endpoint.restMs
+      }
+      throw error
+    } finally {
+      if (isAttempt) endpoint.attempting = false
+    }
+  }
+
+  #unreachable(failures: readonly unknown[]): ProblemError {
+    return unavailable(
+      `${this.#options.name} cannot be reached.`,
+      failures.length === 1 ? failures[0] : new AggregateError(failures),
+    )
+  }
+
   /**
    * A node closes idle connections, and the next request may hit a closing one: a request that
    * fails at once is sent once more. Requests made here only read.
@@ -125,10 +188,15 @@ export class RpcEndpoints<Client> {
     return work(endpoint.client)
   }
 
+  /** Those that rest come last, the one that failed longest at the very end. */
   #inOrder(): Endpoint<Client>[] {
-    const now = performance.now()
-    return this.#endpoints.toSorted((a, b) => Number(a.restUntil > now) - Number(b.restUntil > now))
+    const rest = (endpoint: Endpoint<Client>) => (isResting(endpoint) ? endpoint.restMs : 0)
+    return this.#endpoints.toSorted((a, b) => rest(a) - rest(b))
   }
+}
+
+function isResting({ restMs, restUntil, attempting }: Endpoint<unknown>): boolean {
+  return restMs > 0 && (attempting || performance.now() < restUntil)
 }
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {

@@ -89,7 +89,7 @@ export function readHeadSince(endpoints: EvmEndpoints, time: Date): Promise<Head
 
 /** The times of the newest and of the newest final block, and the height of the newest one. */
 export function readClock(endpoints: EvmEndpoints): Promise<ChainClock & { height: number }> {
-  return endpoints.request(async (client) => {
+  return endpoints.requestSoon(async (client) => {
     const [head, finalized] = await readTips(client)
     return { head: timeOf(head), finalized: timeOf(finalized), height: Number(head.number) }
   })

@@ -106,7 +106,7 @@ function readHeadSince(endpoints: SolanaEndpoints, time: Date): Promise<Head> {
 
 /** The times of the newest confirmed and of the newest final slot, as the cluster's own clock tells them. */
 function readClock(endpoints: SolanaEndpoints): Promise<ChainClock> {
-  return endpoints.request(async (connection) => {
+  return endpoints.requestSoon(async (connection) => {
     const [head, finalized] = await Promise.all([
       readTime(connection, 'confirmed'),
       readTime(connection, 'finalized'),
