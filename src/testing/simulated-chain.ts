@@ -134,10 +134,12 @@ export class SimulatedChain implements Chain {
     Promise.resolve(as(this.#observe(signature)))
   observeTwice: Chain['observeTwice'] = (signature) => this.observe(signature)
 
-  find: Chain['find'] = (wanted, from, to) => {
+  find: Chain['find'] = async (monitored, { from, to }, expired) => {
     const landed = this.#sent.flatMap(({ hash, transfer, height }) =>
       height !== null && height > from && height <= to ? [{ hash, transfer, height }] : [],
     )
+    const late = (await expired?.equalTo(landed.map(({ transfer }) => transfer))) ?? []
+    const wanted = [...monitored, ...late]
     const found = landed.flatMap(({ hash, transfer, height }) => {
       const paymentIds = wanted
         .filter((payment) => isOf(payment, transfer) && (payment.builtHeight ?? 0) < height)
@@ -146,7 +148,7 @@ export class SimulatedChain implements Chain {
         ? []
         : [{ signature: hash, paymentIds, landed: { transfer, height } }]
     })
-    return Promise.resolve({ found, readTo: to })
+    return { found, readTo: to }
   }
 
   /** As the adapter does it: another transaction that is no such payment has used the nonce, in a final block. */

@@ -11,6 +11,7 @@ import {
   lockPayment,
   movePayment,
   noteBlock,
+  type MonitoredRecord,
   type MoveFacts,
   type PaymentRecord,
   NOT_IN_BLOCK,
@@ -323,7 +324,7 @@ function factsOf(
  * Rolls back a confirmation whose block is gone; its transaction is looked for again. False when
  * the payment has changed status since it was read.
  */
-export async function rollBack(context: Context, payment: PaymentRecord): Promise<boolean> {
+export async function rollBack(context: Context, payment: MonitoredRecord): Promise<boolean> {
   return context.db.transaction(async (tx) => {
     const row = await lockPayment(tx, payment.id)
     if (

@@ -1,5 +1,11 @@
 import type { Block, Hex } from 'viem'
-import type { Found, Head, ObservedTransfer, MonitoredTransaction } from '../chain.ts'
+import type {
+  ExpiredTransactions,
+  Found,
+  Head,
+  ObservedTransfer,
+  MonitoredTransaction,
+} from '../chain.ts'
 import { inParallel } from '../endpoints.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readTransfer } from './observe.ts'
@@ -30,13 +36,13 @@ export class BlockScan {
 
   async find(
     monitored: readonly MonitoredTransaction[],
-    from: number,
-    to: number,
+    { from, to }: { from: number; to: number },
+    expired?: ExpiredTransactions,
   ): Promise<{ found: Found[]; readTo: number }> {
     // No transaction of a payment can be in a block that was there before the payment was built.
     const oldest = monitored.reduce(
       (least, { builtHeight }) => Math.min(least, builtHeight ?? Infinity),
-      Infinity,
+      expired?.builtHeight ?? Infinity,
     )
     const first = Math.max(from, oldest) + 1
     if (first > to) return { found: [], readTo: Math.max(from, to) }
@@ -48,23 +54,23 @@ export class BlockScan {
     const heights = Array.from({ length: end - start + 1 }, (_, index) => start + index)
     const blocks = await inParallel(heights, PARALLEL_BLOCKS, (height) => this.#read(height))
 
-    const byTerms = Map.groupBy(monitored, termsOf)
-    const found = blocks.flatMap((block) =>
-      transfersOf(block).flatMap(({ hash, transfer, height }): Found[] => {
-        const fitting = (byTerms.get(termsOf(transfer)) ?? []).filter((payment) =>
-          couldBe(payment, transfer, height),
-        )
-        return fitting.length === 0
-          ? []
-          : [
-              {
-                signature: hash,
-                paymentIds: fitting.map(({ paymentId }) => paymentId),
-                landed: { transfer, height },
-              },
-            ]
-      }),
-    )
+    const transfers = blocks.flatMap(transfersOf)
+    const late = await expired?.equalTo(transfers.map(({ transfer }) => transfer))
+    const byTerms = Map.groupBy([...monitored, ...(late ?? [])], termsOf)
+    const found = transfers.flatMap(({ hash, transfer, height }): Found[] => {
+      const fitting = (byTerms.get(termsOf(transfer)) ?? []).filter((payment) =>
+        couldBe(payment, transfer, height),
+      )
+      return fitting.length === 0
+        ? []
+        : [
+            {
+              signature: hash,
+              paymentIds: fitting.map(({ paymentId }) => paymentId),
+              landed: { transfer, height },
+            },
+          ]
+    })
     this.#forgetBefore(end - MAX_REORG)
     return { found, readTo: end }
   }
