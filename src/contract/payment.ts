@@ -109,6 +109,13 @@ export function isPaymentId(text: string): boolean {
   return PAYMENT_ID.test(text)
 }
 
+const NAMED_ID = /(?=(pay_[1-9A-HJ-NP-Za-km-z]{22}))/g
+
+/** The ids of payments that a text names, each once. */
+export function namedPaymentIds(text: string): Set<string> {
+  return new Set([...text.matchAll(NAMED_ID)].map(([, id = '']) => id))
+}
+
 /** What of a payment is neither refunded nor on its way back, and never less than nothing. Atomic units. */
 export function refundableOf({
   amountAtomic,

@@ -142,12 +142,14 @@ export class SimulatedChain implements Chain {
     Promise.resolve(as(this.#observe(signature)))
   observeTwice: Chain['observeTwice'] = (signature) => this.observe(signature)
 
-  find: Chain['find'] = (wanted, from, to) => {
+  find: Chain['find'] = async (monitored, { from, to }, expired) => {
     const landed = this.#sent.flatMap(({ hash, transfer, height, blockTime }) =>
       height !== null && height > from && height <= to
         ? [{ hash, transfer, height, blockTime }]
         : [],
     )
+    const late = (await expired?.equalTo(landed.map(({ transfer }) => transfer))) ?? []
+    const wanted = [...monitored, ...late]
     const found = landed.flatMap(({ hash, transfer, height, blockTime }) => {
       const paymentIds = wanted
         .filter((payment) => isOf(payment, transfer))
@@ -156,7 +158,7 @@ export class SimulatedChain implements Chain {
         ? []
         : [{ signature: hash, paymentIds, landed: { transfer, height, blockTime } }]
     })
-    return Promise.resolve({ found, readTo: to })
+    return { found, readTo: to }
   }
 
   /** As the adapter does it: another transaction that is no such payment has used the nonce, in a final block. */

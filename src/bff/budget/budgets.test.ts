@@ -144,6 +144,17 @@ describe('a plan that runs out', () => {
   })
 })
 
+test('orders of unproven payers wait by address, whatever plan and sessions there are', () => {
+  const { budgets, clock } = setUp(100_000)
+  const build = (address: string) => () => budgets.spendDraft(address)
+  for (let index = 0; index < 60; index++) build('a')()
+  expect(build('a')).toThrow(ProblemError)
+  expect(build('b')).not.toThrow()
+  clock.ms += 1_000
+  expect(build('a')).not.toThrow()
+  expect(build('a')).toThrow(ProblemError)
+})
+
 test('requests for a refund wait by address, and by payment from whatever address', () => {
   const { budgets, clock } = setUp()
   const handIn = (address: string, paymentId: string) => () =>

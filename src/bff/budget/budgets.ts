@@ -124,6 +124,11 @@ const SIGN_INS_PER_MINUTE = 60
 const NOTES_PER_MINUTE = 600
 /** Requests about payment links and files that an address may make in a minute: a code has 70 random bits. */
 const LINKS_PER_MINUTE = 120
+/**
+ * Orders an address may have built in a minute without a session that has proven the payer: the service looks for each on the chain for a day, and no payer or
+ * payee that such an order names may be kept from paying because of it.
+ */
+const DRAFTS_PER_MINUTE = 60
 /** Requests for a refund that an address may hand in, in a minute, and that may be handed in for one payment. */
 const REFUND_REQUESTS_PER_MINUTE = 10
 /** Requests an address may have relayed in a minute, and all addresses together. */
@@ -204,6 +209,12 @@ export class Budgets {
   }
 
   /** @throws ProblemError `RATE_LIMIT` */
+  spendDraft(address: string): void {
+    const wait = this.#buckets.take(`draft ${address}`, DRAFTS_PER_MINUTE, this.#now().getTime())
+    if (wait > 0) throw tooMany('draft', 'address', wait)
+  }
+
+  /** @throws ProblemError `RATE_LIMIT` */
   spendRefundRequest(address: string, paymentId: string): void {
     const now = this.#now().getTime()
     for (const name of [networkOf(address), paymentId]) {
@@ -238,7 +249,7 @@ function networkOf(address: string): string {
 }
 
 function tooMany(
-  budget: BudgetClass | 'sign-in' | 'note' | 'link' | 'refund request' | 'relay',
+  budget: BudgetClass | 'sign-in' | 'note' | 'link' | 'draft' | 'refund request' | 'relay',
   scope: Scope,
   waitMs: number,
 ): ProblemError {

@@ -57,7 +57,10 @@ export async function requestPaymentBuild({
   const sessionId = session?.id ?? createId('ses')
   const senderVerified = session?.wallets.includes(sender) ?? false
   const keyScope = verifiedScope(sessionId, senderVerified)
-  const spend = () => context.budgets.spend(spender(visitor), 'action')
+  const spend = () => {
+    if (!senderVerified && !refund) context.budgets.spendDraft(visitor.address)
+    context.budgets.spend(spender(visitor), 'action')
+  }
   const reply = refund
     ? await context.upstream.write('transactionRefund', { ...refund, keyScope }, spend)
     : await context.upstream.write(

@@ -51,12 +51,13 @@ export interface Chain {
   /**
    * Looks for payments nobody reported, in the blocks after `from` up to `to`. Returns candidates,
    * each to be checked with `observe`; decides nothing. `to` must be a head that was read before
-   * the wanted payments: then no payment of those blocks is missing among them.
+   * the wanted payments: then no payment of those blocks is missing among them. `expired`: where
+   * blocks are scanned, also those that expired.
    */
   find(
     monitored: readonly MonitoredTransaction[],
-    from: number,
-    to: number,
+    range: { from: number; to: number },
+    expired?: ExpiredTransactions,
   ): Promise<{ found: readonly Found[]; readTo: number }>
   /**
    * Whether `find` reads each block once: then a payment left out of a call is not found in its
@@ -221,6 +222,14 @@ export type MonitoredTransaction = {
    * nonce with the same recipient, asset and amount may then be that one.
    */
   mayLackSigned?: boolean
+}
+
+/** Payments that expired and may still land. There may be very many: they are read by what the blocks hold. */
+export type ExpiredTransactions = {
+  /** The height at which the first of them was built. */
+  builtHeight: number
+  /** Those with the terms of these transfers. */
+  equalTo(transfers: readonly ObservedTransfer[]): Promise<readonly MonitoredTransaction[]>
 }
 
 /** A payment and everything that was signed for it. */

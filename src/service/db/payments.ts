@@ -1,8 +1,22 @@
-import { and, asc, eq, gt, gte, inArray, lt, ne, or, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  gte,
+  inArray,
+  lt,
+  lte,
+  ne,
+  or,
+  sql,
+} from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import { canMove, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
-import { event, payment, unmatchedTransfer } from './schema/payment.ts'
+import { event, mayHaveEvidence, payment, unmatchedTransfer } from './schema/payment.ts'
 
 export type PaymentRecord = typeof payment.$inferSelect
 export type NewPayment = typeof payment.$inferInsert
@@ -77,7 +91,7 @@ export async function findByIdempotencyKey(
 /** The transactions of final received payments of an account that are equal to an order, since it was made. */
 export async function findFinalReceived(
   db: Database,
-  order: PaymentRecord,
+  order: MonitoredRecord,
 ): Promise<readonly string[]> {
   const rows = await db
     .select({ signature: payment.signature })
@@ -298,14 +312,40 @@ const MONITORED = [
   'rolled_back',
 ] as const satisfies PaymentStatus[]
 
-/** Whether a watcher has anything to look at: a payment that `readMonitored` would read, or an unmatched transfer that is not final. */
+const {
+  metadata: _metadata,
+  unsignedTransaction: _unsigned,
+  idempotencyKey: _key,
+  idempotencyFingerprint: _fingerprint,
+  refundReason: _reason,
+  refundNote: _note,
+  ...columns
+} = getTableColumns(payment)
+/** What a watcher needs of a payment: what strangers wrote into drafts may be long. */
+const MONITORED_COLUMNS = {
+  ...columns,
+  // What the service signs again names it.
+  resource: sql<string | null>`case when ${payment.mode} = 'hosted' then ${payment.resource} end`,
+}
+export type MonitoredRecord = Omit<
+  PaymentRecord,
+  | 'metadata'
+  | 'unsignedTransaction'
+  | 'idempotencyKey'
+  | 'idempotencyFingerprint'
+  | 'refundReason'
+  | 'refundNote'
+>
+
+/** Whether a watcher has anything to look at: an open payment, one that expired after `expiredSince`, or an unmatched transfer that is not final. */
 export async function isMonitored(
   db: Database,
   network: NetworkId,
   expiredSince: Date,
 ): Promise<boolean> {
   const { rows } = await db.execute<{ found: boolean }>(
-    sql`select exists (select from ${payment} where ${monitored(network, expiredSince)})
+    sql`select exists (select from ${payment} where ${isOpenOn(network)})
+      or exists (select from ${payment} where ${isExpired(network, expiredSince)})
       or exists (
         select from ${unmatchedTransfer}
         where ${unmatchedTransfer.network} = ${network} and ${unmatchedTransfer.finalizedAt} is null and ${unmatchedTransfer.matchedPaymentId} is null
@@ -314,25 +354,130 @@ export async function isMonitored(
   return rows[0]?.found === true
 }
 
-/** What a watcher follows: everything that can still change, and payments that expired after `expiredSince`. */
-export async function readMonitored(
-  db: Database,
-  network: NetworkId,
-  expiredSince: Date,
-): Promise<PaymentRecord[]> {
+/** What a watcher follows in each round: everything that can still change, without what has expired. */
+export function readMonitored(db: Database, network: NetworkId): Promise<MonitoredRecord[]> {
   return db
-    .select()
+    .select(MONITORED_COLUMNS)
     .from(payment)
-    .where(monitored(network, expiredSince))
+    .where(isOpenOn(network))
     .orderBy(asc(payment.createdAt), asc(payment.id))
 }
 
-function monitored(network: NetworkId, expiredSince: Date) {
+/** Expired payments of a network, by when they expired; those of presented proofs, or all others. */
+export type ExpiredRange = {
+  network: NetworkId
+  received: boolean
+  after: Date
+  /** Null: no bound. */
+  upTo: Date | null
+}
+
+/** The last row that was read: older ones come next. */
+export type ExpiredPlace = Pick<PaymentRecord, 'id' | 'expiresAt'>
+
+/** Some expired payments, the newest first: there may be very many of them, as strangers have drafts built. */
+export async function readExpired(
+  db: Database,
+  { network, received, after, upTo }: ExpiredRange,
+  { from, limit }: { from: ExpiredPlace | undefined; limit: number },
+): Promise<MonitoredRecord[]> {
+  return db
+    .select(MONITORED_COLUMNS)
+    .from(payment)
+    .where(
+      and(
+        isExpired(network, after),
+        received ? eq(payment.mode, 'received') : ne(payment.mode, 'received'),
+        upTo === null ? undefined : lte(payment.expiresAt, upTo),
+        from === undefined
+          ? undefined
+          : sql`(${payment.expiresAt}, ${payment.id}) < (${from.expiresAt?.toISOString() ?? null}::timestamptz, ${from.id})`,
+      ),
+    )
+    .orderBy(desc(payment.expiresAt), desc(payment.id))
+    .limit(limit)
+}
+
+/** Payments are built in the order in which they expire, but for what the clocks of two processes differ. */
+const OLDEST_EXPIRED = 100
+
+/** The height at which the oldest payment was built that expired after `expiredSince` and that a transfer may still pay; undefined without one. */
+export async function findExpiredHeight(
+  db: Database,
+  network: NetworkId,
+  expiredSince: Date,
+): Promise<number | undefined> {
+  const { rows } = await db.execute<{ height: string | null }>(sql`
+    select min(built_height)::text as height from (
+      select ${payment.builtHeight} from ${payment}
+      where ${isExpired(network, expiredSince)} and ${payment.mode} <> 'received'
+      order by ${payment.expiresAt} limit ${OLDEST_EXPIRED}
+    ) as oldest`)
+  const height = rows[0]?.height ?? null
+  return height === null ? undefined : Number(height)
+}
+
+/** How many equal expired orders one transfer is compared with, beside the one whose fees it has. */
+const MOST_EQUAL = 50
+const TRANSFERS_AT_ONCE = 1_000
+
+type Terms = {
+  sender: string
+  recipient: string
+  asset: string
+  amountAtomic: bigint
+  fingerprint?: string
+}
+
+/**
+ * The payments that expired after `expiredSince` with the terms of these transfers. Of many equal ones, those come first that may have evidence of their payer:
+ * drafts that strangers have built in another's name push none of them out.
+ */
+export async function findExpiredWith(
+  db: Database,
+  { network, expiredSince }: { network: NetworkId; expiredSince: Date },
+  transfers: readonly Terms[],
+): Promise<MonitoredRecord[]> {
+  const found: MonitoredRecord[] = []
+  for (let start = 0; start < transfers.length; start += TRANSFERS_AT_ONCE) {
+    const terms = transfers
+      .slice(start, start + TRANSFERS_AT_ONCE)
+      .map(({ sender, recipient, asset, amountAtomic, fingerprint }) => ({
+        payer: sender,
+        payee: recipient,
+        token: asset,
+        units: amountAtomic.toString(),
+        fees: fingerprint ?? null,
+      }))
+    const equal = sql`
+      select id, ${sql.raw(mayHaveEvidence)} as may_have_evidence, expires_at from service.payment
+      where network = ${network} and sender = payer and recipient = payee and asset = token and amount = units
+        and status = 'expired' and mode <> 'received' and expires_at > ${expiredSince.toISOString()}::timestamptz`
+    const { rows } = await db.execute<{ id: string }>(sql`
+      select distinct late.id
+      from json_to_recordset(${JSON.stringify(terms)}::json) as terms(payer text, payee text, token text, units numeric, fees text)
+      cross join lateral (
+        (${equal} and fingerprint = fees)
+        union all
+        (${equal} order by may_have_evidence desc, expires_at desc limit ${MOST_EQUAL})
+      ) as late`)
+    if (rows.length === 0) continue
+    const ids = rows.map(({ id }) => id)
+    found.push(
+      ...(await db.select(MONITORED_COLUMNS).from(payment).where(inArray(payment.id, ids))),
+    )
+  }
+  return found
+}
+
+function isOpenOn(network: NetworkId) {
+  return and(eq(payment.network, network), inArray(payment.status, [...MONITORED]))
+}
+
+function isExpired(network: NetworkId, since: Date) {
   return and(
     eq(payment.network, network),
-    or(
-      inArray(payment.status, [...MONITORED]),
-      and(eq(payment.status, 'expired'), gt(payment.expiresAt, expiredSince)),
-    ),
+    eq(payment.status, 'expired'),
+    gt(payment.expiresAt, since),
   )
 }

@@ -19,7 +19,7 @@ import { deleteWebhook } from '../webhooks/endpoints.ts'
 import { redeliver } from '../webhooks/deliveries.ts'
 import { idempotency, requestLog } from './schema/access.ts'
 import { webhookDelivery } from './schema/webhook.ts'
-import { findPayment } from './payments.ts'
+import { findExpiredHeight, findExpiredWith, findPayment, readMonitored } from './payments.ts'
 import { reserveVerified } from './reservations.ts'
 import { requireBudget } from './settlement-fees.ts'
 import { findFitting } from './unmatched.ts'
@@ -113,6 +113,37 @@ async function countBlocks(ask: (tx: Database) => Promise<unknown>): Promise<num
   await run(ask)
   return (await blocksRead()) - before
 }
+
+test('a round of a watcher reads what may change and what a transfer fits, however many drafts have expired', async () => {
+  const network = 'eip155:8453'
+  const [now, since] = [sql`now() - make_interval(secs => n)`, new Date(Date.now() - HOUR_MS * 25)]
+  const terms = sql`'local', 'expired', ${network}, ${NATIVE_ETH.address}, 'ETH', 18, 7, '0xrich', '0xshop', 1`
+  await db.execute(sql`
+    insert into service.payment (id, account_id, mode, status, network, asset, symbol, decimals, amount, sender, recipient, built_height, draft, sender_verified, fingerprint, payer_nonce, expires_at)
+    select 'pay_draft' || n, ${busy.accountId}, ${terms}, true, false, '0:' || n, null::bigint, ${now} from generate_series(1, ${sql.raw(String(OTHERS))}) n
+    union all select 'pay_proven' || n, ${busy.accountId}, ${terms}, true, n % 2 = 0, null, case when n % 2 = 1 then n end, now() - interval '20 hours' from generate_series(1, 2) n`)
+  await asOwner('vacuum analyze service.payment')
+  const transfer = {
+    sender: '0xrich',
+    recipient: '0xshop',
+    asset: NATIVE_ETH.address,
+    amountAtomic: 7n,
+    fingerprint: `0:${OTHERS}`,
+  }
+  const { answer, read } = await countRead(async (tx) => ({
+    followed: await readMonitored(tx, network),
+    height: await findExpiredHeight(tx, network, since),
+    late: await findExpiredWith(tx, { network, expiredSince: since }, [
+      transfer,
+      { ...transfer, sender: '0xanother' },
+    ]),
+  }))
+  expect(answer).toMatchObject({ followed: [], height: 1 })
+  const ids = answer.late.map(({ id }) => id)
+  expect(ids).toEqual(expect.arrayContaining(['pay_proven1', 'pay_proven2', `pay_draft${OTHERS}`]))
+  expect(ids).toHaveLength(51)
+  expect(read).toBeLessThan(400)
+})
 
 test("the inbox of an account is read without the other accounts' undelivered payments", async () => {
   const page = v.parse(endpoints.undeliveredList.query, {})

@@ -12,7 +12,7 @@ import type { BuiltTransaction, Chain, Head } from '../chains/chain.ts'
 import type { GasPrice } from '../chains/contracts.ts'
 import type { Context } from '../context/context.ts'
 import { insertAttempt, readAttempts, type AttemptRecord } from '../db/attempts.ts'
-import { lockPayment, setReported, updateSigned, type PaymentRecord } from '../db/payments.ts'
+import { lockPayment, setReported, updateSigned, type MonitoredRecord } from '../db/payments.ts'
 import { raiseReservedFee } from '../db/settlement-fees.ts'
 import { findWalletByAddress, readSendingState } from '../db/wallet-ledger.ts'
 import { failPayment } from '../payments/expire.ts'
@@ -28,7 +28,7 @@ import { requireKnownHistory } from './require-sending.ts'
 const GIVE_UP_MS = 600_000
 const MAX_ATTEMPTS = 6
 
-type WaitingPayment = { payment: PaymentRecord; newest: AttemptRecord; chain: Chain }
+type WaitingPayment = { payment: MonitoredRecord; newest: AttemptRecord; chain: Chain }
 type Ready = Extract<BuiltTransaction, { ok: true }>
 type Next = {
   built: Pick<Ready, 'bytes' | 'feeAtomic' | 'lastValidBlockHeight'>
@@ -238,7 +238,7 @@ async function signNext(
 }
 
 type Keeping = {
-  row: PaymentRecord
+  row: MonitoredRecord
   newest: AttemptRecord
   next: Next
   network: Network
@@ -325,12 +325,12 @@ async function giveUp(context: Context, stuck: WaitingPayment, failure: string):
   })
 }
 
-function buildAgain(chain: Chain, payment: PaymentRecord): Promise<BuiltTransaction> {
+function buildAgain(chain: Chain, payment: MonitoredRecord): Promise<BuiltTransaction> {
   const { maxFeeAtomic: _, ...intent } = intentOf(payment, chain.network, 0n)
   return chain.build(intent, { priorityFeeAtomic: payment.priorityFee ?? undefined })
 }
 
-function intentOf(row: PaymentRecord, network: Network, maxFee: bigint): PaymentIntent {
+function intentOf(row: MonitoredRecord, network: Network, maxFee: bigint): PaymentIntent {
   const { id, sender, recipient, amount } = row
   return {
     paymentId: id,

@@ -2,12 +2,12 @@ import { familyOf } from '#contract/network.ts'
 import type { Chain, Head, MonitoredTransaction } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { readAttempts } from '../db/attempts.ts'
-import type { PaymentRecord } from '../db/payments.ts'
+import type { MonitoredRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { ensureInclusion, signReplacement } from './fee-bump.ts'
 
 type HostedMonitoring = {
-  payment: PaymentRecord
+  payment: MonitoredRecord
   monitored: MonitoredTransaction
   chain: Chain
   head: Head
@@ -48,7 +48,7 @@ export async function monitorHosted(
 }
 
 /** Whether it is worth asking for the proof. */
-function mayBeVoid({ network, lastValidBlockHeight }: PaymentRecord, head: Head): boolean {
+function mayBeVoid({ network, lastValidBlockHeight }: MonitoredRecord, head: Head): boolean {
   return (
     familyOf(network) === 'evm' ||
     (lastValidBlockHeight !== null && head.finalizedBlockHeight > lastValidBlockHeight)

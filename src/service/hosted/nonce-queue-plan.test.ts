@@ -69,7 +69,7 @@ test.each<[string, number, (tx: Database) => Promise<readonly unknown[]>]>([
   ],
   ['their signatures', 2 * RECENT, (tx) => readUnpaidSignatures(tx, nonceQueue, recent)],
   ['the nonces of an EVM wallet', 0, (tx) => readFromNonce(tx, nonceQueue, 0)],
-  ['what a watcher follows', 0, (tx) => readMonitored(tx, nonceQueue.network, new Date(0))],
+  ['what a watcher follows', 0, (tx) => readMonitored(tx, nonceQueue.network)],
 ])('%s without the payments of before', async (_, count, ask) => {
   const { answer, read } = await countRead(ask)
   expect(answer).toHaveLength(count)

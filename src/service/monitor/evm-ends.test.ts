@@ -6,6 +6,7 @@ import { sendPayment } from '../hosted/send.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import { signBuilt } from '#testing/local-chains.ts'
 import { openMonitoredFixture, type MonitoredFixture } from '#testing/monitored-fixture.ts'
+import { executeAsOwner } from '#testing/postgres.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from './report.ts'
 import { readPaymentBody } from '../payments/status.ts'
@@ -150,6 +151,42 @@ test('a payment nobody signs expires after its last block and a grace, and the c
     'confirmed',
     'finalized',
   ])
+})
+
+test('a draft that is paid late is found behind many that strangers had built with its terms since', async () => {
+  await using other = await openContext([fixture.evm.network])
+  const { context, actor } = other
+  const [chain] = context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const { payer, payee } = await fixture.parties()
+  const built = await buildTransaction(context, actor, {
+    walletAddress: payer.address,
+    recipientAddress: payee.address,
+    amount: '0.01',
+    senderVerified: false,
+  })
+  await executeAsOwner(
+    { target: context.config.database, db: context.db },
+    `update service.payment set status = 'expired', expires_at = now() - interval '23 hours'`,
+  )
+  await executeAsOwner(
+    { target: context.config.database, db: context.db },
+    `insert into service.payment select planted.* from service.payment own, generate_series(1, 500) n,
+      jsonb_populate_record(own, jsonb_build_object('id', 'pay_planted' || n, 'fingerprint', null, 'expires_at', now())) planted`,
+  )
+  const hash = await fixture.send(payer, built)
+  await fixture.evm.mine(3)
+  const tip = Number(await fixture.evm.client.getBlockNumber())
+  await eventually(
+    () => chain.head(),
+    ({ height }) => height >= tip,
+  )
+  expect((await pollOnce(context, chain, { expiredToo: true })).failures).toEqual([])
+  expect(await readPaymentBody(context, built.paymentId)).toMatchObject({
+    status: 'confirmed',
+    signature: hash,
+    draft: false,
+  })
 })
 
 test('a payment whose nonce another transaction used expires without the grace, once that is final', async () => {

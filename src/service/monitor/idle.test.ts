@@ -1,5 +1,7 @@
+import { VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, test } from 'vitest'
 import { buildTransaction } from '../payments/build.ts'
+import { findPayment } from '../db/payments.ts'
 import { payment } from '../db/schema/payment.ts'
 import { createReadiness } from '../health.ts'
 import { startEvm, startGate, startSolana } from '#testing/local-chains.ts'
@@ -98,6 +100,54 @@ test('drafts on Solana that nobody signs cost one search of their payee, and rar
   expect(searches.count).toBeGreaterThanOrEqual(24 + 10)
   expect(searches.count).toBeLessThanOrEqual(24 + 13 + 5)
   expect(gate.requests).toBeLessThanOrEqual(5 * searches.count)
+})
+
+test('all expired drafts on Solana are looked for, some at a time, and no round fails or waits for them', async () => {
+  await using solana = await startSolana({ slotTimeMs: 20 })
+  await using gate = await startGate(solana.rpcUrl)
+  await using opened = await openContext([{ ...solana.network, rpcUrls: [gate.url] }])
+  const { context, actor } = opened
+  const [chain] = context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const [payer, payee] = [await solana.wallet(SOL), await solana.wallet(SOL)]
+  const { paymentId, transaction } = await buildTransaction(context, actor, {
+    walletAddress: payer.publicKey.toBase58(),
+    recipientAddress: payee.publicKey.toBase58(),
+    amount: '0.1',
+    senderVerified: false,
+  })
+  const asOwner = (statement: string) =>
+    executeAsOwner({ target: context.config.database, db: context.db }, statement)
+  await asOwner(
+    `update service.payment set status = 'expired', expires_at = now() - interval '20 hours'`,
+  )
+  await asOwner(
+    `insert into service.payment select planted.* from service.payment own, generate_series(1, 4500) n,
+      jsonb_populate_record(own, jsonb_build_object('id', 'pay_planted' || n, 'expires_at', now() - interval '3 hours')) planted`,
+  )
+  const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
+  signed.sign([payer])
+  await solana.connection.sendRawTransaction(signed.serialize())
+  let failing = true
+  gate.lie = (request, reply) =>
+    failing && request.includes('getSignaturesForAddress') ? '{}' : reply
+  const looks = new Map<string, (signal: AbortSignal) => Promise<unknown[]>>()
+  const poll = () =>
+    pollOnce(context, chain, {
+      expiredToo: true,
+      beside: (group, look) => void looks.set(group, look),
+    })
+  const { signal } = new AbortController()
+  expect((await poll()).failures).toEqual([])
+  expect(await looks.get('older')?.(signal)).not.toEqual([])
+  failing = false
+  await expect
+    .poll(async () => {
+      await poll()
+      expect(await looks.get('older')?.(signal)).toEqual([])
+      return (await findPayment(context.db, paymentId))?.status
+    })
+    .toMatch(/^(confirmed|finalized)$/)
 })
 
 test('readiness asks a chain that answered at most once in 30 seconds', async () => {

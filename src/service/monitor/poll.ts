@@ -1,13 +1,23 @@
-import type { Chain, Found, Head, MonitoredTransaction } from '../chains/chain.ts'
+import type {
+  Chain,
+  ExpiredTransactions,
+  Found,
+  Head,
+  MonitoredTransaction,
+} from '../chains/chain.ts'
 import { inParallel } from '../chains/endpoints.ts'
 import type { Context } from '../context/context.ts'
 import { readCursor, writeCursor } from '../db/cursors.ts'
 import {
   findBySignature,
+  findExpiredHeight,
+  findExpiredWith,
   isMonitored,
+  readExpired,
   readMonitored,
   setReported,
-  type PaymentRecord,
+  type ExpiredPlace,
+  type MonitoredRecord,
 } from '../db/payments.ts'
 import { readOrders, type SettlementOrder } from '../db/settlement-orders.ts'
 import { readUnsettled } from '../db/unmatched.ts'
@@ -22,54 +32,72 @@ import { monitorOrder } from '../settlement/monitor-self.ts'
 
 /** How long an expired payment is still looked for: a day, and the longest pause between two looks. */
 const AFTERLIFE_MS = 25 * 60 * 60 * 1000
-/** Expired payments of up to this age are looked for when the clock passes a multiple of `everyMs`; younger ones in each round. */
-const EXPIRED_GRIDS = [
-  { youngerThanMs: AFTERLIFE_MS, everyMs: 60 * 60_000 },
-  { youngerThanMs: 60 * 60_000, everyMs: 5 * 60_000 },
-  { youngerThanMs: 2 * 60_000, everyMs: 1 },
+/**
+ * Expired payments, by how long ago they expired: those of a group are looked for when the clock passes a multiple of `everyMs`. The last group is of presented
+ * proofs, which may be valid for long after.
+ */
+const EXPIRED_GROUPS = [
+  { name: 'newest', fromMs: null, toMs: 2 * 60_000, everyMs: 1, received: false },
+  { name: 'newer', fromMs: 2 * 60_000, toMs: 60 * 60_000, everyMs: 5 * 60_000, received: false },
+  { name: 'older', fromMs: 60 * 60_000, toMs: AFTERLIFE_MS, everyMs: 60 * 60_000, received: false },
+  { name: 'received', fromMs: null, toMs: AFTERLIFE_MS, everyMs: 1, received: true },
 ] as const
+type ExpiredGroup = (typeof EXPIRED_GROUPS)[number]
+/** How many expired payments are read in one statement, and searched for in one call. */
+const EXPIRED_AT_ONCE = 2_000
 const PARALLEL_PAYMENTS = 8
 
 type Round = { context: Context; chain: Chain; head: Head; failures: unknown[] }
+
+export type PollOptions = {
+  /** Whether expired payments are looked for. */
+  expiredToo: boolean
+  /**
+   * The round before found nothing but expired payments. The chain is then asked nothing until there is something else, or they are due; the cursor stays, and
+   * the search begins at the height the first payment was built at.
+   */
+  idle?: boolean
+  /** When expired payments were looked for before; old ones are looked for more rarely. */
+  expiredAt?: Date | undefined
+  /**
+   * Takes over the look at a group of expired payments, of which strangers may have made very many: the round does not wait for it. It ends early at the
+   * `signal`, never throws, and returns what went wrong with single ones. Without this it is part of the round.
+   */
+  beside?: (group: string, look: (signal: AbortSignal) => Promise<unknown[]>) => void
+}
 
 /**
  * Checks a chain once, and every payment that may change by it. The head is read before the
  * payments: everything in blocks up to it belongs to payments that were recorded before, so the
  * cursor may pass them. A payment that cannot be checked holds up no other.
- * `idle`: the round before found nothing but expired payments. The chain is then asked nothing until
- * there is something else, or they are due; the cursor stays, and the search begins at the height the first payment was built at.
- * `expiredAt`: when expired payments were looked for before; old ones are looked for more rarely.
  * @returns how many payments are still awaited, and what went wrong with single ones
  * @throws ProblemError `CHAIN_UNAVAILABLE` when there is nothing to check
  */
 export async function pollOnce(
   context: Context,
   chain: Chain,
-  options: { expiredToo: boolean; idle?: boolean; expiredAt?: Date | undefined },
+  options: PollOptions,
 ): Promise<{ open: number; failures: unknown[]; idle: boolean }> {
   const { network } = chain.network
   const now = context.now()
-  const expiredSince = new Date(now.getTime() - AFTERLIFE_MS)
-  const due = dueSince(now, options.expiredAt)
-  const idleSince = options.expiredToo ? (chain.scansBlocks ? expiredSince : due) : now
+  const expiredSince = before(now, AFTERLIFE_MS)
+  const due = options.expiredToo ? dueGroups(now, options.expiredAt) : []
+  const ages = due.map(({ received, toMs }) => (received ? 0 : toMs))
+  const idleSince =
+    options.expiredToo && chain.scansBlocks ? expiredSince : before(now, Math.max(0, ...ages))
   if (options.idle && !(await isMonitored(context.db, network, idleSince)))
     return { open: 0, failures: [], idle: true }
   const head = await chain.head()
-  const payments = await readMonitored(context.db, network, expiredSince)
+  const open = await readMonitored(context.db, network)
   const round: Round = { context, chain, head, failures: [] }
-  const open = payments.filter(isWaiting)
-  const over = payments.filter(({ status }) => status === 'expired')
+  const unsettledPayments = open.filter(isWaiting)
   // Settlements built for a payee to execute are found and used up separately.
-  const ordered = (options.expiredToo ? [...open, ...over] : open).filter(isReceived)
+  const ordered = unsettledPayments.filter(isReceived)
   const orders = await readOrders(
     context.db,
     ordered.map(({ id }) => id),
   )
-  const waiting = open.filter(({ id }) => !orders.has(id))
-  const expired = over.filter((payment) => !isReceived(payment))
-  const dueAgain = options.expiredToo
-    ? expired.filter(({ expiresAt }) => expiresAt === null || expiresAt > due)
-    : []
+  const waiting = unsettledPayments.filter(({ id }) => !orders.has(id))
 
   const [hosted, others] = [
     waiting.filter(isHosted),
@@ -78,24 +106,92 @@ export async function pollOnce(
   await each(round, hosted, checkHosted)
   await each(round, ordered, (each, payment) => checkOrdered(each, payment, orders.get(payment.id)))
   await each(round, waiting.filter(isReceived), checkReceived)
-  await each(round, [...others, ...dueAgain], checkReported)
+  await each(round, others, checkReported)
   const readTo = await search(
     round,
-    [...waiting, ...(chain.scansBlocks ? expired : dueAgain)].filter((payment) =>
-      isSearched(payment, chain),
-    ),
+    waiting.filter((payment) => isSearched(payment, chain)),
+    {
+      expiredSince,
+    },
   )
-  await each(round, payments.filter(isConfirmed), checkConfirmed)
+  await each(round, open.filter(isConfirmed), checkConfirmed)
   const unsettled = await readUnsettled(context.db, network)
   await each(round, unsettled, (each, row) => checkUnmatched(each.context, each, row))
   // Everything in blocks up to the finalized one has been found by now; before that, nothing may be
   // called missing.
   if (readTo >= head.finalizedHeight) await each(round, others, checkLate)
-  return {
-    open: payments.length - over.length,
-    failures: round.failures,
-    idle: payments.length === over.length && unsettled.length === 0,
+  for (const group of due) {
+    const look = (signal?: AbortSignal) => checkExpired(round, group, { now, signal })
+    if (options.beside) options.beside(group.name, look)
+    else round.failures.push(...(await look()))
   }
+  return {
+    open: open.length,
+    failures: round.failures,
+    idle: open.length === 0 && unsettled.length === 0,
+  }
+}
+
+/**
+ * Looks for the expired payments of a group, some at a time, the newest first. What cannot be read now is read at the next look.
+ * @returns what went wrong
+ */
+async function checkExpired(
+  { context, chain, head }: Round,
+  { received, fromMs, toMs }: ExpiredGroup,
+  { now, signal }: { now: Date; signal: AbortSignal | undefined },
+): Promise<unknown[]> {
+  const round: Round = { context, chain, head, failures: [] }
+  const range = {
+    network: chain.network.network,
+    received,
+    after: before(now, toMs),
+    upTo: fromMs === null ? null : before(now, fromMs),
+  }
+  let from: ExpiredPlace | undefined
+  try {
+    do {
+      const some = await readExpired(context.db, range, { from, limit: EXPIRED_AT_ONCE })
+      from = some.length < EXPIRED_AT_ONCE ? undefined : some.at(-1)
+      if (received) {
+        const orders = await readOrders(
+          context.db,
+          some.map(({ id }) => id),
+        )
+        await each(round, some, (each, payment) =>
+          checkOrdered(each, payment, orders.get(payment.id)),
+        )
+        continue
+      }
+      await each(
+        round,
+        some.filter(({ reportedSignature, signature }) => reportedSignature ?? signature),
+        checkReported,
+      )
+      // In blocks they are looked for with all others, as each block is read once.
+      const searched = some.filter((payment) => isSearched(payment, chain))
+      if (!chain.scansBlocks && searched.length > 0) await each(round, [searched], searchExpired)
+    } while (from && !signal?.aborted)
+  } catch (error) {
+    round.failures.push(error)
+  }
+  return round.failures
+}
+
+async function searchExpired(round: Round, searched: readonly MonitoredRecord[]): Promise<void> {
+  const { chain, head } = round
+  const { found } = await chain.find(searched.map(toMonitored), {
+    from: head.height,
+    to: head.height,
+  })
+  const byId = new Map(searched.map((payment) => [payment.id, payment]))
+  await each(round, found, async (each, one) => {
+    await checkFound(
+      each,
+      one,
+      one.paymentIds.flatMap((id) => byId.get(id) ?? []),
+    )
+  })
 }
 
 async function each<T>(
@@ -116,7 +212,7 @@ async function each<T>(
  * Follows what a client reported and what was seen before: a wrong report must not hide the
  * transaction the chain has shown. A report that turns out to be another transaction is dropped.
  */
-async function checkReported({ context, chain }: Round, payment: PaymentRecord): Promise<void> {
+async function checkReported({ context, chain }: Round, payment: MonitoredRecord): Promise<void> {
   const { id: paymentId, reportedSignature: reported, signature: seen } = payment
   for (const signature of new Set([reported, seen])) {
     if (signature === null) continue
@@ -138,20 +234,38 @@ async function checkReported({ context, chain }: Round, payment: PaymentRecord):
 
 /**
  * Looks for payments nobody reported. The cursor stays where it is until everything found has been
- * checked.
+ * checked. Where blocks are scanned, those that expired are looked for in the same blocks.
  */
-async function search(round: Round, searched: readonly PaymentRecord[]): Promise<number> {
+async function search(
+  round: Round,
+  searched: readonly MonitoredRecord[],
+  { expiredSince }: { expiredSince: Date },
+): Promise<number> {
   const { context, chain, head } = round
   const { network } = chain.network
+  const byId = new Map(searched.map((payment) => [payment.id, payment]))
+  const builtHeight = chain.scansBlocks
+    ? await findExpiredHeight(context.db, network, expiredSince)
+    : undefined
+  const expired: ExpiredTransactions | undefined =
+    builtHeight === undefined
+      ? undefined
+      : {
+          builtHeight,
+          equalTo: async (transfers) => {
+            const equal = await findExpiredWith(context.db, { network, expiredSince }, transfers)
+            for (const payment of equal) byId.set(payment.id, payment)
+            return equal.map(toMonitored)
+          },
+        }
   // A chain that is shorter than what was read of it has been restarted.
   const cursor = await readCursor(context.db, network)
   const from = Math.min(cursor, head.height)
   const { found, readTo } =
-    searched.length === 0
+    searched.length === 0 && !expired
       ? { found: [], readTo: head.height }
-      : await chain.find(searched.map(toMonitored), from, head.height)
+      : await chain.find(searched.map(toMonitored), { from, to: head.height }, expired)
   const failures = round.failures.length
-  const byId = new Map(searched.map((payment) => [payment.id, payment]))
   let decidedTo = readTo
   await each(round, found, async (each, one) => {
     const { paymentIds, landed } = one
@@ -186,7 +300,7 @@ const UNSEEN_MS = 60_000
 async function checkFound(
   { context, chain, head }: Round,
   { signature, landed }: Found,
-  payments: readonly PaymentRecord[],
+  payments: readonly MonitoredRecord[],
 ): Promise<boolean> {
   const { network, blockTimeMs } = chain.network
   const isNewerThan = (ms: number) =>
@@ -226,7 +340,7 @@ async function checkFound(
 
 async function checkCandidate(
   { context, chain }: Pick<Round, 'context' | 'chain'>,
-  { payment, signature }: { payment: PaymentRecord; signature: string },
+  { payment, signature }: { payment: MonitoredRecord; signature: string },
 ): Promise<Applied> {
   const observation = await chain.observe(signature)
   const seen = { paymentId: payment.id, signature, observation, source: 'watcher' } as const
@@ -244,7 +358,7 @@ async function checkCandidate(
  */
 async function checkConfirmed(
   { context, chain, head }: Round,
-  payment: PaymentRecord,
+  payment: MonitoredRecord,
 ): Promise<void> {
   const { id, signature, blockHeight, blockHash } = payment
   if (signature === null || blockHeight === null) return
@@ -271,50 +385,56 @@ async function checkConfirmed(
     await rollBack(context, payment)
 }
 
-async function checkHosted({ context, chain, head }: Round, payment: PaymentRecord): Promise<void> {
+async function checkHosted(
+  { context, chain, head }: Round,
+  payment: MonitoredRecord,
+): Promise<void> {
   await monitorHosted(context, { payment, monitored: toMonitored(payment), chain, head })
 }
 
 /** What the service broadcasts for a presented proof is followed to its end as well. */
-async function checkReceived({ context, chain }: Round, payment: PaymentRecord): Promise<void> {
+async function checkReceived({ context, chain }: Round, payment: MonitoredRecord): Promise<void> {
   await monitorSettlement(context, { payment, chain, source: 'watcher' })
 }
 
 async function checkOrdered(
   { context, chain }: Round,
-  payment: PaymentRecord,
+  payment: MonitoredRecord,
   order: SettlementOrder | undefined,
 ): Promise<void> {
   if (order) await monitorOrder(context, { payment, order, chain, source: 'watcher' })
 }
 
-async function checkLate({ context, chain, head }: Round, payment: PaymentRecord): Promise<void> {
+async function checkLate({ context, chain, head }: Round, payment: MonitoredRecord): Promise<void> {
   await expire(context, { payment, monitored: toMonitored(payment), chain, head })
 }
 
 /**
- * What expired after this is looked for now. Old drafts share the times at which they are looked
- * for, so that one call to a node serves many.
+ * The groups of expired payments that are looked for now. Old drafts share the times at which they
+ * are looked for, so that one call to a node serves many.
  */
-function dueSince(now: Date, before: Date | undefined): Date {
-  const due = EXPIRED_GRIDS.find(
+function dueGroups(now: Date, last: Date | undefined): ExpiredGroup[] {
+  return EXPIRED_GROUPS.filter(
     ({ everyMs }) =>
-      before === undefined ||
-      Math.floor(now.getTime() / everyMs) !== Math.floor(before.getTime() / everyMs),
+      last === undefined ||
+      Math.floor(now.getTime() / everyMs) !== Math.floor(last.getTime() / everyMs),
   )
-  return new Date(now.getTime() - (due?.youngerThanMs ?? 0))
+}
+
+function before(time: Date, ms: number): Date {
+  return new Date(time.getTime() - ms)
 }
 
 /** The service itself signed it and follows it to its end. */
-function isHosted({ mode }: PaymentRecord): boolean {
+function isHosted({ mode }: MonitoredRecord): boolean {
   return mode === 'hosted'
 }
 
-function isConfirmed(payment: PaymentRecord): boolean {
+function isConfirmed(payment: MonitoredRecord): boolean {
   return payment.status === 'confirmed'
 }
 
-function isReceived({ mode }: PaymentRecord): boolean {
+function isReceived({ mode }: MonitoredRecord): boolean {
   return mode === 'received'
 }
 
@@ -322,15 +442,15 @@ function isReceived({ mode }: PaymentRecord): boolean {
  * The transaction of a proof is known from the beginning; so is what the service signed, and where
  * a memo names a payment, only that can be it.
  */
-function isSearched(payment: PaymentRecord, { scansBlocks }: Chain): boolean {
+function isSearched(payment: MonitoredRecord, { scansBlocks }: Chain): boolean {
   return !isReceived(payment) && (scansBlocks || !isHosted(payment))
 }
 
-function isWaiting({ status }: PaymentRecord): boolean {
+function isWaiting({ status }: MonitoredRecord): boolean {
   return status === 'created' || status === 'pending' || status === 'rolled_back'
 }
 
-function toMonitored(payment: PaymentRecord): MonitoredTransaction {
+function toMonitored(payment: MonitoredRecord): MonitoredTransaction {
   const {
     id,
     asset,

@@ -4,7 +4,7 @@ import type { Context } from '../context/context.ts'
 import { Sleep } from '../context/sleep.ts'
 import { releaseLease, takeLease } from '../db/cursors.ts'
 import { LEASE_RENEWAL_MS } from '../db/lease.ts'
-import { pollOnce } from './poll.ts'
+import { pollOnce, type PollOptions } from './poll.ts'
 
 export type Watchers = { stop(): Promise<void> }
 
@@ -48,6 +48,21 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
     // A beat that fails costs the lease at most.
     if (holds) takeLease(context.db, network, holder).catch(() => {})
   }, LEASE_RENEWAL_MS)
+  /** Looks at expired payments that no round waits for. */
+  const looks = new Map<string, Promise<void>>()
+  const beside: PollOptions['beside'] = (group, look) => {
+    // The one before may still be at its work: the next one is due soon.
+    if (looks.has(group)) return
+    const done = look(signal).then((failed) => {
+      looks.delete(group)
+      if (failed.length > 0)
+        context.log.warn(
+          { network, group, count: failed.length, err: failed[0] },
+          'the watcher could not look at every expired payment',
+        )
+    })
+    looks.set(group, done)
+  }
   let expiredAt = -Infinity
   let expiredBefore: Date | undefined
   let failures = 0
@@ -65,6 +80,7 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
           expiredToo,
           idle,
           expiredAt: expiredBefore,
+          beside,
         })
         idle = looked.idle
         if (expiredToo) {
@@ -90,6 +106,7 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
   }
   clearInterval(heartbeat)
   stopNotifications()
+  await Promise.all(looks.values())
   await releaseLease(context.db, network, holder).catch((error: unknown) =>
     context.log.warn({ network, err: error }, 'the watcher could not give its lease back'),
   )

@@ -12,6 +12,7 @@ import {
   lockPayment,
   movePayment,
   noteBlock,
+  type MonitoredRecord,
   type MoveFacts,
   type PaymentRecord,
   NOT_IN_BLOCK,
@@ -326,7 +327,7 @@ function factsOf(
  * blocks that a reorganization may have replaced whatever else pays the order. False when the payment
  * has changed status since it was read.
  */
-export async function rollBack(context: Context, payment: PaymentRecord): Promise<boolean> {
+export async function rollBack(context: Context, payment: MonitoredRecord): Promise<boolean> {
   return context.db.transaction(async (tx) => {
     const row = await lockPayment(tx, payment.id)
     if (

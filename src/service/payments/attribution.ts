@@ -12,7 +12,7 @@ import type { Database } from '#postgres/open.ts'
 import type { ObservedTransfer, TransferBlock } from '../chains/chain.ts'
 import type { Actor } from '../context/context.ts'
 import { KEYLESS_SCOPE, type Claimant } from '../db/claims.ts'
-import { findPayment, type PaymentRecord } from '../db/payments.ts'
+import { findPayment, type MonitoredRecord, type PaymentRecord } from '../db/payments.ts'
 import { attempt, payment } from '../db/schema/payment.ts'
 import { findOwner } from '../db/wallet-owners.ts'
 import { readMetadata } from './describe-money.ts'
@@ -369,7 +369,7 @@ export function refusePayee(payee: string): ProblemError {
  * @param block that the transfer is in; null while it is in the pool
  */
 export function matchesPayment(
-  payment: PaymentRecord,
+  payment: MonitoredRecord,
   transfer: ObservedTransfer | null | undefined,
   block: TransferBlock | null,
 ): transfer is ObservedTransfer {
@@ -390,7 +390,7 @@ export function matchesPayment(
 
 /** A failed transfer of tokens: the chain does not name its recipient, so it is listed with the account that it was meant for. */
 function isAccountOf(
-  { network, recipient, asset }: PaymentRecord,
+  { network, recipient, asset }: MonitoredRecord,
   transfer: ObservedTransfer,
 ): boolean {
   if (familyOf(network) !== 'solana' || asset === SOLANA_NATIVE) return false

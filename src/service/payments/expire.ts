@@ -7,13 +7,13 @@ import {
   lockPayment,
   movePayment,
   NOT_IN_BLOCK,
-  type PaymentRecord,
+  type MonitoredRecord,
 } from '../db/payments.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { releaseFee } from '../db/settlement-fees.ts'
 import { applyObservation } from './apply-observation.ts'
 
-type Late = { payment: PaymentRecord; monitored: MonitoredTransaction; chain: Chain; head: Head }
+type Late = { payment: MonitoredRecord; monitored: MonitoredTransaction; chain: Chain; head: Head }
 
 /**
  * Ends a payment that can no longer land: `expired` when nothing of it was ever seen, `failed` when it had been broadcast.
@@ -80,7 +80,7 @@ async function canNeverLand(
  * A transfer that landed and that nothing ties to this order keeps no order open: the payer's signature revives it. Nor does a final
  * failure that moved nothing (Solana).
  */
-function mayConfirm({ mode, evidence }: PaymentRecord, seen: Observation): boolean {
+function mayConfirm({ mode, evidence }: MonitoredRecord, seen: Observation): boolean {
   if (seen.state === 'not_found') return false
   if (seen.state === 'landed' && seen.finalized && seen.failedBlockhash !== undefined)
     return mode !== 'local'
@@ -92,7 +92,7 @@ const MESSAGE = 'message:'
 /** Whether a payer has signed the message of a proof once more and broadcast that, or may have: it is this payment, under another signature. */
 async function mayHaveLandedOtherwise(
   context: Context,
-  payment: PaymentRecord,
+  payment: MonitoredRecord,
   chain: Chain,
 ): Promise<boolean> {
   const key = await findClaimKey(context.db, payment.id)
@@ -119,7 +119,7 @@ async function mayHaveLandedOtherwise(
 /** Ends a hosted payment that can no longer land, in the transaction that has locked it; what it reserved is free again. */
 export async function failPayment(
   tx: Database,
-  row: PaymentRecord,
+  row: MonitoredRecord,
   { failure, at }: { failure: string; at: Date },
 ): Promise<void> {
   await movePayment(tx, {

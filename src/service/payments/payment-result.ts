@@ -1,7 +1,7 @@
 import type { Authorization } from '#chains/evm/authorization.ts'
 import { checksumAddress } from '#contract/address.ts'
 import type { Chain, Observation, ObservedTransfer } from '../chains/chain.ts'
-import type { PaymentRecord } from '../db/payments.ts'
+import type { MonitoredRecord } from '../db/payments.ts'
 import { matchesPayment } from './attribution.ts'
 
 /**
@@ -11,7 +11,7 @@ import { matchesPayment } from './attribution.ts'
  * and use the other one in the transaction that makes an equal payment.
  */
 export function asPaymentResult(
-  payment: PaymentRecord,
+  payment: MonitoredRecord,
   observation: Observation,
   authorization?: Authorization,
 ): Observation {
@@ -50,7 +50,14 @@ export type SignedSettlement = { signer: string; nonce: number; signatures: read
 /** Whether the chain itself shows another transaction with that nonce, so that none of these can land. */
 export function isNonceTaken(
   chain: Chain,
-  { id: paymentId, asset, recipient, amount: amountAtomic, builtHeight, createdAt }: PaymentRecord,
+  {
+    id: paymentId,
+    asset,
+    recipient,
+    amount: amountAtomic,
+    builtHeight,
+    createdAt,
+  }: MonitoredRecord,
   { signer: sender, nonce, signatures: signed }: SignedSettlement,
 ): Promise<boolean> {
   const payment = { paymentId, asset, recipient, amountAtomic, builtHeight, createdAt }

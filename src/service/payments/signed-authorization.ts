@@ -3,7 +3,7 @@ import type { Authorization } from '#chains/evm/authorization.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Contracts, Ending } from '../chains/contracts.ts'
 import type { Context } from '../context/context.ts'
-import type { PaymentRecord } from '../db/payments.ts'
+import type { MonitoredRecord } from '../db/payments.ts'
 
 /** Later than any block. */
 const NEVER = 2n ** 64n
@@ -13,7 +13,7 @@ const NEVER = 2n ** 64n
 const CLOCKS_DIFFER_MS = 60_000
 
 /** What is known of a payment besides its key. */
-type SignedPayment = Pick<PaymentRecord, 'asset' | 'recipient' | 'amount' | 'expiresAt'>
+type SignedPayment = Pick<MonitoredRecord, 'asset' | 'recipient' | 'amount' | 'expiresAt'>
 
 /** What a payer signed for others to execute, and the contracts of its chain. */
 export type SignedAuthorization = { authorization: Authorization; contracts: Contracts }
@@ -57,7 +57,7 @@ const ENDINGS: Readonly<Record<Ending, string>> = {
  */
 export async function authorizationEndReason(
   context: Context,
-  { builtHeight, expiresAt }: PaymentRecord,
+  { builtHeight, expiresAt }: MonitoredRecord,
   { authorization, contracts, used }: SignedAuthorization & { used: boolean },
 ): Promise<string | undefined> {
   const due = expiresAt !== null && context.now().getTime() > expiresAt.getTime() - CLOCKS_DIFFER_MS

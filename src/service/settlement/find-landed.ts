@@ -1,5 +1,5 @@
 import type { Chain, Observation, ObservedTransfer } from '../chains/chain.ts'
-import type { PaymentRecord } from '../db/payments.ts'
+import type { MonitoredRecord } from '../db/payments.ts'
 import type { SettlementOrder } from '../db/settlement-orders.ts'
 import { asPaymentResult } from '../payments/payment-result.ts'
 import {
@@ -8,7 +8,7 @@ import {
 } from '../payments/signed-authorization.ts'
 import { messageKey } from '../verification/read-signed.ts'
 
-export type Ordered = { payment: PaymentRecord; order: SettlementOrder; chain: Chain }
+export type Ordered = { payment: MonitoredRecord; order: SettlementOrder; chain: Chain }
 
 type Sighting =
   | { state: 'seen'; signature: string; observation: Exclude<Observation, { state: 'not_found' }> }
@@ -70,7 +70,10 @@ async function findByMemo({ payment, order, chain }: Ordered): Promise<string[]>
     lastValidBlockHeight: null,
     createdAt,
   }
-  const { found } = await chain.find([{ ...expected, reported: null, open: true }], 0, 0)
+  const { found } = await chain.find([{ ...expected, reported: null, open: true }], {
+    from: 0,
+    to: 0,
+  })
   return found.map(({ signature }) => signature)
 }
 
@@ -92,7 +95,7 @@ export function isOrdered(
 
 /** The message is known and was checked against the proof: it moves exactly that, or fails. */
 function asPayment(
-  { sender, recipient, asset, amount: amountAtomic }: PaymentRecord,
+  { sender, recipient, asset, amount: amountAtomic }: MonitoredRecord,
   observation: Observation,
 ): Observation {
   if (observation.state === 'not_found') return observation

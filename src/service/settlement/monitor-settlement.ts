@@ -7,7 +7,7 @@ import type { Context } from '../context/context.ts'
 import { readAttempts, type AttemptRecord } from '../db/attempts.ts'
 import { findClaim, findClaimKey } from '../db/claims.ts'
 import { isFeeOpen, recordFeePaid, refusePayer, releaseFee } from '../db/settlement-fees.ts'
-import { lockPayment, type PaymentRecord } from '../db/payments.ts'
+import { lockPayment, type MonitoredRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { asPaymentResult, asTaken, isNonceTaken } from '../payments/payment-result.ts'
 import {
@@ -19,7 +19,7 @@ import { failPayment } from '../payments/expire.ts'
 import { noteUnmatched } from '../payments/unmatched.ts'
 import { ensureInclusion } from '../hosted/fee-bump.ts'
 
-type Following = { payment: PaymentRecord; chain: Chain; source?: EventSource }
+type Following = { payment: MonitoredRecord; chain: Chain; source?: EventSource }
 type Seen = { signature: string; observation: Observation }
 
 /**
@@ -81,7 +81,7 @@ export async function monitorSettlement(
 }
 
 type Undecided = SignedAuthorization & {
-  payment: PaymentRecord
+  payment: MonitoredRecord
   key: string
   use: { possible: readonly string[] }
 }
@@ -100,7 +100,7 @@ async function notePossible(
     await noteUnmatched(context, chain, { signature, accountIds: own ? [accountId] : [], executed })
 }
 
-type Reverted = SignedAuthorization & { payment: PaymentRecord; chain: Chain }
+type Reverted = SignedAuthorization & { payment: MonitoredRecord; chain: Chain }
 
 /** Counts what a settlement of ours cost that was reverted, once, and whose code reverted it. */
 async function recordRevert(
@@ -155,7 +155,7 @@ type Ours = { landed?: Seen; reverted?: Seen; pooled: string[] }
 
 async function lookAtOurs(
   chain: Chain,
-  payment: PaymentRecord,
+  payment: MonitoredRecord,
   attempts: readonly AttemptRecord[],
 ): Promise<Ours> {
   const ours: Ours = { pooled: [] }
@@ -175,7 +175,7 @@ async function lookAtOurs(
  */
 async function isVoid(
   chain: Chain,
-  payment: PaymentRecord,
+  payment: MonitoredRecord,
   attempts: readonly AttemptRecord[],
 ): Promise<boolean> {
   const [newest] = attempts
@@ -184,7 +184,7 @@ async function isVoid(
   return isNonceTaken(chain, payment, { signer: newest.signer, nonce: newest.nonce, signatures })
 }
 
-async function fail(context: Context, { id }: PaymentRecord, failure: string): Promise<void> {
+async function fail(context: Context, { id }: MonitoredRecord, failure: string): Promise<void> {
   await context.db.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
     if (row?.status === 'pending' || row?.status === 'rolled_back')

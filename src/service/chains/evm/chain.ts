@@ -44,7 +44,7 @@ export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
       observe(endpoints, network, { hash: signature, head: await head.fresh(), as }),
     observeTwice: async (signature) =>
       observe(endpoints, network, { hash: signature, head: await head.fresh(), twice: true }),
-    find: (monitored, from, to) => scan.find(monitored, from, to),
+    find: (monitored, range, expired) => scan.find(monitored, range, expired),
     findByMessage: async () => null,
     canNeverLand: (monitored) => canNeverLand(endpoints, monitored),
     isGone: (landed) => isGone(endpoints, landed),

@@ -1,6 +1,7 @@
 import type { Block, Hex } from 'viem'
 import {
   MAX_REORG,
+  type ExpiredTransactions,
   type Found,
   type Head,
   type ObservedTransfer,
@@ -34,14 +35,14 @@ export class BlockScan {
 
   async find(
     monitored: readonly MonitoredTransaction[],
-    from: number,
-    to: number,
+    { from, to }: { from: number; to: number },
+    expired?: ExpiredTransactions,
   ): Promise<{ found: Found[]; readTo: number }> {
     // No transaction of a payment can be in a block below the one that the payment was built on. That
     // one itself may have been replaced since.
     const oldest = monitored.reduce(
       (least, { builtHeight }) => Math.min(least, builtHeight ?? Infinity),
-      Infinity,
+      expired?.builtHeight ?? Infinity,
     )
     const first = Math.max(from + 1, oldest)
     if (first > to) return { found: [], readTo: Math.max(from, to) }
@@ -52,14 +53,14 @@ export class BlockScan {
     const heights = Array.from({ length: end - start + 1 }, (_, index) => start + index)
     const blocks = await inParallel(heights, PARALLEL_BLOCKS, (height) => this.#read(height))
 
-    const byTerms = Map.groupBy(monitored, termsOf)
-    const found = blocks.flatMap((block) =>
-      transfersOf(block).flatMap(({ hash, landed }): Found[] => {
-        const fitting = byTerms.get(termsOf(landed.transfer)) ?? []
-        const paymentIds = fitting.map(({ paymentId }) => paymentId)
-        return paymentIds.length === 0 ? [] : [{ signature: hash, paymentIds, landed }]
-      }),
-    )
+    const transfers = blocks.flatMap(transfersOf)
+    const late = await expired?.equalTo(transfers.map(({ landed }) => landed.transfer))
+    const byTerms = Map.groupBy([...monitored, ...(late ?? [])], termsOf)
+    const found = transfers.flatMap(({ hash, landed }): Found[] => {
+      const fitting = byTerms.get(termsOf(landed.transfer)) ?? []
+      const paymentIds = fitting.map(({ paymentId }) => paymentId)
+      return paymentIds.length === 0 ? [] : [{ signature: hash, paymentIds, landed }]
+    })
     this.#forgetBefore(end - MAX_REORG)
     return { found, readTo: end }
   }

@@ -61,7 +61,7 @@ export function openSolanaChain(network: Network, observer = NO_OBSERVER): Chain
     note: (note) => buildNote(endpoints, note),
     observe: (signature, as) => observe(endpoints, signature, { as }),
     observeTwice: (signature) => observe(endpoints, signature, { twice: true }),
-    find: async (monitored, _from, to) => ({ found: await search(monitored), readTo: to }),
+    find: async (monitored, { to }) => ({ found: await search(monitored), readTo: to }),
     findByMessage: messages.find,
     canNeverLand: absence.canNeverLand,
     isGone: (landed) => isGone(endpoints, landed),

@@ -5,6 +5,7 @@ import { messageBytes } from '#chains/solana/landed.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '#chains/solana/programs.ts'
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import { SOLANA_NATIVE } from '#contract/address.ts'
+import { isPaymentId, namedPaymentIds } from '#contract/payment.ts'
 import type { Found, MonitoredTransaction } from '../chain.ts'
 import { inParallel } from '../endpoints.ts'
 import { BackgroundReads } from '../recent.ts'
@@ -26,9 +27,9 @@ const UNPROVEN_MS = 60_000
 const MAX_UNPROVEN = 10_000
 
 type Parties = Pick<MonitoredTransaction, 'asset' | 'recipient' | 'sender'>
-type ReceiverOf = (payment: Parties) => Promise<string>
+type ReceiverOf = (payment: Omit<Parties, 'sender'>) => Promise<string | undefined>
 
-/** Finds the account that receives a payment: of a token, only the wallet's associated account counts as the wallet. */
+/** Finds the account that receives a payment: of a token, only the wallet's associated account counts as the wallet. Undefined where no program of tokens is known for it. */
 export function openReceivers(endpoints: SolanaEndpoints): ReceiverOf {
   const programs = new Map<string, string>()
 
@@ -44,10 +45,10 @@ export function openReceivers(endpoints: SolanaEndpoints): ReceiverOf {
     return program
   }
 
-  return async ({ asset, recipient, sender }) => {
+  return async ({ asset, recipient }) => {
     if (asset === SOLANA_NATIVE) return recipient
     const program = await programOf(asset)
-    if (program !== TOKEN_PROGRAM && program !== TOKEN_2022_PROGRAM) return sender
+    if (program !== TOKEN_PROGRAM && program !== TOKEN_2022_PROGRAM) return undefined
     return associatedTokenAccount({ owner: recipient, mint: asset, program }).address
   }
 }
@@ -79,10 +80,22 @@ export function openSearch(
           signaturesOf(connection, account, { from, firstPage: FIRST_PAGE }),
         )
         if (!complete) unread.push(...payments)
+        const named = Map.groupBy(
+          signatures.flatMap(({ memo, signature }) =>
+            [...namedPaymentIds(memo ?? '')].map((paymentId) => ({ paymentId, signature })),
+          ),
+          ({ paymentId }) => paymentId,
+        )
+        // A proof that is settled by its payee is searched for by the memo that its payer chose.
+        const namedBy = (paymentId: string) =>
+          isPaymentId(paymentId)
+            ? (named.get(paymentId) ?? [])
+            : signatures.filter(({ memo }) => memo?.includes(paymentId))
         return payments.flatMap(({ paymentId }) =>
-          signatures
-            .filter(({ memo }) => memo?.includes(paymentId))
-            .map(({ signature }) => ({ signature, paymentIds: [paymentId] })),
+          namedBy(paymentId).map(({ signature }) => ({
+            signature,
+            paymentIds: [paymentId],
+          })),
         )
       },
     )
@@ -90,9 +103,14 @@ export function openSearch(
   }
 
   return async (monitored) => {
-    const received = await Promise.all(
-      monitored.map(async (payment) => ({ payment, account: await receiverOf(payment) })),
-    )
+    const payees = Map.groupBy(monitored, ({ asset, recipient }) => `${asset} ${recipient}`)
+    const received = (
+      await inParallel([...payees.values()], PARALLEL_ACCOUNTS, async (payments) => {
+        const [first] = payments
+        const account = first && (await receiverOf(first))
+        return payments.map((payment) => ({ payment, account: account ?? payment.sender }))
+      })
+    ).flat()
     const receivers = new Map(
       [...Map.groupBy(received, ({ account }) => account)].map(([account, of]) => [
         account,
@@ -218,7 +236,7 @@ export function openAbsence(
     )
     if (bySender !== 'unread') return bySender === 'proven'
     const receiver = await receiverOf(monitored)
-    if (receiver === account) return false
+    if (receiver === undefined) return false
     return (
       (await readAbsence(monitored, { account: receiver, pages: MAX_PROOF_PAGES })) === 'proven'
     )
@@ -339,7 +357,7 @@ export function openMessageSearch(
         const whole =
           page ??
           (await succeededSince(sender, from, MAX_PROOF_PAGES)) ??
-          (await succeededSince(await receiverOf(query), from, MAX_PROOF_PAGES))
+          (await succeededSince((await receiverOf(query)) ?? sender, from, MAX_PROOF_PAGES))
         return whole && findAmong(whole, messageHash)
       })
       return undefined

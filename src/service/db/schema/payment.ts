@@ -21,6 +21,12 @@ import type {
 import { account } from './access.ts'
 import { searchExpressions, atomic, at, service } from './columns.ts'
 
+/**
+ * An order that a transfer with its terms may have evidence for without its fees: what a visitor has
+ * built in another's name is none.
+ */
+export const mayHaveEvidence = 'not draft or sender_verified or payer_nonce is not null'
+
 export const payment = service.table(
   'payment',
   {
@@ -191,10 +197,25 @@ export const payment = service.table(
     index('payment_open')
       .on(t.network, t.status)
       .where(sql`status in ('created', 'pending', 'confirmed', 'rolled_back')`),
-    /** Expired payments the chain may still show. */
+    /** Expired payments the chain may still show: of presented proofs, and all others. */
+    index('payment_expired_received')
+      .on(t.network, t.expiresAt, t.id)
+      .where(sql`status = 'expired' and mode = 'received'`),
     index('payment_expired')
-      .on(t.network, t.expiresAt)
-      .where(sql`status = 'expired'`),
+      .on(t.network, t.expiresAt, t.id)
+      .where(sql`status = 'expired' and mode <> 'received'`),
+    /** Those that a transfer with their terms may still pay. */
+    index('payment_expired_terms')
+      .on(
+        t.network,
+        t.sender,
+        t.recipient,
+        t.asset,
+        t.amount,
+        sql.raw(`(${mayHaveEvidence})`),
+        t.expiresAt,
+      )
+      .where(sql`status = 'expired' and mode <> 'received'`),
     /** A nonce queue: one sender on one network uses each nonce once. */
     uniqueIndex('payment_nonce')
       .on(t.network, t.sender, t.nonce)

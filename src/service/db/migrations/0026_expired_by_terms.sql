@@ -1,0 +1,4 @@
+DROP INDEX "service"."payment_expired";--> statement-breakpoint
+CREATE INDEX "payment_expired_received" ON "service"."payment" USING btree ("network","expires_at","id") WHERE status = 'expired' and mode = 'received';--> statement-breakpoint
+CREATE INDEX "payment_expired_terms" ON "service"."payment" USING btree ("network","sender","recipient","asset","amount",(not draft or sender_verified or payer_nonce is not null),"expires_at") WHERE status = 'expired' and mode <> 'received';--> statement-breakpoint
+CREATE INDEX "payment_expired" ON "service"."payment" USING btree ("network","expires_at","id") WHERE status = 'expired' and mode <> 'received';
