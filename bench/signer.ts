@@ -21,6 +21,7 @@ await measure('over the socket', started)
 rmSync(folder, { recursive: true, force: true })
 
 async function measure(where: string, signer: Signer): Promise<void> {
+  await signer.vaultKey({ make: true })
   const wallet = await signer.seal({ id: 'wal_1', accountId: 'acc_1', family: 'evm' })
   let nonce = 0
   const run = async (workers: number): Promise<number> => {

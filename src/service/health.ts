@@ -4,6 +4,7 @@ import type { Context } from './context/context.ts'
 import type { Chain } from './chains/chain.ts'
 import { checkDisk, readDatabaseClock } from '#postgres/open.ts'
 import { countStopped } from './db/wallet-ledger.ts'
+import { checkVaultKey } from './wallets/vault-key.ts'
 
 /** `note`: what an operator should know of a part that works. */
 type ServiceCheck = HealthCheck & { note?: 'chain behind' }
@@ -22,6 +23,8 @@ const FRESH_MS = 1_000
 const CHAIN_FRESH_MS = 30_000
 /** How long the disk of the database counts as good after it was written. */
 const DISK_FRESH_MS = 10_000
+/** The signer or its key may be replaced while the service runs. */
+const VAULT_KEY_FRESH_MS = 10_000
 const CHECK_TIMEOUT_MS = 3_000
 /** How far clocks may differ. */
 const MAX_SKEW_MS = 5_000
@@ -46,17 +49,22 @@ export function createReadiness(
     await checkDisk(context.db)
     return undefined
   })
+  const vaultKey = rememberGood(clock, VAULT_KEY_FRESH_MS, async () => {
+    const { db, signer, config } = context
+    await checkVaultKey({ db, signer, lostKeys: config.lostVaultKeys })
+    return undefined
+  })
   return () => {
     const now = clock()
     if (!last || now - last.at > FRESH_MS)
-      last = { at: now, found: look(context, { chains, disk }) }
+      last = { at: now, found: look(context, { chains, disk, vaultKey }) }
     return last.found
   }
 }
 
 type Run = () => Promise<typeof CHAIN_BEHIND | undefined>
 type ChainCheck = { network: string; run: Run }
-type Remembered = { chains: readonly ChainCheck[]; disk: Run }
+type Remembered = { chains: readonly ChainCheck[]; disk: Run; vaultKey: Run }
 
 /** A check that found something wrong is run again the next time. */
 function rememberGood(clock: () => number, forMs: number, run: Run): Run {
@@ -113,12 +121,18 @@ async function look(context: Context, remembered: Remembered): Promise<ServiceRe
   return { status, checks, stoppedWallets }
 }
 
-function runChecks(context: Context, { chains, disk }: Remembered): Promise<ServiceCheck[]> {
+function runChecks(
+  context: Context,
+  { chains, disk, vaultKey }: Remembered,
+): Promise<ServiceCheck[]> {
   return Promise.all([
     check('database', () => context.db.execute(sql`select 1`)),
     check('disk', disk),
     check('clock', () => compareClocks(context)),
-    check('signer', () => context.signer.check()),
+    check('signer', async () => {
+      await context.signer.check()
+      await vaultKey()
+    }),
     ...chains.map(({ network, run }) => check(network, run)),
   ])
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -181,4 +181,24 @@ test('a stop lets the request in flight finish and accepts no other', async () =
   gate.resolve()
   expect((await inFlight).status).toBe(200)
   await stopped
+})
+
+test('the program refuses to start, in a sentence, with a release folder that has not the vault key of its database', async () => {
+  const [old, release] = [temporaryFolder(), temporaryFolder()]
+  const env = { PORT: '0', NETWORKS: JSON.stringify([AWAY]), ...(await databaseEnv('postgres')) }
+  const admin = async (...args: string[]) => {
+    const { said, exited } = run(ADMIN, [...args, '--json'], { ...env, DATA_DIR: old })
+    expect([await exited, said.err]).toEqual([0, ''])
+    return JSON.parse(said.out) as { id: string }
+  }
+  const { id } = await admin('account', 'create', '--name', 'A', '--plan', 'premium')
+  await admin('wallet', 'create', '--account', id, '--family', 'evm', '--name', 'W')
+  const service = run(MAIN, [], { ...env, DATA_DIR: release })
+  expect(await service.exited).toBe(1)
+  expect(service.said.err).toMatch(
+    /^VAULT_KEY_FILE: expected the key [0-9a-f]{16}, .*found no key at .*vault\.key\. Set VAULT_KEY_FILE/,
+  )
+  expect(existsSync(join(release, 'vault.key'))).toBe(false)
+  const again = run(MAIN, [], { ...env, DATA_DIR: old })
+  await expect.poll(() => again.said.out, { timeout: 90_000 }).toContain('"msg":"listening"')
 })

@@ -185,6 +185,7 @@ class SocketSigner implements Signer {
   }
 
   check = async () => void (await this.#call('check', null))
+  vaultKey = (request: Parameters<Signer['vaultKey']>[0]) => this.#call('vaultKey', request)
   open = async (wallet: Parameters<Signer['open']>[0]) => void (await this.#call('open', wallet))
   sign = (request: Parameters<Signer['sign']>[0]) => this.#call('sign', request)
   mac = (request: Parameters<Signer['mac']>[0]) => this.#call('mac', request)

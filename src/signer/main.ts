@@ -110,8 +110,18 @@ async function run(config: SignerConfig, withParent: boolean): Promise<void> {
     process.stderr.write(`Another signer runs on ${config.folder}.\n`)
     process.exit(ANOTHER_RUNS)
   }
-  const vault = await openVault(config.vaultKey)
-  const signer = createSigner({ vault, folder: config.folder, policyFile: config.policyFile })
+  const { vaultKey } = config
+  const source = {
+    place: 'file' in vaultKey ? resolve(vaultKey.file) : vaultKey.kmsKey,
+    open: (make: boolean) => openVault(vaultKey, make),
+  }
+  // A file that cannot be used is told at the start.
+  const vault = await source.open(false)
+  const signer = createSigner({
+    vault: source,
+    folder: config.folder,
+    policyFile: config.policyFile,
+  })
   const server = createServer((socket) => serve(signer, socket))
   server.maxConnections = MAX_CONNECTIONS
   const { LISTEN_FDS, LISTEN_PID } = process.env
@@ -141,7 +151,7 @@ async function run(config: SignerConfig, withParent: boolean): Promise<void> {
     chmodSync(config.socket, 0o600)
   }
   process.stdout.write(
-    `${JSON.stringify({ level: 30, time: Date.now(), pid: process.pid, vaultKeyId: vault.keyId, policy: config.policyFile ?? null, msg: 'the signer listens' })}\n`,
+    `${JSON.stringify({ level: 30, time: Date.now(), pid: process.pid, vaultKeyId: vault?.keyId ?? null, policy: config.policyFile ?? null, msg: 'the signer listens' })}\n`,
   )
 }
 
@@ -193,6 +203,8 @@ function call(
   switch (method) {
     case 'check':
       return signer.check()
+    case 'vaultKey':
+      return signer.vaultKey(parse(METHODS.vaultKey.params, params))
     case 'seal':
       return signer.seal(parse(METHODS.seal.params, params))
     case 'open':

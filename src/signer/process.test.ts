@@ -57,8 +57,10 @@ function openFolder() {
   return { folder: join(folder, 'signer'), env, open, setPolicy, command, request }
 }
 
-const newWallet = (signer: Signer) =>
-  signer.seal({ id: 'wal_1', accountId: 'acc_1', family: 'evm' })
+async function newWallet(signer: Signer) {
+  await signer.vaultKey({ make: true })
+  return signer.seal({ id: 'wal_1', accountId: 'acc_1', family: 'evm' })
+}
 
 function pay(signer: Signer, wallet: SealedWallet, nonce = 0) {
   const fields = { chainId: 1, nonce, gas: 21_000n, value: ETH, maxFeePerGas: 10n ** 9n } as const

@@ -89,10 +89,20 @@ const Signature = v.object({
  */
 export type SignerSignature = v.InferOutput<typeof Signature>
 
+const VaultKeyRequest = v.object({ make: v.boolean() })
+/** `keyId`: of the key that seals; null without one. `place`: its file, or its ARN. */
+const FoundVaultKey = v.object({ keyId: v.nullable(text), place: v.string() })
+export type FoundVaultKey = v.InferOutput<typeof FoundVaultKey>
+
 /** Signs for managed wallets: the only holder of their keys. */
 export interface Signer extends AsyncDisposable {
   /** @throws when it cannot sign now */
   check(): Promise<void>
+  /**
+   * Which key of the vault seals. `make`: a key file that is not there is made; only its caller knows whether anything is sealed under another key.
+   * @throws Error for a key file that cannot be used
+   */
+  vaultKey(request: { make: boolean }): Promise<FoundVaultKey>
   /** Makes or takes a key and seals it. `secret` is overwritten. */
   seal(request: NewSecret): Promise<SealedWallet>
   /**
@@ -119,6 +129,7 @@ export interface Signer extends AsyncDisposable {
 const nothing = v.optional(v.null(), null)
 export const METHODS = {
   check: { params: nothing, result: nothing },
+  vaultKey: { params: VaultKeyRequest, result: FoundVaultKey },
   seal: { params: NewSecret, result: SealedWallet },
   open: { params: SealedWallet, result: nothing },
   sign: { params: SignRequest, result: Signature },
@@ -129,7 +140,7 @@ export type Method = keyof typeof METHODS
 
 export const Request = v.object({
   id: v.number(),
-  method: v.picklist(['check', 'seal', 'open', 'sign', 'sealKey', 'mac']),
+  method: v.picklist(['check', 'vaultKey', 'seal', 'open', 'sign', 'sealKey', 'mac']),
   params: v.unknown(),
 })
 const ReplyLine = v.object({

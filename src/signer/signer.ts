@@ -21,11 +21,18 @@ import { addressOf, createSecret, signEvm, signSolana, signTypedData } from './s
 import { SpendLog, type SignerClock } from './spend-log.ts'
 
 export type SignerOptions = {
-  vault: KeyVault
+  /** Or what opens it, and makes its key when it is told to. */
+  vault: KeyVault | VaultSource
   /** A folder of this signer alone, which exists. */
   folder: string
   policyFile?: string | undefined
 } & Partial<SignerClock>
+
+/** `place`: the file of its key, or its ARN. */
+export type VaultSource = {
+  place: string
+  open: (make: boolean) => Promise<KeyVault | undefined>
+}
 
 /** How long an opened secret stays at hand for the signature it was opened for. */
 const AT_HAND_MS = 60_000
@@ -45,7 +52,20 @@ export function createSigner({
   const readFiles = createPolicyReader(folder, policyFile)
   const log = new SpendLog(folder, { now, uptime })
   const atHand = new Map<string, Uint8Array>()
+  const source: VaultSource =
+    'open' in vault ? vault : { place: vault.keyId, open: async () => vault }
+  let known: KeyVault | undefined
   readFiles()
+
+  const openVault = async (make: boolean) => (known ??= await source.open(make))
+  const keyVault = async (): Promise<KeyVault> => {
+    const opened = await openVault(false)
+    if (opened) return opened
+    throw unavailable(
+      'The signer has no vault key.',
+      `VAULT_KEY_FILE: found no file at ${source.place}.`,
+    )
+  }
 
   const readPolicy = () => orUnavailable(readFiles, 'The signing policy cannot be read.')
 
@@ -57,7 +77,7 @@ export function createSigner({
   async function open(row: Owner & Sealed): Promise<void> {
     const key = nameOf(row)
     if (atHand.has(key)) return
-    const secret = await unseal(vault, row, row)
+    const secret = await unseal(await keyVault(), row, row)
     // Another call may have opened it meanwhile, and be about to read what a drop would overwrite.
     if (atHand.has(key)) return void secret.fill(0)
     atHand.set(key, secret)
@@ -67,7 +87,7 @@ export function createSigner({
   async function withSecret<T>(row: Owner & Sealed, work: (secret: Uint8Array) => Promise<T>) {
     const opened = atHand.get(nameOf(row))
     // A copy: `slice` of a Buffer would share the memory that is overwritten below.
-    const secret = opened ? Uint8Array.from(opened) : await unseal(vault, row, row)
+    const secret = opened ? Uint8Array.from(opened) : await unseal(await keyVault(), row, row)
     try {
       return await work(secret)
     } finally {
@@ -80,10 +100,13 @@ export function createSigner({
       readPolicy()
       await log.check().catch(refuseUnwritten)
     },
+    async vaultKey({ make }) {
+      return { keyId: (await openVault(make))?.keyId ?? null, place: source.place }
+    },
     async seal({ id, accountId, family, secret = createSecret(family) }) {
       try {
         const owner = { id, accountId, family, address: addressOf(family, secret) }
-        return { ...owner, ...(await seal(vault, owner, secret)) }
+        return { ...owner, ...(await seal(await keyVault(), owner, secret)) }
       } finally {
         secret.fill(0)
       }
@@ -111,7 +134,11 @@ export function createSigner({
     },
     async sealKey({ id, accountId, secret }) {
       try {
-        return { id, accountId, ...(await seal(vault, ownerOf({ id, accountId }), secret)) }
+        return {
+          id,
+          accountId,
+          ...(await seal(await keyVault(), ownerOf({ id, accountId }), secret)),
+        }
       } finally {
         secret.fill(0)
       }

@@ -81,9 +81,13 @@ function makeKeyFile(path: string): void {
   }
 }
 
-/** The vault that the configuration names. @throws ConfigError for a key file that cannot be used */
-export async function openVault(key: VaultKey): Promise<KeyVault> {
-  if ('file' in key) return openFileVault(key.file)
+/**
+ * The vault that the configuration names.
+ * @param make whether a key file that is not there is made; otherwise there is no vault
+ * @throws ConfigError for a key file that cannot be used
+ */
+export async function openVault(key: VaultKey, make: boolean): Promise<KeyVault | undefined> {
+  if ('file' in key) return make || existsSync(key.file) ? openFileVault(key.file) : undefined
   // The client of AWS is large, and most installations have none.
   const { openKmsVault } = await import('./kms-vault.ts')
   return openKmsVault(key.kmsKey)

@@ -31,6 +31,8 @@ export type ServiceConfig = {
   logLevel: (typeof LOG_LEVELS)[number]
   /** What holds the keys of managed wallets. */
   signer: SignerPlace
+  /** Vault keys that are lost: what they sealed stays closed, and another key may seal. */
+  lostVaultKeys?: readonly string[] | undefined
   /** Facilitators that a seller may have verify a payment; none when unset. */
   facilitators?: FacilitatorPolicy
   /** Where callers reach this service, as shown to wallets. Its own address when unset. */
@@ -265,6 +267,17 @@ const variables = {
     expected: 'the http(s) address at which callers reach this service',
     example: 'https://payments.example.com',
   },
+  LOST_VAULT_KEYS: {
+    schema: v.optional(
+      v.pipe(
+        v.string(),
+        v.transform((text) => text.split(',')),
+        v.array(v.pipe(v.string(), v.nonEmpty())),
+      ),
+    ),
+    expected: 'the ids of vault keys that are lost, with commas',
+    example: '0123456789abcdef',
+  },
   PAYOUT_WALLETS: {
     schema: v.optional(payoutWallets),
     expected: 'accounts and the wallets they own, with commas',
@@ -311,6 +324,7 @@ export function toConfig(env: ServiceEnv): ServiceConfig {
     'MAX_CONNECTIONS_PER_ADDRESS',
     'PUBLIC_SERVICE_URL',
     'PAYOUT_WALLETS',
+    'LOST_VAULT_KEYS',
   ])
   return {
     host: values.HOST,
@@ -329,6 +343,7 @@ export function toConfig(env: ServiceEnv): ServiceConfig {
     publicUrl: values.PUBLIC_SERVICE_URL,
     webhookLoopback: values.WEBHOOK_LOOPBACK === '1',
     payoutWallets: values.PAYOUT_WALLETS,
+    lostVaultKeys: values.LOST_VAULT_KEYS,
   }
 }
 

@@ -12,6 +12,7 @@ import { account } from '../db/schema/access.ts'
 import { wallet } from '../db/schema/wallet.ts'
 import { readStopped, type LedgerRecord, insertWallet, readWallets } from '../db/wallet-ledger.ts'
 import { registerWallet } from './ownership.ts'
+import { prepareVaultKey, requireVaultKey } from './vault-key.ts'
 
 export type NewWallet = {
   accountId: string
@@ -37,12 +38,19 @@ type WalletFacts = {
  *   that an account has (the operator's own commands are bounded like the API), and (`wallet_owned`) for one that another account owns
  */
 export async function createWallet(
-  { db, signer, now }: { db: Database; signer: Signer; now: Date },
+  parts: {
+    db: Database
+    signer: Signer
+    lostKeys?: readonly string[] | undefined
+    now: Date
+  },
   input: NewWallet,
 ): Promise<WalletFacts> {
+  const { db, signer, now } = parts
   const { accountId, family, name, secret } = input
   try {
     await requireRoom(db, accountId)
+    await prepareVaultKey(parts)
   } catch (error) {
     secret?.fill(0)
     throw error
@@ -84,9 +92,10 @@ export async function createOwnWallet(
   actor: Actor,
   { family, name }: EndpointInput<'walletCreate'>['body'],
 ): Promise<EndpointReply<'walletCreate'>> {
-  const { db, signer, now } = context
+  const { db, signer, now, config } = context
+  await requireVaultKey(context)
   const wallet = await createWallet(
-    { db, signer, now: now() },
+    { db, signer, lostKeys: config.lostVaultKeys, now: now() },
     { accountId: actor.accountId, family, name },
   )
   return { success: true, ...describeWallet(wallet, []) }

@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
@@ -8,12 +16,16 @@ import { testSigner } from '#testing/test-signer.ts'
 import { createTestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp } from '#testing/service-app.ts'
 import { wallet } from '../db/schema/wallet.ts'
+import { webhookEndpoint } from '../db/schema/webhook.ts'
 import { findWallet, readWallets } from '../db/wallet-ledger.ts'
 import { routes } from '../api/handlers.ts'
+import { openSigner } from '#signer/client.ts'
+import type { Signer } from '#signer/protocol.ts'
 import { addressOf } from '#signer/signatures.ts'
 import { unseal } from '#signer/seal.ts'
 import { createVault, openFileVault } from '#signer/vaults.ts'
 import { createWallet } from './create-wallet.ts'
+import { checkVaultKey, prepareVaultKey } from './vault-key.ts'
 
 async function open() {
   const database = await createTestDatabase('pglite')
@@ -146,6 +158,72 @@ test('a sealed secret opens in its own row, under its own vault key, and unchang
   await expect(unseal(createVault(randomBytes(32)), one, one)).rejects.toThrow(
     /sealed under the vault key .* VAULT_KEY_FILE/,
   )
+})
+
+test('a vault key that is missing or another one is never replaced before the operator says that it is lost', async () => {
+  const { app, owner } = await open()
+  const { db } = app.context
+  const folder = mkdtempSync(join(tmpdir(), 'pd-vk-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const signerOf = async (name: string) => {
+    const file = join(folder, name, 'vault.key')
+    const signer = await openSigner({ env: { VAULT_KEY_FILE: file } })
+    onTestFinished(() => signer[Symbol.asyncDispose]())
+    return { file, signer }
+  }
+  const make = ({ signer }: { signer: Signer }, lostKeys?: string[]) =>
+    createWallet(
+      { db, signer, lostKeys, now: new Date() },
+      { accountId: owner.accountId, family: 'evm', name: 'x' },
+    )
+  const first = await signerOf('first')
+  expect(existsSync(first.file)).toBe(false)
+  await make(first)
+  const { keyId } = await first.signer.vaultKey({ make: false })
+  if (keyId === null) throw new Error('no key')
+  await checkVaultKey({ db, signer: first.signer })
+
+  const missing = await signerOf('missing')
+  const wrong = join(folder, 'other', 'vault.key')
+  const { keyId: otherId } = openFileVault(wrong)
+  const other = await signerOf('other')
+  for (const [signer, found] of [
+    [missing, `found no key at ${missing.file}`],
+    [other, `found the key ${otherId} at ${wrong}`],
+  ] as const) {
+    const sentence = expect.objectContaining({
+      name: 'SignerConfigError',
+      message: expect.stringMatching(
+        new RegExp(`^VAULT_KEY_FILE: expected the key ${keyId}, .*; ${found}. Set VAULT_KEY_FILE`),
+      ),
+    })
+    await expect(make(signer)).rejects.toEqual(sentence)
+    await expect(prepareVaultKey({ db, signer: signer.signer })).rejects.toEqual(sentence)
+    await expect(checkVaultKey({ db, signer: signer.signer })).rejects.toEqual(sentence)
+  }
+  expect(existsSync(missing.file)).toBe(false)
+  expect(await readWallets(db, owner.accountId)).toHaveLength(1)
+
+  await make(missing, [keyId])
+  expect(await prepareVaultKey({ db, signer: missing.signer })).toEqual([keyId])
+  // Secrets of webhooks count as well.
+  await db.insert(webhookEndpoint).values({
+    id: 'whk_1',
+    accountId: owner.accountId,
+    url: 'https://shop.example',
+    events: [],
+    secrets: [
+      {
+        id: 'whs_1',
+        vaultKeyId: 'third',
+        wrappedKey: 'AA==',
+        sealedSecret: 'AA==',
+        expiresAt: null,
+      },
+    ],
+    cursor: 0n,
+  })
+  expect(await prepareVaultKey({ db, signer: missing.signer })).toEqual([keyId, 'third'].toSorted())
 })
 
 test('the key file is made once, for its owner alone, and one that others may read is refused', async () => {

@@ -11,6 +11,7 @@ import { webhookEndpoint, type WebhookSecret } from '../db/schema/webhook.ts'
 import { deleteEndpoint, type WebhookEndpoint } from '../db/webhooks.ts'
 import { lastEventId } from '../events/read.ts'
 import { requireGrant } from '../keys/scopes.ts'
+import { requireVaultKey } from '../wallets/vault-key.ts'
 import { announceWebhooks } from './deliver.ts'
 
 const SECRET_BYTES = 32
@@ -156,12 +157,13 @@ function requireUrl({ config }: Context, url: string): void {
 
 /** The secret as the merchant is shown it once, and as the database keeps it. */
 async function makeSecret(
-  { signer }: Context,
+  context: Context,
   accountId: string,
 ): Promise<{ secret: string; sealed: WebhookSecret }> {
+  await requireVaultKey(context)
   const bytes = randomBytes(SECRET_BYTES)
   const secret = `whsec_${bytes.toString('base64')}`
-  const { accountId: _owner, ...sealed } = await signer.sealKey({
+  const { accountId: _owner, ...sealed } = await context.signer.sealKey({
     id: createId('whs'),
     accountId,
     secret: bytes,
