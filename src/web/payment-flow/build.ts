@@ -6,16 +6,15 @@ import type { CheckedTransaction, WalletPaymentIntent, Review } from '../payment
 import type { Ports } from './dependencies.ts'
 import { reviewPayment, withSimulation, withTwin, type ReviewFacts } from './review.ts'
 
+type Attempted = { order: WalletPaymentIntent; attempt: number }
+
 /** Asks the service for a transaction and reads it from its bytes. The answer is the event for the machine; it never throws. */
-export async function buildForReview(
-  ports: Ports,
-  order: WalletPaymentIntent,
-  key: string,
-): Promise<PaymentInput> {
+export async function buildForReview(ports: Ports, attempted: Attempted): Promise<PaymentInput> {
+  const { order } = attempted
   const { service, chain, reader, journal, clock } = ports
   try {
     const [head, maxFeeAtomic] = await Promise.all([chain.head(order), chain.feeCap(order)])
-    const reply = await service.build(order, key)
+    const reply = await service.build(order, attemptKey(attempted))
     const chainKnown = await chain.knows(order, reply.bytes)
     const attempt = { paymentId: reply.paymentId, maxFeeAtomic }
     const match = reader.match(order, { ...attempt, chainKnown }, reply.bytes)
@@ -113,4 +112,12 @@ function mayStillPay(state: PaymentState): boolean {
   return (
     mayHaveLeft(state) || state.step === 'signed' || state.step === 'code' || mayBeInWallet(state)
   )
+}
+
+/**
+ * I2: the intent's id for the first attempt; a rebuild needs a separate key, or the service would
+ * return the expired transaction.
+ */
+function attemptKey({ order, attempt }: Attempted): string {
+  return attempt === 1 ? order.id : `${order.id}.${attempt}`
 }

@@ -195,6 +195,11 @@ export function reduce(state: PaymentState, event: PaymentInput): PaymentState {
   }
 }
 
+/** Whether a wallet may still send it, or has. */
+export function mayBeSent(state: PaymentState): boolean {
+  return mayHaveLeft(state) || state.step === 'awaiting_wallet'
+}
+
 /** Whether the payment's bytes may be outside this browser: from here on only the chain decides. */
 export function mayHaveLeft(
   state: PaymentState,

@@ -17,6 +17,7 @@ import { paymentLock, TAKING_LOCK, walletLock } from './lock.ts'
 import {
   canRepeatRequest,
   canReportCancelled,
+  mayBeSent,
   mayHaveLeft,
   reduce,
   startPayment,
@@ -243,7 +244,7 @@ export class PaymentRun {
     if (this.#state !== state) return
     const event: PaymentInput = userError
       ? { type: 'build_failed', userError }
-      : await buildForReview(this.#ports, state.order, attemptKey(state))
+      : await buildForReview(this.#ports, state)
     if (this.#state === state) await this.#dispatch(event)
     else if (event.type === 'built') this.#release(state.order, event.built.paymentId)
     await this.#simulate()
@@ -502,23 +503,10 @@ export class PaymentRun {
   }
 }
 
-/** Whether a wallet may still send it, or has. */
-function mayBeSent(state: PaymentState): boolean {
-  return mayHaveLeft(state) || state.step === 'awaiting_wallet'
-}
-
 /** What a wallet says it sent; with its nonce, where the wallet declared that it keeps the one it is asked with. */
 function sentBy(
   { built: { nonce }, keepsNonce }: { built: CheckedTransaction; keepsNonce: boolean },
   signature: string,
 ): Sent {
   return { bytes: null, signature, ...(keepsNonce && nonce !== null && { nonce }) }
-}
-
-/**
- * I2: the intent's id for the first attempt; a rebuild needs a separate key, or the service would
- * return the expired transaction.
- */
-export function attemptKey(state: { order: WalletPaymentIntent; attempt: number }): string {
-  return state.attempt === 1 ? state.order.id : `${state.order.id}.${state.attempt}`
 }
