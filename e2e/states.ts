@@ -50,6 +50,7 @@ export const STATES = [
   'managed wallet: recipient refused',
 
   'link: price expired',
+  'link: a quantity that is not sold',
   'link: ready to pay',
   'link: changed on its way',
   'link: other terms than the merchant’s',
