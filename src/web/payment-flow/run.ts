@@ -3,7 +3,6 @@ import { familyOf } from '#contract/network.ts'
 import { describeUserError } from '../errors/error-messages.ts'
 import {
   needsWallet,
-  type CheckedTransaction,
   type Reading,
   type Sent,
   type UnnamedTransaction,
@@ -19,6 +18,7 @@ import {
   canReportCancelled,
   mayHaveLeft,
   reduce,
+  sentBy,
   startPayment,
   type OutgoingState,
   type PaymentInput,
@@ -505,14 +505,6 @@ export class PaymentRun {
 /** Whether a wallet may still send it, or has. */
 function mayBeSent(state: PaymentState): boolean {
   return mayHaveLeft(state) || state.step === 'awaiting_wallet'
-}
-
-/** What a wallet says it sent; with its nonce, where the wallet declared that it keeps the one it is asked with. */
-function sentBy(
-  { built: { nonce }, keepsNonce }: { built: CheckedTransaction; keepsNonce: boolean },
-  signature: string,
-): Sent {
-  return { bytes: null, signature, ...(keepsNonce && nonce !== null && { nonce }) }
 }
 
 /**
