@@ -24,6 +24,7 @@ export const STATES = [
   'checkout: recipient refused',
   'checkout: code for a phone',
   'checkout: code of a payment that failed',
+  'checkout: code that may not be paid any more',
   'checkout: review',
   'checkout: blocked',
   'checkout: another account',
