@@ -89,6 +89,12 @@ export const PROXY_CASES: Record<keyof typeof browserEndpoints, GrowthCases> = {
       paymentId: paidAt(turn, 6),
     })),
   ],
+  linkLease: [
+    ask('/link/lease', (_shop, turn) => ({
+      link: linkCode(turn + 1),
+      paymentId: paidAt(turn, 6),
+    })),
+  ],
   linkPay: [
     ask('/link/pay', ({ t, payer }, turn) => ({
       link: linkCode(turn + 1),

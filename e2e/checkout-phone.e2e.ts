@@ -132,6 +132,35 @@ test('a payment by code outlives the price, a reload and another visit, and ends
   )
 })
 
+test('the code of a link is hidden once the link takes no payment', async ({
+  net,
+  chains,
+  seller,
+  visitor,
+}) => {
+  const shop = await signInByApi(await seller(), net, '/links')
+  const link = await createShortLinkByApi(shop, net, {
+    description: 'Print',
+    reference: 'PRINT-2',
+    maxPayments: 1,
+  })
+  const payer = await fundSolana(chains, 2)
+  const page = await visitor()
+  await page.goto(link)
+  const solana = page.getByLabel(text('Currency')).getByRole('option', { name: /^[\d.]+ SOL/ })
+  await page.getByLabel(text('Currency')).selectOption({ label: await solana.first().innerText() })
+  await showCode(page, payer)
+  await expect(solanaCode(page)).toBeVisible()
+  await shop.reload()
+  const row = shop.getByRole('listitem').filter({ hasText: 'PRINT-2' })
+  await row.getByRole('button', { name: text('Deactivate') }).click()
+  await expect(row).toContainText(text('Deactivated'))
+  await page.reload()
+  await expect(page.getByText(text('This code has expired. Do not pay it.'))).toBeVisible()
+  await expect(solanaCode(page)).toHaveCount(0)
+  await expectAccessible(page, 'checkout: code that may not be paid any more')
+})
+
 test('the code of a payment that failed is hidden, and another one is made', async ({
   net,
   chains,

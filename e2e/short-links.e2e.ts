@@ -1,9 +1,10 @@
 import type { Page } from '@playwright/test'
 import { parseEther } from 'viem'
 import { until } from './chain.ts'
-import { connect, connectOnLink, expectPaid, signButton } from './checkout.ts'
+import { connect, connectOnForm, connectOnLink, expectPaid, signButton } from './checkout.ts'
 import { expect, test } from './fixtures.ts'
 import { expectAccessible } from './expect-accessible.ts'
+import { createShortLinkByApi, signInByApi } from './seller.ts'
 import { text, textLike } from './text.ts'
 
 test('a seller asks for 12.50 EUR with a short link, and a stranger on a phone pays it in ETH at the quoted rate', async ({
@@ -80,6 +81,49 @@ test('a seller asks for 12.50 EUR with a short link, and a stranger on a phone p
   const row = shop.page.getByRole('row').filter({ hasText: 'Autumn issue' })
   await row.getByRole('link').first().click()
   await expect(shop.page.getByText('ana@post.example')).toBeVisible()
+})
+
+test('a quantity that is not sold is refused where it is typed, and another device gets what was chosen', async ({
+  net,
+  seller,
+  buyer,
+}) => {
+  const shop = await signInByApi(await seller(), net, '/links')
+  const link = await createShortLinkByApi(shop, net, {
+    description: 'Print',
+    reference: 'PRINT-10',
+    maxPieces: 10,
+  })
+  const { page } = await buyer({ ether: '1' })
+  await page.goto(link)
+  await chooseCurrency(page, 'WETH')
+  const quantity = page.getByLabel(text('Quantity'))
+  const wrong = page.getByText(text('Enter 1 to {most}.', { most: '10' }))
+  const phone = page.getByRole('button', { name: text('Pay with a phone') })
+  for (const typed of ['20', '']) {
+    await quantity.fill(typed)
+    await expect(wrong).toBeVisible()
+    await expect(phone).toHaveCount(0)
+  }
+  await expectAccessible(page, 'link: a quantity that is not sold')
+  await quantity.fill('3')
+  await expect(wrong).toHaveCount(0)
+  await phone.click()
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByRole('button', { name: text('Copy link') }).click()
+  await page.goto(await page.evaluate(() => navigator.clipboard.readText()))
+  await expect(quantity).toHaveValue('3')
+  await expect(
+    page.getByLabel(text('Currency')).getByRole('option', { selected: true }),
+  ).toHaveText(/WETH/)
+  await expect(page.getByText('€37.50').first()).toBeVisible()
+  // Connecting leads to the review at once, but not with a quantity that is not sold.
+  await quantity.fill('20')
+  await connectOnForm(page, 'MetaMask')
+  const review = page.getByRole('button', { name: text('Review payment') })
+  await expect(review).toBeDisabled()
+  await quantity.fill('3')
+  await expect(review).toBeEnabled()
 })
 
 async function chooseCurrency(page: Page, symbol: string): Promise<void> {

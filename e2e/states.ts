@@ -24,6 +24,7 @@ export const STATES = [
   'checkout: recipient refused',
   'checkout: code for a phone',
   'checkout: code of a payment that failed',
+  'checkout: code that may not be paid any more',
   'checkout: review',
   'checkout: blocked',
   'checkout: another account',
@@ -50,6 +51,7 @@ export const STATES = [
   'managed wallet: recipient refused',
 
   'link: price expired',
+  'link: a quantity that is not sold',
   'link: ready to pay',
   'link: changed on its way',
   'link: other terms than the merchant’s',

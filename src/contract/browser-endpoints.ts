@@ -345,6 +345,7 @@ const rows = {
   },
   linkOpen: { body: v.strictObject({ link: linkCode }) },
   linkSurplus: { body: v.strictObject({ link: linkText, paymentId }) },
+  linkLease: { body: v.strictObject({ link: linkText, paymentId }) },
   linkWithdraw: { body: v.strictObject({ id: linkId }) },
   linkRestore: { body: v.strictObject({ id: linkId }) },
   linkRead: { body: v.strictObject({ link: linkText }) },

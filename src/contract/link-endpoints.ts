@@ -98,6 +98,15 @@ export const linkEndpoints = {
     path: '/link/surplus',
     response: v.object({ surplus: v.boolean() }),
   },
+  /**
+   * Whether a payment of this session that its payer reads as a code may be paid now. Keeps the place
+   * of a link for one payment for two more minutes, within 15 minutes after it was taken.
+   */
+  linkLease: {
+    method: 'POST',
+    path: '/link/lease',
+    response: v.object({ leased: v.boolean() }),
+  },
   /** Has the payment of a link built. The request must not repeat what the link sets. */
   linkPay: {
     method: 'POST',

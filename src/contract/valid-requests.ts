@@ -48,6 +48,7 @@ export const VALID_REQUESTS: Record<string, string> = {
   'imageRead body': `{"ids":["img_${'1'.repeat(22)}"]}`,
   'linkOpen body': `{"link":"4fJq7Wm2Xr9K"}`,
   'linkSurplus body': `{"link":"4fJq7Wm2Xr9K","paymentId":"pay_7YqzZ3kVnWc2hXbT9mDfRs"}`,
+  'linkLease body': `{"link":"4fJq7Wm2Xr9K","paymentId":"pay_7YqzZ3kVnWc2hXbT9mDfRs"}`,
   'linkPay body': `{"link":"${LINK}","walletAddress":"${EVM}"}`,
   'hostedIntent body': `{"network":"eip155:1","from":"${EVM}","to":"${EVM}","asset":"ETH","amount":0.01,"signer":"${EVM}"}`,
   'balanceAlert body': `{"walletAddress":"${EVM}","network":"eip155:1","threshold":0.5}`,

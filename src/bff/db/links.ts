@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, not, or, sql, type SQL } from 'drizzle-orm'
+import { and, desc, eq, inArray, or, sql, type SQL } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
 import { linkKey, linkPayment, paymentLink } from './schema.ts'
 
@@ -15,16 +15,6 @@ const MOVING = ['created', 'pending', 'confirmed', 'rolled_back']
 const AFTERLIFE_MS = 24 * 3_600_000
 /** And once more where nobody has looked since the service gave it up, within a week. */
 const LAST_LOOK_MS = 7 * AFTERLIFE_MS
-/**
- * Another payer's payment that was not broadcast by then holds no place: it was valid for one
- * minute.
- */
-const RESERVED_MS = 120_000
-/** The request that took a place has its payment built by then, or ended without one. */
-const BUILDING_MS = 30_000
-/** Other sessions of one network address have at most so many places of a link with unsigned payments. */
-const MOST_OF_ADDRESS = 3
-
 export async function insertLinkKey(db: Database, row: LinkKeyRow): Promise<void> {
   await db.insert(linkKey).values(row)
 }
@@ -115,7 +105,7 @@ export async function countPayments(
 }
 
 /** A link that takes so many payments. */
-type LimitedLink = Pick<LinkRow, 'id'> & { maxPayments: number }
+export type LimitedLink = Pick<LinkRow, 'id'> & { maxPayments: number }
 
 /**
  * How many payments a link has. Where it has all that it takes, the others are not counted in full.
@@ -133,7 +123,7 @@ export async function countTaken(db: Database, { id, maxPayments }: LimitedLink)
   return Number(rows[0]?.count ?? 0)
 }
 
-function textArray(values: readonly string[]): SQL {
+export function textArray(values: readonly string[]): SQL {
   const each = values.map((value) => sql`${value}`)
   return sql`array[${sql.join(each, sql`, `)}]::text[]`
 }
@@ -321,172 +311,6 @@ export async function paymentsOfLinks(
     )
 }
 
-/** The `id` of the place, and the payer who takes it. */
-export type NewLinkUse = {
-  id: string
-  sessionId: string | undefined
-  requestKey: string | undefined
-  /** Stands for the payer's network address; undefined at a link that takes any number of payments. */
-  presenter: string | undefined
-  now: Date
-}
-
-/** Who asks again, and when. */
-type Repetition = Pick<NewLinkUse, 'sessionId' | 'requestKey' | 'now'>
-
-/**
- * The place that an earlier request of the same session took under the same key, where a payment was
- * built in it or that request may still run.
- */
-export async function findLinkUse(
-  db: Database,
-  linkId: string,
-  repetition: Repetition,
-): Promise<LinkPaymentRow | undefined> {
-  const own = ownPlaces(linkId, repetition)
-  if (own === undefined) return undefined
-  const isUsable = not(isAbandoned(repetition.now))
-  return (await db.select().from(linkPayment).where(and(own, isUsable)))[0]
-}
-
-function ownPlaces(linkId: string, { sessionId, requestKey }: Repetition): SQL | undefined {
-  if (requestKey === undefined) return undefined
-  return and(
-    eq(linkPayment.linkId, linkId),
-    eq(linkPayment.requestKey, requestKey),
-    sessionId === undefined ? isNull(linkPayment.sessionId) : eq(linkPayment.sessionId, sessionId),
-  )
-}
-
-/** Of a place: its request ended before a payment was built, for example with the process. */
-function isAbandoned(now: Date): SQL {
-  const since = new Date(now.getTime() - BUILDING_MS).toISOString()
-  return sql`(${linkPayment.paymentId} is null and ${linkPayment.createdAt} < ${since}::timestamptz)`
-}
-
-/**
- * Takes a place among the payments of a link, for a payment about to be built. Concurrent requests
- * wait for the row of the link, so only one of them gets the last place. A place that the same request
- * abandoned before is freed.
- * @returns nothing when the link was withdrawn meanwhile, or all places are taken by payments that
- * landed, are on their way, or are being made by others
- */
-export async function allocateLinkUse(
-  db: Database,
-  link: LinkRow,
-  place: NewLinkUse,
-): Promise<LinkPaymentRow | undefined> {
-  return db.transaction(async (tx) => {
-    const [locked] = await tx
-      .select({ withdrawnAt: paymentLink.withdrawnAt })
-      .from(paymentLink)
-      .where(eq(paymentLink.id, link.id))
-      .for('update')
-    // It may have been withdrawn since it was read.
-    if (!locked || locked.withdrawnAt) return undefined
-    const own = ownPlaces(link.id, place)
-    if (own) await tx.delete(linkPayment).where(and(own, isAbandoned(place.now)))
-    const { maxPayments } = link
-    if (maxPayments !== null && !(await hasPlace(tx, { id: link.id, maxPayments }, place)))
-      return undefined
-    const { id, sessionId = null, requestKey = null, presenter = null, now } = place
-    const row = {
-      id,
-      linkId: link.id,
-      sessionId,
-      requestKey,
-      paymentId: null,
-      sender: null,
-      presenter,
-      status: 'building',
-      arrival: null,
-      createdAt: now,
-      checkedAt: null,
-      recorded: false,
-    }
-    await tx.insert(linkPayment).values(row)
-    return row
-  })
-}
-
-/**
- * Whether a link has a place for a payer. Their own unsigned payments do not block them; those of
- * another session take one place for two minutes. Of these places one network address has few, and
- * never the last one beside another: alone it does not hold up a link for several payments. The place
- * of a link for one payment is given once: two payers who both sign would both pay.
- */
-async function hasPlace(db: Database, link: LimitedLink, payer: NewLinkUse): Promise<boolean> {
-  const left = link.maxPayments - (await countTaken(db, link))
-  if (left <= 0) return false
-  const { reserved, ofAddress } = await countReserved(db, link.id, payer)
-  if (reserved >= left) return false
-  return ofAddress === 0 || (ofAddress < MOST_OF_ADDRESS && reserved + 1 < left)
-}
-
-/** The other sessions that have unsigned payments of a link, and how many of them come from the payer's address. */
-async function countReserved(
-  db: Database,
-  linkId: string,
-  payer: NewLinkUse,
-): Promise<{ reserved: number; ofAddress: number }> {
-  const { sessionId = null, presenter = null, now } = payer
-  const since = new Date(now.getTime() - RESERVED_MS).toISOString()
-  // One status at a time, as above.
-  const { rows } = await db.execute<{ reserved: string; of_address: string }>(sql`
-    select count(distinct payer)::text as reserved,
-      count(distinct payer) filter (where presenter = ${presenter}::text)::text as of_address
-    from unnest(${textArray(['building', 'created'])}) as one (status)
-    cross join lateral (
-      select coalesce(${linkPayment.sessionId}, ${linkPayment.id}) as payer, ${linkPayment.presenter} as presenter
-      from ${linkPayment}
-      where ${linkPayment.linkId} = ${linkId} and ${linkPayment.status} = one.status
-        and ${linkPayment.createdAt} > ${since}::timestamptz
-        and (${sessionId}::text is null or ${linkPayment.sessionId} is distinct from ${sessionId}::text)
-    ) as found`)
-  const [found] = rows
-  return { reserved: Number(found?.reserved ?? 0), ofAddress: Number(found?.of_address ?? 0) }
-}
-
-/** The payment that was built in a place. */
-export type Filling = {
-  id: string
-  sessionId: string
-  paymentId: string
-  /** The wallet that the payer named. */
-  sender: string
-  now: Date
-}
-
-/**
- * Records the payment of a place. If the place already has another payment, the payer lost the
- * answer that carried it: both are payments of the link, and the later one gets a row with the id
- * of `made`.
- */
-export async function fillLinkUse(
-  db: Database,
-  place: LinkPaymentRow,
-  made: Filling,
-): Promise<void> {
-  const { id, sessionId, paymentId, sender, now } = made
-  const filled = await db
-    .update(linkPayment)
-    .set({ sessionId, paymentId, sender, status: 'created' })
-    .where(and(eq(linkPayment.id, place.id), eq(linkPayment.status, 'building')))
-    .returning({ id: linkPayment.id })
-  if (filled.length > 0) return
-  const row = {
-    id,
-    linkId: place.linkId,
-    sessionId,
-    requestKey: null,
-    paymentId,
-    sender,
-    status: 'created',
-    createdAt: now,
-  }
-  await db.insert(linkPayment).values(row).onConflictDoNothing({ target: linkPayment.paymentId })
-}
-
 /**
  * When a payment that has no row in a restored database was made at the earliest: that of the newest
  * row, or of the oldest link. Undefined without a link.
@@ -529,9 +353,4 @@ export async function restoreLinkUse(
   if (!row) return false
   if (status !== row.status) await setPaymentStatus(db, row, status)
   return true
-}
-
-/** Frees a place in which nothing was built. */
-export async function releaseLinkUse(db: Database, id: string): Promise<void> {
-  await db.delete(linkPayment).where(and(eq(linkPayment.id, id), isNull(linkPayment.paymentId)))
 }

@@ -79,6 +79,7 @@ const RIGHTS: RuntimeRights = {
       'status',
       'arrival',
       'checked_at',
+      'lease_until',
       'recorded',
     ],
     delete: true,

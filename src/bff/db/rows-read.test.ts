@@ -6,15 +6,8 @@ import { createTestDatabase, executeAsOwner, type TestDatabase } from '#testing/
 import { deleteUnpaidContacts, takeUnsettledContacts } from './contacts.ts'
 import { unrecordedPayments } from './files.ts'
 import { listInvoices } from './invoices.ts'
-import {
-  allocateLinkUse,
-  countTaken,
-  findLink,
-  findLinkUse,
-  listLinks,
-  noteStatusEvent,
-  takeUnsettledPayments,
-} from './links.ts'
+import { countTaken, findLink, listLinks, noteStatusEvent, takeUnsettledPayments } from './links.ts'
+import { allocateLinkUse, findLinkUse } from './link-places.ts'
 import { deleteOldMail } from './mail.ts'
 import { BFF_SCHEMA } from './migrations-folder.ts'
 import { mailItem } from './mail-schema.ts'

@@ -255,6 +255,8 @@ export const linkPayment = bff.table(
     createdAt: at('created_at').notNull(),
     /** When the service was last asked for it. */
     checkedAt: at('checked_at'),
+    /** Until when the place is kept for a payer whose page shows a wallet code; null where no page asked. */
+    leaseUntil: at('lease_until'),
     /** Whether its purchase of a file is recorded. */
     recorded: boolean().notNull().default(false),
   },

@@ -20,14 +20,13 @@ import {
   type SessionRow,
 } from './sessions.ts'
 import {
-  allocateLinkUse,
-  fillLinkUse,
   insertLink,
   noteStatusEvent,
   setPaymentStatus,
   takeUnsettledPayments,
   type LinkPaymentRow,
 } from './links.ts'
+import { allocateLinkUse, fillLinkUse } from './link-places.ts'
 
 const NOW = new Date('2026-11-21T10:00:00Z')
 const later = (minutes: number): Date => new Date(NOW.getTime() + minutes * 60_000)

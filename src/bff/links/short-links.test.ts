@@ -97,7 +97,7 @@ const choiceOf = ({ network, asset, quote }: LinkOption) => ({
   ...(quote && { quote: quote.token }),
 })
 const reasonOf = (answer: BrowserResponse) => reasonCodeOf(answer.json.error?.details)
-const setStatus = async (paymentId: string, status: 'confirmed' | 'failed') => {
+const setStatus = async (paymentId: string, status: 'confirmed' | 'expired' | 'failed') => {
   // What the chain has shown is no draft.
   const draft = status !== 'confirmed'
   await fixture.service.context.db
@@ -518,6 +518,37 @@ describe('a short link for one payment', () => {
       paid: 2,
       surplus: [first.json.paymentId],
     })
+  })
+
+  test('is not given to a second buyer while the page of a wallet code keeps its place, for 15 minutes', async () => {
+    // After the test before, by the clock of the address's budget.
+    const start = 122_000
+    offset = start
+    const { link } = await create({ ...EUR, maxPayments: 1 })
+    const choice = choiceOf(optionOn(await open(link), evm.network.network))
+    const [holder, stranger] = [fixture.browser(), fixture.browser()]
+    const { paymentId } = (await pay(link, choice, holder)).json
+    const lease = async (browser: TestBrowser, id = paymentId) =>
+      (await browser.post('/api/link/lease', { link, paymentId: id })).json
+    // What was built has expired meanwhile: a wallet that reads the code makes its own.
+    offset = start + 30_000
+    await setStatus(paymentId ?? '', 'expired')
+    expect(await lease(holder)).toEqual({ leased: true })
+    offset = start + 125_000
+    expect(reasonOf(await pay(link, choice, stranger))).toBe('link_busy')
+    // A page that slept for two minutes has lost it to the next buyer.
+    offset = start + 151_000
+    const second = await pay(link, choice, stranger)
+    expect(second.status).toBe(200)
+    expect(await lease(holder)).toEqual({ leased: false })
+    expect(await lease(stranger, second.json.paymentId)).toEqual({ leased: true })
+    expect(await lease(holder, second.json.paymentId)).toEqual({ leased: false })
+    const { config, db } = fixture.bff.context
+    await executeAsOwner(
+      { target: config.database, db },
+      `update bff.link_payment set created_at = created_at - interval '15 minutes' where payment_id = '${second.json.paymentId}'`,
+    )
+    expect(await lease(stranger, second.json.paymentId)).toEqual({ leased: false })
   })
 })
 

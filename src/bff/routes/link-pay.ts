@@ -7,16 +7,14 @@ import { requireNoProblems } from '../http/parse.ts'
 import type { ProxyContext } from '../context/context.ts'
 import { insertContact } from '../db/contacts.ts'
 import { findFileByLink } from '../db/files.ts'
+import { findLink, findLinkPayment, type LinkPaymentRow } from '../db/links.ts'
 import {
   fillLinkUse,
-  findLink,
-  findLinkPayment,
   findLinkUse,
   releaseLinkUse,
   allocateLinkUse,
-  type LinkPaymentRow,
   type NewLinkUse,
-} from '../db/links.ts'
+} from '../db/link-places.ts'
 import { requireSource } from '../files/source.ts'
 import {
   openLink,

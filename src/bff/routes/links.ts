@@ -6,6 +6,7 @@ import {
   surplusPayments,
   type LinkRow,
 } from '../db/links.ts'
+import { leaseLinkUse } from '../db/link-places.ts'
 import {
   createLink,
   describeLink,
@@ -147,4 +148,18 @@ export const linkSurplus: OwnRule<'linkSurplus'> = async (call) => {
   await refreshPayments(context, [row.id], { visitor, requestId })
   const surplus = await surplusPayments(context.db, [row])
   return { value: { surplus: surplus.get(row.id)?.includes(body.paymentId) ?? false } }
+}
+
+/** For the payer of a wallet code: whether it may be paid now. */
+export const linkLease: OwnRule<'linkLease'> = async (call) => {
+  const { context, visitor, body, requestId } = call
+  const session = requireSession(visitor)
+  context.budgets.spendLink(visitor.address)
+  const { row } = isLinkCode(body.link)
+    ? await findShort(context, body.link)
+    : await openLink(context, body.link)
+  if (row.maxPayments !== null) await refreshPayments(context, [row.id], { visitor, requestId })
+  if ((await readState(context, row)) === 'expired') return { value: { leased: false } }
+  const place = { paymentId: body.paymentId, sessionId: session.id, now: context.now() }
+  return { value: { leased: await leaseLinkUse(context.db, row, place) } }
 }

@@ -26,6 +26,7 @@ export const ACCESS: {
   linkRead: 'anybody',
   linkOpen: 'anybody',
   linkSurplus: 'anybody',
+  linkLease: 'anybody',
   linkPay: 'anybody',
   imageRead: 'anybody',
   noteRead: 'anybody',

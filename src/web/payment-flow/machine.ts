@@ -281,6 +281,14 @@ export function standingOf(state: PaymentState): LandedPayment | null {
   return 'landed' in state && state.step !== 'rolled_back' ? state.landed : null
 }
 
+/** What a wallet says it sent; with its nonce, where the wallet declared that it keeps the one it is asked with. */
+export function sentBy(
+  { built: { nonce }, keepsNonce }: { built: CheckedTransaction; keepsNonce: boolean },
+  signature: string,
+): Sent {
+  return { bytes: null, signature, ...(keepsNonce && nonce !== null && { nonce }) }
+}
+
 /** Whether the wallet that signs also sends. */
 function walletSends(order: WalletPaymentIntent): boolean {
   return familyOf(order.network) === 'evm' && !order.signedOnly

@@ -3,7 +3,6 @@ import { familyOf } from '#contract/network.ts'
 import { describeUserError } from '../errors/error-messages.ts'
 import {
   needsWallet,
-  type CheckedTransaction,
   type Reading,
   type Sent,
   type UnnamedTransaction,
@@ -20,6 +19,7 @@ import {
   mayBeSent,
   mayHaveLeft,
   reduce,
+  sentBy,
   startPayment,
   type OutgoingState,
   type PaymentInput,
@@ -501,12 +501,4 @@ export class PaymentRun {
     this.#state = state
     for (const on of this.#listeners) on()
   }
-}
-
-/** What a wallet says it sent; with its nonce, where the wallet declared that it keeps the one it is asked with. */
-function sentBy(
-  { built: { nonce }, keepsNonce }: { built: CheckedTransaction; keepsNonce: boolean },
-  signature: string,
-): Sent {
-  return { bytes: null, signature, ...(keepsNonce && nonce !== null && { nonce }) }
 }

@@ -51,7 +51,16 @@ export const routes = {
       payment: text(40),
     }),
   },
-  payLink: { title: msg`Pay`, search: v.object({ payment: text(40) }) },
+  payLink: {
+    title: msg`Pay`,
+    search: v.object({
+      payment: text(40),
+      /** Of a short link: what another device had chosen. */
+      pieces: spelled(/^[1-9][0-9]{0,3}$/),
+      network: text(64),
+      asset: text(64),
+    }),
+  },
   links: {
     title: msg`Payment links`,
     search: v.object({

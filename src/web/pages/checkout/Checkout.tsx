@@ -51,6 +51,8 @@ export type CheckoutProps = {
   closed?: ReactNode | false
   /** Has the price of a link quoted again, for the form that is shown once more. */
   onRenew?: () => void
+  /** What is set above the form is not valid: nothing is reviewed or shown as a code. */
+  invalid?: boolean
   /** What is paid for: above every step but the receipt, which names it too. */
   item?: ReactNode
   /** Above the form. */
@@ -69,6 +71,7 @@ export function Checkout({
   addressOf,
   closed,
   onRenew,
+  invalid = false,
   item,
   children,
 }: CheckoutProps) {
@@ -150,6 +153,7 @@ export function Checkout({
         <Details
           begin={begin && paymentId === undefined && view.network === undefined && !view.notice}
           blockedUntil={view.blockedUntil}
+          invalid={invalid}
           prefill={
             link?.choice ? prefill : { ...prefill, network: view.network ?? prefill.network }
           }

@@ -26,7 +26,7 @@ import { Steps } from '../../payment-flow/steps/Steps.tsx'
 import { useBegin } from '../../payment-flow/steps/use-run.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { hrefOf } from '../../router/location.ts'
-import { pathTo } from '../../router/paths.ts'
+import { pathTo, type SearchOf } from '../../router/paths.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -68,6 +68,8 @@ export type DetailsProps = {
   blockedUntil: number | undefined
   /** Prepares at once what is asked for, where it is complete. */
   begin: boolean
+  /** What is set above is not valid: nothing is reviewed or shown as a code. */
+  invalid: boolean
   prefill: CheckoutPrefill
   /** What it sets is shown above, and no field here. */
   link: OpenLink | undefined
@@ -82,6 +84,7 @@ export function Details({
   previous,
   blockedUntil = 0,
   begin,
+  invalid,
   prefill,
   link,
   onStart,
@@ -114,6 +117,7 @@ export function Details({
   const ready = account !== undefined && !ownLink && !otherPayer
 
   async function submit(fields: CheckoutFields) {
+    if (invalid) return
     if (!network || !account || !ready)
       return openConnectDialog(network && familyOf(network.network))
     setUnstored(false)
@@ -185,6 +189,7 @@ export function Details({
               begin={begin}
               busy={form.formState.isSubmitting}
               blockedUntil={blockedUntil}
+              invalid={invalid}
               onBegin={() => void form.handleSubmit(submit)()}
               refund={refund !== undefined}
             />
@@ -202,7 +207,7 @@ export function Details({
             <Trans>You won’t be charged yet.</Trans>
           </p>
         </form>
-        {!refund && (
+        {!refund && !invalid && (
           <PhonePay
             network={network.network}
             onStart={onStart}
@@ -246,17 +251,18 @@ type ReviewButtonProps = {
   onBegin: () => void
   busy: boolean
   blockedUntil: number
+  invalid: boolean
   refund: boolean
 }
 
 /** What was prepared before and left can still be signed for a while, and is part of what a payment may return. */
-function ReviewButton({ begin, onBegin, busy, blockedUntil, refund }: ReviewButtonProps) {
+function ReviewButton({ begin, onBegin, busy, blockedUntil, invalid, refund }: ReviewButtonProps) {
   useBegin(begin, onBegin)
   useNow()
   const wait = refund && blockedUntil > serverNow()
   return (
     <>
-      <Button busy={busy} disabled={wait} size="lg" type="submit" variant="primary" wide>
+      <Button busy={busy} disabled={wait || invalid} size="lg" type="submit" variant="primary" wide>
         {refund ? <Trans>Review refund</Trans> : <Trans>Review payment</Trans>}
       </Button>
       {wait && (
@@ -294,9 +300,20 @@ function pageOf(
     amount: read.ok ? formatAmount(read.atomic, asset.decimals) : '',
   }
   const path = link
-    ? pathTo('payLink', { params: { link: link.text } })
+    ? pathTo('payLink', { params: { link: link.text }, search: chosenOf(link) })
     : pathTo('checkout', { search: { ...entered, resource, description, reference } })
   return new URL(hrefOf(path), window.location.origin)
+}
+
+/** Of a short link: the currency and the quantity, for another device. */
+function chosenOf({ choice, network, asset }: OpenLink): SearchOf<'payLink'> {
+  if (!choice) return {}
+  const { pieces } = choice
+  return {
+    network: network.network,
+    asset: asset.address,
+    ...(pieces > 1 && { pieces: String(pieces) }),
+  }
 }
 
 async function priorityFeeOf(

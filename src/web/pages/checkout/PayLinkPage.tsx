@@ -33,7 +33,7 @@ import { ShortLinkCheckout } from './ShortLinkCheckout.tsx'
 /** A payment that a seller asks for: what their link sets cannot be changed here, and is checked before anything else happens. */
 export function PayLinkPage() {
   const { link: text } = useParams('payLink')
-  const { payment } = useSearch('payLink')
+  const { payment, ...chosen } = useSearch('payLink')
   const config = useConfig()
   const { data, error, refetch, isFetching } = useQuery({
     ...linkQuery(text, config),
@@ -81,6 +81,7 @@ export function PayLinkPage() {
       {short && (
         <ShortLinkCheckout
           addressOf={addressOf}
+          chosen={chosen}
           renderItem={(each) => <LinkItem link={each} />}
           onRenew={() => void onRenew()}
           problem={short.problem}

@@ -16,6 +16,7 @@ import {
 } from '../../payment-flow/form/open-link.ts'
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
 import { balancesQuery } from '../../payment-flow/steps/use-funds.ts'
+import type { SearchOf } from '../../router/paths.ts'
 import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -31,6 +32,8 @@ import { Checkout, type CheckoutProps } from './Checkout.tsx'
 
 export type ShortLinkCheckoutProps = Pick<CheckoutProps, 'addressOf' | 'paymentId'> & {
   short: ShortLink
+  /** What the address names: as it was on another device. */
+  chosen: Omit<SearchOf<'payLink'>, 'payment'>
   problem: LinkProblem | undefined
   /** Opens the link again: its options get new quotes. */
   onRenew: () => void
@@ -44,8 +47,12 @@ export type ShortLinkCheckoutProps = Pick<CheckoutProps, 'addressOf' | 'paymentI
 export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLinkCheckoutProps) {
   const { networks } = useConfig()
   const { price, maxPieces } = short.opened.terms
-  const [chosen, setChosen] = useState<string>()
-  const [pieces, setPieces] = useState(1)
+  const [chosen, setChosen] = useState(`${rest.chosen.network} ${rest.chosen.asset}`)
+  const [quantity, setQuantity] = useState(rest.chosen.pieces ?? '1')
+  const typed = maxPieces > 1 ? readPieces(quantity, maxPieces) : 1
+  const [lastPieces, setLastPieces] = useState(1)
+  if (typed !== undefined && typed !== lastPieces) setLastPieces(typed)
+  const pieces = typed ?? lastPieces
   const [former, setFormer] = useState<OpenedShortLink>()
   const links = useMemo(
     () =>
@@ -78,6 +85,7 @@ export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLin
           : expired && <Expired busy={rest.renewing} onRenew={renew} />
       }
       onRenew={renew}
+      invalid={typed === undefined}
       item={rest.renderItem(link)}
       link={link}
       paymentId={rest.paymentId}
@@ -93,7 +101,14 @@ export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLin
       {rest.renderTerms(link)}
       {!problem && !expired && (
         <div className="mb-3 flex gap-3 empty:hidden">
-          {maxPieces > 1 && <Pieces most={maxPieces} onChange={setPieces} value={pieces} />}
+          {maxPieces > 1 && (
+            <Pieces
+              invalid={typed === undefined}
+              most={maxPieces}
+              onChange={setQuantity}
+              value={quantity}
+            />
+          )}
           {ranked.length > 1 && <Options current={current} onChoose={setChosen} ranked={ranked} />}
         </div>
       )}
@@ -238,27 +253,36 @@ function optionText({ terms, asset, network }: OpenLink): string {
   return `${amount}${asset.symbol} · ${network.name}`
 }
 
+/** Undefined for what is no number of pieces that the link sells. */
+function readPieces(text: string, most: number): number | undefined {
+  const pieces = Number(text)
+  return Number.isSafeInteger(pieces) && pieces >= 1 && pieces <= most ? pieces : undefined
+}
+
 function Pieces({
   most,
   value,
+  invalid,
   onChange,
 }: {
   most: number
-  value: number
-  onChange: (pieces: number) => void
+  value: string
+  invalid: boolean
+  onChange: (quantity: string) => void
 }) {
   const { t } = useLingui()
   return (
-    <Field className="w-24" label={t`Quantity`}>
+    <Field
+      className="w-24"
+      error={invalid ? t`Enter 1 to ${{ most }}.` : undefined}
+      label={t`Quantity`}
+    >
       <Input
-        defaultValue={value}
         max={most}
         min={1}
-        onChange={({ target }) => {
-          const pieces = target.valueAsNumber
-          if (Number.isSafeInteger(pieces) && pieces >= 1 && pieces <= most) onChange(pieces)
-        }}
+        onChange={({ target }) => onChange(target.value)}
         type="number"
+        value={value}
       />
     </Field>
   )

@@ -1,9 +1,11 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useQuery } from '@tanstack/react-query'
+import { skipToken, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { parseAddress } from '#contract/address.ts'
 import { familyOf } from '#contract/network.ts'
 import type { PaymentStatus } from '#contract/payment.ts'
+import { callProxy } from '../../api/client.ts'
+import { serverNow } from '../../api/clock.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import { paymentUri } from '../../payment-uris/uris.ts'
 import { pathTo } from '../../router/paths.ts'
@@ -18,10 +20,12 @@ import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { WrappedInput } from '../../ui/WrappedInput.tsx'
 import { QrCode } from '../../ui/QrCode.tsx'
+import { useNow } from '../../ui/use-now.ts'
 import { StatusPill } from '../../ui/StatusPill.tsx'
 import { useAccounts } from '../../wallet/state/accounts.ts'
 import { cleanRecipient, formatWithSymbol } from '../../payment-flow/form/fields.ts'
 import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
+import { isOutstanding } from '../../payment-flow/journal.ts'
 import type { PaymentState } from '../../payment-flow/machine.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import { StepHeading, useStepFocus } from '../../payment-flow/steps/Steps.tsx'
@@ -29,6 +33,9 @@ import { openEvidence } from '../../payment-intent/evidence.ts'
 import { Card } from '../../ui/Card.tsx'
 
 const LOOK_EVERY_MS = 3_000
+const LEASE_EVERY_MS = 30_000
+/** The proxy keeps a place for so long. */
+const LEASE_MS = 120_000
 /** Of these the service names the transaction that decides. */
 const DECIDED: readonly PaymentStatus[] = ['confirmed', 'finalized', 'rolled_back', 'failed']
 
@@ -94,19 +101,46 @@ export function WalletCode({
   )
 }
 
+type CodeState = Extract<PaymentState, { step: 'code' }>
+
+/**
+ * Whether the code may be paid now; undefined until that is known. A link is asked, in the background too: a place that it gave to one payer is kept for
+ * two minutes after each answer.
+ */
+function useMayPay(state: CodeState): boolean | undefined {
+  const { order, built } = state
+  const { link, quote } = order
+  const { paymentId } = built
+  const now = useNow()
+  const { data, dataUpdatedAt, isError } = useQuery({
+    queryKey: ['linkLease', paymentId],
+    queryFn: link
+      ? ({ signal }) => callProxy('linkLease', { body: { link: link.text, paymentId } }, { signal })
+      : skipToken,
+    refetchInterval: LEASE_EVERY_MS,
+    refetchIntervalInBackground: true,
+  })
+  if (!isOutstanding(state, serverNow()) || (quote && quote.expiresAt <= serverNow())) return false
+  if (!link) return true
+  if (!data) return isError ? false : undefined
+  return data.leased && now - dataUpdatedAt < LEASE_MS
+}
+
 /** Step 3 of a payment by code: the code, until the service names what the wallet sent. */
 export function CodeStep({
   run,
-  state: { order, built },
+  state,
   onLeave,
 }: {
   run: PaymentRun
-  state: Extract<PaymentState, { step: 'code' }>
+  state: CodeState
   /** To the form. The code may still be paid: the payment stays open. */
   onLeave: () => void
 }) {
   const { t } = useLingui()
+  const { order, built } = state
   const { title } = useConfig()
+  const mayPay = useMayPay(state)
   // It is loaded after the step changed.
   const container = useStepFocus('code')
   const { paymentId } = built
@@ -136,7 +170,8 @@ export function CodeStep({
   const failed = data?.status === 'failed'
   // While one is on its way, a second scan would pay twice.
   const waits = data === undefined || data.status === 'created' || data.status === 'expired'
-  const payable = waits && !unproven
+  const payable = waits && !unproven && mayPay === true
+  const over = failed || (waits && mayPay === false)
   const amount = formatWithSymbol(amountAtomic, asset)
   return (
     <Card>
@@ -159,21 +194,24 @@ export function CodeStep({
           />
         )}
         <p className="flex justify-center" role="status">
-          {data && <StatusPill status={data.status === 'expired' ? 'created' : data.status} />}
+          {data && (
+            <StatusPill status={data.status === 'expired' && !over ? 'created' : data.status} />
+          )}
         </p>
         <p className="text-sm text-muted">
           {payable ? (
             <Trans>Scan it with your wallet. Check amount and address there.</Trans>
-          ) : (
-            unproven &&
+          ) : unproven ? (
             !evidence && (
               <Trans>A payment like this arrived. Show it and sign with the same wallet.</Trans>
             )
+          ) : (
+            over && !failed && <Trans>This code has expired. Do not pay it.</Trans>
           )}
         </p>
         <div className="flex flex-wrap justify-center gap-2">
           {payable && <CopyButton label={t`Copy code`} text value={uri} />}
-          <Button onClick={onLeave} size="sm" variant={failed ? 'primary' : 'secondary'}>
+          <Button onClick={onLeave} size="sm" variant={over ? 'primary' : 'secondary'}>
             {failed ? <Trans>Try again</Trans> : <Trans>Pay another way</Trans>}
           </Button>
           <Link

@@ -1,0 +1,1 @@
+ALTER TABLE "bff"."link_payment" ADD COLUMN "lease_until" timestamp (3) with time zone;
