@@ -42,7 +42,7 @@ import { describeSlowness } from './settlement/facilitator.ts'
 import { startFlushing } from './usage/read-usage.ts'
 import { startWebhooks } from './webhooks/worker.ts'
 import { registerConfiguredWallets } from './wallets/create-wallet.ts'
-import { prepareVaultKey } from './wallets/vault-key.ts'
+import { compareVaultKeys } from './wallets/vault-key.ts'
 
 export type RunningService = {
   url: string
@@ -116,12 +116,7 @@ export async function createService(
     now: overrides.now ?? (() => new Date()),
     atPoint: overrides.atPoint,
   }
-  const closed = await prepareVaultKey({ db: database.db, signer, lostKeys: config.lostVaultKeys })
-  if (closed.length > 0)
-    log.warn(
-      { vaultKeyIds: closed },
-      'wallets or webhook secrets are sealed under other vault keys than the one of the signer: they cannot sign',
-    )
+  await compareVaultKeys(context)
   await registerConfiguredWallets(context)
   stack.defer(startFlushing(context))
   stack.defer(startFolding(context))

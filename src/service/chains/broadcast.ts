@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { BroadcastResult } from './chain.ts'
 import { RpcEndpoints, type EndpointsOptions } from './endpoints.ts'
 
@@ -13,6 +14,9 @@ export function openAll<Client>(options: EndpointsOptions<Client>): OpenedEndpoi
   }
   return Object.assign(new RpcEndpoints({ ...options, connect }), { clients })
 }
+
+/** How long an accepted transaction waits for the answers of the other endpoints, in milliseconds. */
+const KNOWN_WITHIN_MS = 500
 
 /**
  * Sends signed bytes to every endpoint at once: one that takes them may not pass them on. The answer
@@ -33,6 +37,9 @@ export async function broadcastToAll<Client>(
         )
     return send(client)
   })
-  if (answer.accepted) return answer
-  return (await Promise.all(others.values())).find((each) => each?.accepted) ?? answer
+  const rest = Promise.all(others.values())
+  if (!answer.accepted) return (await rest).find((each) => each?.accepted) ?? answer
+  // Whichever endpoint is asked next knows it then, unless it is slow.
+  await Promise.race([rest, setTimeout(KNOWN_WITHIN_MS, undefined, { ref: false })])
+  return answer
 }

@@ -41,6 +41,25 @@ export async function prepareVaultKey(parts: Parts): Promise<string[]> {
   return requireOneOf(sealing, found, lostKeys)
 }
 
+/**
+ * The same at the start of the service. A signer that is away now is compared by the readiness check, and before something is sealed: another service that
+ * runs it may have ended at this moment.
+ * @throws SignerConfigError for another key, and for none
+ */
+export async function compareVaultKeys({ db, signer, config, log }: Context): Promise<void> {
+  try {
+    const closed = await prepareVaultKey({ db, signer, lostKeys: config.lostVaultKeys })
+    if (closed.length > 0)
+      log.warn(
+        { vaultKeyIds: closed },
+        'wallets or webhook secrets are sealed under other vault keys than the one of the signer: they cannot sign',
+      )
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    log.warn({ err: error }, 'the vault key of the signer is not compared yet')
+  }
+}
+
 /** The same for a request. @throws `SERVICE_UNAVAILABLE`: nothing is sealed under a key that the operator may not keep */
 export async function requireVaultKey({ db, signer, config }: Context): Promise<void> {
   try {
