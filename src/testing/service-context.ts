@@ -16,7 +16,7 @@ import { registerWallet, releaseWallet } from '#service/wallets/ownership.ts'
 import { createRequestLog } from '#service/context/request-log.ts'
 import { createUsageLog } from '#service/context/usage-log.ts'
 import { createTestDatabase, type Engine } from './postgres.ts'
-import { openTestSigner } from './test-signer.ts'
+import { openTestSigner, type TestSigner } from './test-signer.ts'
 
 export type OpenedContext = AsyncDisposable & { context: Context; actor: Actor }
 
@@ -26,6 +26,8 @@ type Options = {
   beside?: Context
   /** A database that is there already. */
   target?: DatabaseTarget
+  /** Of a database that is there already: what sealed its wallets. */
+  signer?: TestSigner
 }
 
 /** The parts of a service without its server: a database, the chains, an account that acts. Beside another, they share its database like a second process. */
@@ -54,7 +56,7 @@ export async function openContext(
     },
     db: database.db,
     chains: createChains(networks),
-    signer: beside?.signer ?? stack.use(openTestSigner()),
+    signer: beside?.signer ?? options.signer ?? stack.use(openTestSigner()),
     log: createLog('silent'),
     usage: createUsageLog(database.db),
     requests: createRequestLog(database.db),

@@ -9,6 +9,7 @@ import { DEAF_NETWORKS } from '#testing/fixture.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { createTestDatabase } from '#testing/postgres.ts'
 import { insertTestPayment } from '#testing/service-app.ts'
+import { openTestSigner, type TestSigner } from '#testing/test-signer.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import { startNumbering } from '../api/events/numbering.ts'
 import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
@@ -62,10 +63,10 @@ function delayCommits(db: Database, planted?: (tx: Database) => Promise<unknown>
 /** One account's payments from the first event to the last, in a separate process. */
 async function openWriter(
   evm: EvmFixture,
-  target: DatabaseTarget,
+  { target, signer }: { target: DatabaseTarget; signer: TestSigner },
   planted?: (tx: Database) => Promise<unknown>,
 ) {
-  const opened = await openContext([evm.network], { target })
+  const opened = await openContext([evm.network], { target, signer })
   const { context, actor } = opened
   delayCommits(context.db, planted)
   const payer = await evm.wallet(10n ** 18n)
@@ -131,9 +132,12 @@ async function stormOf(planted?: (tx: Database) => Promise<unknown>) {
   const evm = stack.use(await startEvm({ slotsInEpoch: 2 }))
   await evm.mine()
   const { target } = stack.use(await createTestDatabase('postgres'))
+  const signer = stack.use(openTestSigner())
   const writers = []
-  for (let index = 0; index < ACCOUNTS; index++)
-    writers.push(stack.use(await openWriter(evm, named(target, `account-${index}`), planted)))
+  for (let index = 0; index < ACCOUNTS; index++) {
+    const place = { target: named(target, `account-${index}`), signer }
+    writers.push(stack.use(await openWriter(evm, place, planted)))
+  }
   const numbering = stack.use(await openDatabase(named(target, 'numbering'), SERVICE_SCHEMA))
   const log = { warn: (facts: unknown) => expect.fail(String(facts)), info: () => {} }
   stack.defer(
