@@ -358,6 +358,16 @@ const MATRIX: Record<string, readonly Cell[]> = {
       }),
     },
   ],
+  'POST /link/lease': [
+    {
+      ...OWN_WALLETS,
+      anonymous: 'ALLOWED',
+      request: ({ code, paid }) => ({
+        path: '/link/lease',
+        body: { link: code, paymentId: paid },
+      }),
+    },
+  ],
   'POST /link/pay': [
     {
       ...ANYBODY,
