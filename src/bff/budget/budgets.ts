@@ -210,7 +210,11 @@ export class Budgets {
 
   /** @throws ProblemError `RATE_LIMIT` */
   spendDraft(address: string): void {
-    const wait = this.#buckets.take(`draft ${address}`, DRAFTS_PER_MINUTE, this.#now().getTime())
+    const wait = this.#buckets.take(
+      `draft ${networkOf(address)}`,
+      DRAFTS_PER_MINUTE,
+      this.#now().getTime(),
+    )
     if (wait > 0) throw tooMany('draft', 'address', wait)
   }
 

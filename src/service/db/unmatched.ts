@@ -43,7 +43,7 @@ export type TransferRefund = { paymentId: string; status: PaymentStatus }
  * The payment of the account that returns a transfer: by its reference, the transaction. A wallet that is not registered may pay it,
  * and a proof that was handed in never is one. `orBuilt`: a wallet may have what was built for it, too. Column names in full, as drizzle shortens them here.
  */
-const returnedBy = (orBuilt: string) => sql<TransferRefund | null>`(
+const returnedBy = (orBuilt: '' | 'or true') => sql<TransferRefund | null>`(
   select json_build_object('paymentId', back.id, 'status', back.status) from service.payment as back
   where back.account_id = unmatched_transfer.account_id
     and ${sql.raw(searchExpressions.referenceStart)} = '"' || unmatched_transfer.signature || '"'
@@ -55,8 +55,8 @@ const returnedBy = (orBuilt: string) => sql<TransferRefund | null>`(
 
 /** It counts from when it may land. */
 const refundedBy = returnedBy('')
-/** What a visitor had built is no refund of the merchant's. */
-const refundedOrBuilt = returnedBy('or not back.draft')
+/** Also where its sender is not verified: an operator may pay with another wallet than the one that signed in. */
+const refundedOrBuilt = returnedBy('or true')
 
 /** The account returns the transfer: it pays nothing else. Rolls back what would have used it up. */
 export class TransferRefundedError extends Error {

@@ -310,7 +310,7 @@ describe('on Postgres', () => {
     for (const [mode, at, counts] of [
       ['received', 'finalized', false],
       ['hosted', 'failed', false],
-      ['draft', 'created', false],
+      ['draft', 'created', true],
       ['hosted', 'created', true],
     ] as const) {
       const id = createPaymentId()
@@ -320,6 +320,8 @@ describe('on Postgres', () => {
       await insertPayment(opened.context.db, { ...row, ...other })
       const refundedBy = counts ? { paymentId: id, status: at } : null
       expect(await listed(made.signature), `${mode} ${at}`).toMatchObject([{ refundedBy }])
+      if (draft)
+        await opened.context.db.update(payment).set({ status: 'expired' }).where(eq(payment.id, id))
     }
     expect((await list()).undecided).toBe(undecided - 1)
   })

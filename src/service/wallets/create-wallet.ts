@@ -12,7 +12,7 @@ import { account } from '../db/schema/access.ts'
 import { wallet } from '../db/schema/wallet.ts'
 import { readStopped, type LedgerRecord, insertWallet, readWallets } from '../db/wallet-ledger.ts'
 import { registerWallet } from './ownership.ts'
-import { prepareVaultKey, requireVaultKey } from './vault-key.ts'
+import { ensureVaultKey, requireVaultKey } from './vault-key.ts'
 
 export type NewWallet = {
   accountId: string
@@ -50,7 +50,7 @@ export async function createWallet(
   const { accountId, family, name, secret } = input
   try {
     await requireRoom(db, accountId)
-    await prepareVaultKey(parts)
+    await ensureVaultKey(parts)
   } catch (error) {
     secret?.fill(0)
     throw error

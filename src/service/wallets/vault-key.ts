@@ -24,6 +24,9 @@ async function readSealingKeys(db: Database): Promise<string[]> {
   return rows.map(({ keyId }) => keyId)
 }
 
+/** By database, a key that has sealed something of it. What is sealed is kept, so the rows need not be read again for this key. */
+const known = new WeakMap<Database, string>()
+
 /**
  * Before anything is sealed: the signer has a key that sealed something of this database, or makes one where nothing is sealed.
  * @returns keys under which something is sealed that this signer cannot open
@@ -33,12 +36,30 @@ export async function prepareVaultKey(parts: Parts): Promise<string[]> {
   const { db, signer, lostKeys = [] } = parts
   const sealing = await readSealingKeys(db)
   const make = sealing.every((keyId) => lostKeys.includes(keyId))
-  const found = await signer.vaultKey({ make }).catch((error: unknown) => {
+  return requireOneOf(parts, sealing, await requestVaultKey(signer, { make }))
+}
+
+/** The same before each wallet and each secret. @throws SignerConfigError */
+export async function ensureVaultKey(parts: Parts): Promise<void> {
+  if (!(await hasKnownKey(parts))) await prepareVaultKey(parts)
+}
+
+async function hasKnownKey({ db, signer }: Parts): Promise<boolean> {
+  const keyId = known.get(db)
+  return keyId !== undefined && (await requestVaultKey(signer, { make: false })).keyId === keyId
+}
+
+async function requestVaultKey(
+  signer: Parts['signer'],
+  request: { make: boolean },
+): Promise<FoundVaultKey> {
+  try {
+    return await signer.vaultKey(request)
+  } catch (error) {
     // What the signer says of its file is told without a stack.
     if (error instanceof ProblemError || !(error instanceof Error)) throw error
     throw new SignerConfigError(error.message, { cause: error })
-  })
-  return requireOneOf(sealing, found, lostKeys)
+  }
 }
 
 /**
@@ -63,7 +84,7 @@ export async function compareVaultKeys({ db, signer, config, log }: Context): Pr
 /** The same for a request. @throws `SERVICE_UNAVAILABLE`: nothing is sealed under a key that the operator may not keep */
 export async function requireVaultKey({ db, signer, config }: Context): Promise<void> {
   try {
-    await prepareVaultKey({ db, signer, lostKeys: config.lostVaultKeys })
+    await ensureVaultKey({ db, signer, lostKeys: config.lostVaultKeys })
   } catch (error) {
     if (!(error instanceof SignerConfigError)) throw error
     throw new ProblemError(
@@ -79,16 +100,18 @@ export async function requireVaultKey({ db, signer, config }: Context): Promise<
 }
 
 /** The same, and nothing is made. @throws SignerConfigError */
-export async function checkVaultKey({ db, signer, lostKeys = [] }: Parts): Promise<void> {
-  const sealing = await readSealingKeys(db)
-  requireOneOf(sealing, await signer.vaultKey({ make: false }), lostKeys)
+export async function checkVaultKey(parts: Parts): Promise<void> {
+  if (await hasKnownKey(parts)) return
+  const sealing = await readSealingKeys(parts.db)
+  requireOneOf(parts, sealing, await requestVaultKey(parts.signer, { make: false }))
 }
 
 function requireOneOf(
+  { db, lostKeys = [] }: Parts,
   sealing: readonly string[],
   { keyId, place }: FoundVaultKey,
-  lostKeys: readonly string[],
 ): string[] {
+  if (keyId !== null && sealing.includes(keyId)) known.set(db, keyId)
   const others = sealing.filter((other) => other !== keyId)
   const needed = sealing.filter((other) => !lostKeys.includes(other))
   if (keyId !== null && (needed.length === 0 || sealing.includes(keyId))) return others
