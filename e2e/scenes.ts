@@ -186,6 +186,16 @@ export const scenes: Readonly<Record<string, Scene>> = {
   'link-to-pay': async (page, net) => {
     await openLink(page, net)
   },
+  'link-code': async (page, net) => {
+    await openLink(page, net)
+    await page.getByRole('button', { name: text('Pay with a phone') }).click()
+    await page.getByText(text('Wallet code'), { exact: true }).click()
+    await page.getByLabel(text('Your paying address')).fill(net.wallets.buyer.evm.address)
+    await page.getByRole('button', { name: text('Show the code') }).click()
+    await page
+      .getByRole('img', { name: textLike('Wallet code: pay {amount} to {recipient}') })
+      .waitFor()
+  },
   'link-wallets': async (page, net) => {
     await openLink(page, net)
     await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()

@@ -179,13 +179,15 @@ export function CodeStep({
         <StepHeading large>
           <Trans>Wallet code</Trans>
         </StepHeading>
-        <Amount
-          atomic={amountAtomic}
-          decimals={asset.decimals}
-          exact
-          size="lg"
-          symbol={asset.symbol}
-        />
+        <p>
+          <Amount
+            atomic={amountAtomic}
+            decimals={asset.decimals}
+            exact
+            size="lg"
+            symbol={asset.symbol}
+          />
+        </p>
         {payable && (
           <QrCode
             className="mx-auto w-full max-w-64 border border-line"
