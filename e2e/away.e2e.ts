@@ -29,6 +29,8 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
     await route.abort()
   })
   await page.reload()
+  // The code of the page loads first, under the same status.
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   await expect(page.getByRole('status', { name: text('Loading') })).toBeVisible()
   await expectAccessible(page, 'payments: loading')
   held.resolve()

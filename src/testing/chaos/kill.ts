@@ -7,18 +7,28 @@ import { runStressTest } from './stress-test.ts'
 
 /**
  * Four service processes on one Postgres server make payments on both chains while one after
- * another is killed with -9, 50 to 1,500 ms apart, and a reader of events has each of them once, in order. `--kills N` (40 otherwise). Prints one line per
- * measurement and exits with 1 when one misses its limit. The recovery time counts with `--timed`
- * only, since it depends on the machine as much.
+ * another is killed with -9, and a reader of events has each of them once, in order. `--kills N`
+ * (40 otherwise), `--pause-ms N`: the longest time between two kills (1,500 otherwise; the shortest
+ * is 50), `--clients N`: how many pay at once (6 otherwise). Prints one line per measurement and
+ * exits with 1 when one misses its limit. The recovery time counts with `--timed` only, since it
+ * depends on the machine as much.
  */
-// The last one counts: the npm script already passes one.
-const at = process.argv.lastIndexOf('--kills')
-const kills = at === -1 ? 40 : Number(process.argv[at + 1])
-if (!Number.isSafeInteger(kills) || kills < 1)
-  throw new Error('Expected a whole number after --kills, for example --kills 200.')
+const kills = readNumber('--kills', 40)
+const longestPauseMs = readNumber('--pause-ms', 1_500)
+const clients = readNumber('--clients', 6)
 
 // Twenty kills take half a minute.
 limitTime('chaos:kill', Math.ceil(kills / 20))
+
+/** @throws {Error} when what stands after the flag is not a whole number above 0 */
+function readNumber(flag: string, otherwise: number): number {
+  // The last one counts: the npm script already passes one.
+  const at = process.argv.lastIndexOf(flag)
+  const value = at === -1 ? otherwise : Number(process.argv[at + 1])
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new Error(`Expected a whole number after ${flag}, for example ${flag} ${otherwise}.`)
+  return value
+}
 
 let missed = 0
 function tell(name: string, value: bigint | number | string, bar: string, ok: boolean): void {
@@ -38,8 +48,9 @@ const RECOVERED_WITHIN_MS = 5_000
   const storm = await runStressTest(stage, {
     kills,
     processes: 4,
-    clients: 6,
-    pauseMs: [50, 1_500],
+    clients,
+    // randomInt refuses an empty range.
+    pauseMs: [50, Math.max(51, longestPauseMs)],
     onStart: (target) => (reader.target = target),
   })
   const stormS = ((performance.now() - startedAt) / 1000).toFixed(1)
