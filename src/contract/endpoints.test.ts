@@ -7,7 +7,7 @@ import { commonProblems, type BrowserEndpoint, type Endpoint } from './endpoint.
 import { endpoints } from './endpoints.ts'
 import { parseJson } from './json.ts'
 import { problems } from './problem.ts'
-import { VALID_REQUESTS } from './valid-requests.ts'
+import { VALID_REQUESTS } from '#testing/valid-requests.ts'
 
 const rows = Object.entries<Endpoint>(endpoints)
 const browserRows = Object.entries<BrowserEndpoint>(browserEndpoints)

@@ -1,44 +1,17 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
+import { examples } from '#service/openapi/examples.ts'
 import { PaymentEvent, SocketMessage, SocketRequest } from './event.ts'
 import { LosslessNumber, parseJson, stringifyJson } from './json.ts'
 import { PaymentStatusBody } from './payment-body.ts'
 
 const payment = {
-  success: true,
-  paymentId: `pay_${'1'.repeat(22)}`,
-  mode: 'local',
-  direction: 'received',
-  signature: null,
-  status: 'confirmed',
-  network: 'eip155:31337',
-  asset: '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE',
-  symbol: 'ETH',
-  decimals: 18,
+  ...examples.paymentStatus.reply,
   amount: new LosslessNumber('0.123456789012345678'),
   amountAtomic: '123456789012345678',
-  sender: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
-  recipient: '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
-  resource: null,
-  blockHeight: 7,
-  confirmations: 2,
-  requiredConfirmations: 2,
-  blockTime: null,
   fee: { amount: new LosslessNumber('0.000021'), amountAtomic: '21000000000000' },
-  timestamp: 1_700_000_000_000,
-  expiresAt: null,
-  lastValidBlockHeight: 60,
   metadata: { weight: new LosslessNumber('0.10') },
-  paymentProof: null,
-  failure: null,
-  refundOf: null,
-  refund: { state: 'none', refundedAtomic: '0', pendingAtomic: '0' },
-  draft: false,
-  refundReason: null,
-  refundNote: null,
-  attribution: { evidence: null, missing: [], transfer: null, request: null, assigned: null },
-  events: [{ status: 'created', at: 1_700_000_000_000, blockHeight: null, source: 'service' }],
-} as const satisfies v.InferInput<typeof PaymentStatusBody>
+}
 
 test('an answer goes over the wire and back without losing a digit', () => {
   const read = v.parse(PaymentStatusBody, parseJson(stringifyJson(payment)))

@@ -18,7 +18,7 @@ const NAME_SERVER_TRIES = 2
  * our log.
  */
 export class EgressError extends Error {
-  override name = 'EgressProblem'
+  override name = 'EgressError'
 
   constructor(cause: unknown) {
     super('The address could not be asked.', { cause })
@@ -54,7 +54,7 @@ export type ExternalResponse = {
 /**
  * Calls a public address. Redirects are not followed, compressed answers are not read, and the
  * address is checked as written, as resolved, and as connected.
- * @throws EgressProblem
+ * @throws EgressError
  */
 export async function exchange(
   question: ExternalRequest,

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDatabase } from '#postgres/open.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
-import { DEAF_NETWORKS, ORIGIN } from '#testing/fixture.ts'
+import { OFFLINE_NETWORKS, ORIGIN } from '#testing/fixture.ts'
 import { createTestDatabase, databaseVariables, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey } from '#testing/service-app.ts'
 import {
@@ -41,7 +41,7 @@ beforeAll(async () => {
     await createTestDatabase('postgres'),
   ]
   databases.push(forService, forProxy)
-  const NETWORKS = JSON.stringify(DEAF_NETWORKS)
+  const NETWORKS = JSON.stringify(OFFLINE_NETWORKS)
   service = await startServiceProcess({
     ...databaseVariables(forService.target),
     NETWORKS,

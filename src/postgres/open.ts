@@ -260,6 +260,17 @@ export function isRolledBack(error: unknown): boolean {
   return causesOf(error).some((cause) => codeMatches(cause, ROLLED_BACK))
 }
 
+const UNIQUE_VIOLATION = '23505'
+
+/** Whether a write was refused because another row has the same key. @param index the one meant; any otherwise */
+export function isUniqueViolation(error: unknown, index?: string): boolean {
+  const refused = causesOf(error).find(
+    (cause) => 'code' in cause && cause.code === UNIQUE_VIOLATION,
+  )
+  if (!refused || index === undefined) return refused !== undefined
+  return 'constraint' in refused && refused.constraint === index
+}
+
 function codeMatches(error: Error, codes: RegExp): boolean {
   return 'code' in error && typeof error.code === 'string' && codes.test(error.code)
 }

@@ -177,7 +177,7 @@ class SocketSigner implements Signer {
   #socket: Socket | undefined
   #stopped = false
   #count = 0
-  #reaching: Promise<void> | undefined
+  #reconnecting: Promise<void> | undefined
 
   constructor(source: Source, onWarning: (error: Error) => void) {
     this.#source = source
@@ -248,7 +248,7 @@ class SocketSigner implements Signer {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped = true
     this.#socket?.destroy()
-    await this.#reaching
+    await this.#reconnecting
     // It may have been reached in the meantime.
     this.#socket?.destroy()
     await this.#source.stop?.()
@@ -305,11 +305,11 @@ class SocketSigner implements Signer {
     if (this.#socket !== socket) return
     this.#socket = undefined
     for (const { reject } of this.#waiting.values()) reject(unavailable())
-    this.#reaching ??= this.#reach().finally(() => (this.#reaching = undefined))
+    this.#reconnecting ??= this.#reconnect().finally(() => (this.#reconnecting = undefined))
   }
 
   /** Until it is there again. */
-  async #reach(): Promise<void> {
+  async #reconnect(): Promise<void> {
     for (let wait = PAUSE_MS; !this.#stopped; wait = Math.min(wait * 2, MAX_PAUSE_MS)) {
       try {
         return await this.#open()

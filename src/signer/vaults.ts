@@ -24,7 +24,7 @@ const SYNCED = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | const
 /**
  * The vault of a key that lies in a file; the file is made, with mode 0600, when there is none. Processes that share a database share this file.
  * @param variable names the setting that an error is about
- * @throws ConfigError for a file that others may read, or that holds something else
+ * @throws SignerConfigError for a file that others may read, or that holds something else
  */
 export function openFileVault(file: string, variable = 'VAULT_KEY_FILE'): KeyVault {
   const path = resolve(file)
@@ -84,7 +84,7 @@ function makeKeyFile(path: string): void {
 /**
  * The vault that the configuration names.
  * @param make whether a key file that is not there is made; otherwise there is no vault
- * @throws ConfigError for a key file that cannot be used
+ * @throws SignerConfigError for a key file that cannot be used
  */
 export async function openVault(key: VaultKey, make: boolean): Promise<KeyVault | undefined> {
   if ('file' in key) return make || existsSync(key.file) ? openFileVault(key.file) : undefined

@@ -21,16 +21,16 @@ export const ORIGIN = 'http://localhost:4173'
  * Chains without a running RPC endpoint: Paydesk works without them, as long as no transaction is
  * built.
  */
-const deaf = {
+const offline = {
   rpcUrls: ['http://127.0.0.1:9'],
   publicRpcUrls: ['http://127.0.0.1:9'],
   testnet: true,
   blockTimeMs: 60_000,
   confirmations: 2,
 }
-export const DEAF_NETWORKS: Network[] = [
-  { ...deaf, network: 'eip155:31337', name: 'Local Ethereum', assets: [NATIVE_ETH] },
-  { ...deaf, network: SOLANA_DEVNET, name: 'Local Solana', assets: [NATIVE_SOL] },
+export const OFFLINE_NETWORKS: Network[] = [
+  { ...offline, network: 'eip155:31337', name: 'Local Ethereum', assets: [NATIVE_ETH] },
+  { ...offline, network: SOLANA_DEVNET, name: 'Local Solana', assets: [NATIVE_SOL] },
 ]
 
 type Both<T> = { service: T; bff: T }
@@ -92,7 +92,7 @@ export class Fixture {
   }
 
   get networks(): Network[] {
-    return this.#options.networks ?? DEAF_NETWORKS
+    return this.#options.networks ?? OFFLINE_NETWORKS
   }
 
   async startService(): Promise<void> {

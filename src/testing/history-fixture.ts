@@ -10,7 +10,7 @@ import { toConfig as toBffConfig } from '#bff/config/config.ts'
 import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
 import { foldTallies } from '#service/db/fold-tallies.ts'
 import { createService } from '#service/service.ts'
-import { DEAF_NETWORKS } from './fixture.ts'
+import { OFFLINE_NETWORKS } from './fixture.ts'
 import { TestBrowser, evmWallet } from './test-browser.ts'
 import { createTestDatabase, databaseVariables } from './postgres.ts'
 import { createTestKey } from './service-app.ts'
@@ -49,7 +49,7 @@ export async function openHistoryFixture({
       host: '127.0.0.1',
       port: 0,
       database: target,
-      networks: DEAF_NETWORKS,
+      networks: OFFLINE_NETWORKS,
       logLevel: 'silent',
       signer: { env: { VAULT_KEY_FILE: join(folder, 'vault.key') } },
       trustedProxyHops: 0,
@@ -77,7 +77,7 @@ export async function openHistoryFixture({
         SERVICE_URL: service.url,
         SERVICE_API_KEY: made.key,
         ...databaseVariables(target),
-        NETWORKS: JSON.stringify(DEAF_NETWORKS),
+        NETWORKS: JSON.stringify(OFFLINE_NETWORKS),
         ALLOWED_ORIGINS: url,
         SELLER_WALLETS: Object.values(SELLERS).join(','),
         OPERATOR_WALLETS: operator.address,

@@ -4,11 +4,11 @@ import { EVENTS_PATH } from '#contract/dashboard-endpoints.ts'
 import type { BrowserEndpoint, Endpoint, Schema } from '#contract/endpoint.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
-import { VALID_REQUESTS } from '#contract/valid-requests.ts'
 import { createTestKey } from './service-app.ts'
 import { Fixture } from './fixture.ts'
 import { executeAsOwner } from './postgres.ts'
 import { evmWallet, type TestBrowser } from './test-browser.ts'
+import { VALID_REQUESTS } from './valid-requests.ts'
 
 /** No input alone makes a 5xx: NUL characters and long texts in every field, path parameter and query parameter of every endpoint of both programs. */
 

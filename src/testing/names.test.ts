@@ -49,6 +49,7 @@ const WORDS: Record<string, string> = {
   visit: 'purchase, resourceRequest',
   stack: 'walletAdapter',
   outside: 'dependencies',
+  reach: 'openDependencies',
   desk: 'fixture; in the interface: merchant, dashboard',
   stage: 'harness',
   storm: 'stressTest',
@@ -250,10 +251,42 @@ test('no two exported types have one name', () => {
   expect([...places].filter(([, paths]) => paths.size > 1)).toEqual([])
 })
 
-test('every error class is called an error', () => {
-  const errors = files.flatMap(({ named }) => named.filter(({ error }) => error))
-  expect(errors.length).toBeGreaterThan(20)
-  expect(errors.filter(({ name }) => !name.endsWith('Error'))).toEqual([])
+const errorClasses = files.flatMap(({ path, text }) =>
+  [...text.matchAll(/^ *(?:export )?class (\w+) extends \w*Error\b[^{]*\{([\s\S]*?)^ *\}$/gm)].map(
+    ([, name = '', body = '']) => ({
+      path,
+      name,
+      ownName: /override (?:readonly )?name = '(\w+)'/.exec(body)?.[1],
+    }),
+  ),
+)
+
+test('every error class is called an error, and its errors have its name', () => {
+  expect(errorClasses.length).toBeGreaterThan(30)
+  expect(errorClasses.filter(({ name }) => !name.endsWith('Error'))).toEqual([])
+  // EIP-1193 names that one.
+  const others = errorClasses.filter(
+    ({ name, ownName = name }) => ownName !== name && ownName !== 'ProviderRpcError',
+  )
+  expect(others).toEqual([])
+})
+
+test('every class that a comment says is thrown exists', () => {
+  const known = new Set([
+    ...errorClasses.map(({ name }) => name),
+    'Error',
+    'RangeError',
+    'TypeError',
+    'AggregateError',
+    'ValiError',
+  ])
+  const thrown = files.flatMap(({ path, text }) =>
+    [...text.matchAll(/@throws (.*)/g)].flatMap(([, clause = '']) =>
+      [...clause.matchAll(/(?<=^|; |, )([A-Z][a-z]\w*)/g)].map(([name]) => ({ path, name })),
+    ),
+  )
+  expect(thrown.length).toBeGreaterThan(50)
+  expect(thrown.filter(({ name }) => !known.has(name))).toEqual([])
 })
 
 test('every table, column and index has the name that the field uses', () => {

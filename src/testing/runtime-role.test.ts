@@ -11,7 +11,7 @@ import { openDatabase, type Database, type OpenOptions } from '#postgres/open.ts
 import { SchemaVersionError } from '#postgres/schema-version.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { createAccount } from '#service/keys/accounts.ts'
-import { DEAF_NETWORKS } from './fixture.ts'
+import { OFFLINE_NETWORKS } from './fixture.ts'
 import {
   asOwner,
   createTestDatabase,
@@ -364,7 +364,7 @@ async function startLog(name: keyof typeof PROGRAMS, env: Record<string, string>
     env: {
       ...env,
       PORT: '0',
-      NETWORKS: JSON.stringify(DEAF_NETWORKS),
+      NETWORKS: JSON.stringify(OFFLINE_NETWORKS),
       VAULT_KEY_FILE: join(folder, 'vault.key'),
       SERVICE_URL: 'http://127.0.0.1:1',
       SERVICE_API_KEY: 'never-used-in-this-test',

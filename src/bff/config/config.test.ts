@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { DEAF_NETWORKS } from '#testing/fixture.ts'
+import { OFFLINE_NETWORKS } from '#testing/fixture.ts'
 import { ProxyConfigError, readDatabase, readEnv, toConfig } from './config.ts'
 
 const KEY = 'pk_test_abcdefghijklmnopqrstuvwxyz0123456789abcdefghij'
 const good = {
   SERVICE_URL: 'http://127.0.0.1:4020/',
   SERVICE_API_KEY: KEY,
-  NETWORKS: JSON.stringify(DEAF_NETWORKS),
+  NETWORKS: JSON.stringify(OFFLINE_NETWORKS),
   ALLOWED_ORIGINS: 'http://localhost:4173, https://pay.example.com',
   SELLER_WALLETS: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8,11111111111111111111111111111111',
 }

@@ -75,7 +75,7 @@ export type BffConfig = {
 export type ProxyEnv = Readonly<Record<string, string | undefined>>
 
 export class ProxyConfigError extends Error {
-  override name = 'ConfigError'
+  override name = 'ProxyConfigError'
 }
 
 const FILES = [
@@ -85,9 +85,9 @@ const FILES = [
 ] as const
 
 /**
- * The environment, with the contents of the files that `NETWORKS_FILE` and `SERVICE_API_KEY_FILE`
- * name.
- * @throws ConfigError that names every file that cannot be read
+ * The environment, with the contents of the files that `NETWORKS_FILE`, `SERVICE_API_KEY_FILE` and
+ * `SMTP_URL_FILE` name.
+ * @throws ProxyConfigError that names every file that cannot be read
  */
 export function readEnv(env: ProxyEnv): ProxyEnv {
   const read: Record<string, string | undefined> = { ...env }
@@ -359,7 +359,7 @@ type Variables = { [K in keyof typeof variables]: v.InferOutput<(typeof variable
 
 /**
  * Reads the proxy's configuration from its environment.
- * @throws ConfigError that names every problem at once; values that may be secret are not repeated
+ * @throws ProxyConfigError that names every problem at once; values that may be secret are not repeated
  */
 export function toConfig(env: ProxyEnv): BffConfig {
   const read = readVariables(env, Object.keys(variables) as VariableName[])
@@ -381,7 +381,7 @@ export function toConfig(env: ProxyEnv): BffConfig {
 
 /**
  * The proxy's database alone, to migrate it.
- * @throws ConfigError
+ * @throws ProxyConfigError
  */
 export function readDatabase(env: ProxyEnv): DatabaseTarget {
   return toTarget(readVariables(env, DATABASE_VARIABLES))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DEAF_NETWORKS } from '#testing/fixture.ts'
+import { OFFLINE_NETWORKS } from '#testing/fixture.ts'
 import { readRules, type HostedRuleText } from './hosted-rules.ts'
 
 const good: HostedRuleText = {
@@ -12,7 +12,7 @@ const good: HostedRuleText = {
 }
 
 test('a rule is read against the network it names, its caps to the last unit', () => {
-  const { rules, problems } = readRules([good], DEAF_NETWORKS)
+  const { rules, problems } = readRules([good], OFFLINE_NETWORKS)
   expect(problems).toEqual([])
   expect(rules).toMatchObject([
     {
@@ -32,7 +32,7 @@ test.each([
 ])('%j is told by its place', (change, words) => {
   const { rules, problems } = readRules(
     [good, { ...good, name: 'Other', ...change }],
-    DEAF_NETWORKS,
+    OFFLINE_NETWORKS,
   )
   expect(rules).toHaveLength(1)
   expect(problems).toEqual([expect.stringContaining('at 1: ')])
@@ -40,7 +40,7 @@ test.each([
 })
 
 test('two caps for the same wallet and asset are a mistake', () => {
-  expect(readRules([good, { ...good, asset: 'native' }], DEAF_NETWORKS).problems).toEqual([
+  expect(readRules([good, { ...good, asset: 'native' }], OFFLINE_NETWORKS).problems).toEqual([
     expect.stringContaining('twice'),
   ])
 })

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
 import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Network } from '#contract/network.ts'
-import { DEAF_NETWORKS } from '#testing/fixture.ts'
+import { OFFLINE_NETWORKS } from '#testing/fixture.ts'
 import { sellerNetworks } from './seller-networks.ts'
 
 const EVM_WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const SOLANA_WALLET = 'CqMbDQpQ5mYhQkJ8ZQyqv5nq8Kq8vYv5JH4m5Xw1Nb1k'
 const sellerWallets = [EVM_WALLET, SOLANA_WALLET]
-const [deaf] = DEAF_NETWORKS
+const [offline] = OFFLINE_NETWORKS
 
 function network(id: string, testnet: boolean): Network {
-  if (!deaf) throw new Error('There is no network to copy.')
+  if (!offline) throw new Error('There is no network to copy.')
   const assets = [id.startsWith('solana:') ? NATIVE_SOL : NATIVE_ETH]
-  return { ...deaf, network: id, testnet, assets }
+  return { ...offline, network: id, testnet, assets }
 }
 
 const base = network('eip155:8453', false)

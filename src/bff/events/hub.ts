@@ -210,9 +210,9 @@ export class EventHub {
    * @returns false when there are more events in between than the ring holds
    * @throws when the service cannot be reached; try again
    */
-  async reachBack(position: bigint): Promise<boolean> {
+  async extendBack(position: bigint): Promise<boolean> {
     for (;;) {
-      if (this.#stopped || !this.#ring) throw new Error('There is no event feed to reach back in.')
+      if (this.#stopped || !this.#ring) throw new Error('There is no event feed to extend.')
       if (position >= this.#ring.start) return true
       if (position <= this.#tooFar || this.#ring.room === 0) return false
       this.#extending ??= this.#extend(position, this.#ring).finally(

@@ -53,7 +53,7 @@ class Stream {
     if (this.#closed) return
     if (ring && !this.#reaching) {
       this.#position ??= ring.last
-      if (this.#position < ring.start) void this.#reachBack(this.#position)
+      if (this.#position < ring.start) void this.#extendBack(this.#position)
     }
     // At the start too: a browser can resume before it ever saw a payment, and learns at once
     // whether events arrive.
@@ -92,10 +92,10 @@ class Stream {
     this.#response.end()
   }
 
-  async #reachBack(position: bigint): Promise<void> {
+  async #extendBack(position: bigint): Promise<void> {
     this.#reaching = true
     try {
-      const reached = await this.#hub.reachBack(position)
+      const reached = await this.#hub.extendBack(position)
       const ring = this.#hub.ring
       if (!reached && ring) this.#reset(ring.last)
     } catch {

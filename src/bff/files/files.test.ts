@@ -1,7 +1,4 @@
 import { request } from 'node:http'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPayment as wrapFetch, x402Client } from '@x402/fetch'
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
@@ -17,7 +14,7 @@ import { reasonCodeOf } from '#contract/reasons.ts'
 import { insertPayment, type PaymentRecord } from '#service/db/payments.ts'
 import { idempotency } from '#service/db/schema/access.ts'
 import { payment } from '#service/db/schema/payment.ts'
-import { createWallet } from '#service/wallets/create-wallet.ts'
+import { FILE_PAGE, FileShop, PUBLIC_URL } from '#testing/file-shop.ts'
 import {
   afterProbe,
   CONTENT,
@@ -28,8 +25,8 @@ import {
   type FileServer,
   type SourceAnswer,
 } from '#testing/file-source.ts'
-import { Fixture } from '#testing/fixture.ts'
-import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
+import type { Fixture } from '#testing/fixture.ts'
+import type { EvmFixture } from '#testing/local-chains.ts'
 import { eventually } from '#testing/service-context.ts'
 import {
   evmWallet,
@@ -37,7 +34,7 @@ import {
   type TestBrowser,
   type TestWallet,
 } from '#testing/test-browser.ts'
-import { deployTokens, type EvmTokens } from '#testing/token-payers.ts'
+import type { EvmTokens } from '#testing/token-payers.ts'
 
 /**
  * Files on sale, bought with the official clients of both versions from a real source. The client of
@@ -45,71 +42,31 @@ import { deployTokens, type EvmTokens } from '#testing/token-payers.ts'
  */
 
 const NETWORK = 'eip155:84532'
-const PUBLIC_URL = 'https://files.example'
-const PAGE = 'http://localhost:4173/file'
 const PRICE = 1_500_000n
 
-const seller = { ...evmWallet(), network: NETWORK }
-const folder = mkdtempSync(join(tmpdir(), 'paydesk-files-'))
+let files: FileShop
+let seller: TestWallet
 let evm: EvmFixture
 let tokens: EvmTokens
 let fixture: Fixture
 let shop: TestBrowser
 let source: FileServer
-let miner: NodeJS.Timeout | undefined
-let ahead = 0
 
 beforeAll(async () => {
-  evm = await startEvm({ slotsInEpoch: 4, chainId: 84_532 })
-  tokens = await deployTokens(evm)
+  files = await FileShop.open({ chainId: 84_532 })
+  ;({ evm, tokens, fixture } = files)
+  seller = { ...files.seller, network: NETWORK }
   source = await openSource()
-  const secret = generatePrivateKey()
-  const { address } = privateKeyToAccount(secret)
-  await evm.client.setBalance({ address, value: 10n ** 18n })
-  fixture = await Fixture.open({
-    plan: 'premium',
-    networks: [tokens.network],
-    service: { facilitators: { allowed: [], loopback: true, wallets: [address] } },
-    bff: {
-      sellerWallets: [seller.address],
-      operatorWallets: [seller.address],
-      files: {
-        publicUrl: PUBLIC_URL,
-        keyFile: join(folder, 'source.key'),
-        maxBytes: 10_000,
-        loopback: true,
-      },
-    },
-    overrides: { now: () => new Date(Date.now() + ahead) },
-  })
-  const wallet = {
-    accountId: fixture.accountId,
-    family: 'evm',
-    name: 'Settlements',
-    secret: Buffer.from(secret.slice(2), 'hex'),
-  } as const
-  await createWallet({ ...fixture.service.context, now: new Date() }, wallet)
-  await fixture.registerPayee(seller.address)
-  mineAgain()
 })
 afterAll(async () => {
-  clearInterval(miner)
-  await fixture?.[Symbol.asyncDispose]()
+  await files?.[Symbol.asyncDispose]()
   await source?.[Symbol.asyncDispose]()
-  await evm?.[Symbol.asyncDispose]()
-  rmSync(folder, { recursive: true })
 })
 beforeEach(async () => {
-  // What one address may ask in a minute is not what is tried.
-  ahead += 61_000
   source.answer = serveRanges
   source.asked.length = 0
-  shop = fixture.browser()
-  await shop.signIn(seller)
+  shop = await files.beginTest()
 })
-
-const mineAgain = () =>
-  void (miner = setInterval(() => void evm.mine().catch(() => undefined), 100))
 
 const withKey = () => ({
   kind: 'https',
@@ -122,20 +79,16 @@ const fileIn = ({ status, json, text }: BrowserResponse) => {
   if (status !== 200) throw new Error(text)
   return (json as unknown as { file: FileBody }).file
 }
-const create = async (body: Record<string, unknown> = {}) =>
-  fileIn(
-    await shop.post('/api/files', {
-      name: 'The guide',
-      prices: [
-        { currency: 'USDC', amount: '1.5' },
-        { currency: 'ETH', amount: '0.01' },
-      ],
-      source: withKey(),
-      page: PAGE,
-      ...body,
-    }),
-  )
-const addressOf = ({ code }: FileBody) => `${fixture.bff.url}/api/file/${code}`
+const create = (body: Record<string, unknown> = {}) =>
+  files.create({
+    prices: [
+      { currency: 'USDC', amount: '1.5' },
+      { currency: 'ETH', amount: '0.01' },
+    ],
+    source: withKey(),
+    ...body,
+  })
+const addressOf = (file: FileBody) => files.addressOf(file)
 const problemOf = ({ status, json }: BrowserResponse) => [status, json.error?.details]
 
 const balance = () =>
@@ -205,25 +158,14 @@ const addressIn = ({ status, json, text }: BrowserResponse) => {
   if (status !== 200) throw new Error(text)
   return (json as unknown as { url: string }).url.replace(PUBLIC_URL, fixture.bff.url)
 }
-const listed = async ({ id }: FileBody) => {
-  const { json } = await shop.get('/api/files')
-  return (json as unknown as { files: FileBody[] }).files.find((file) => file.id === id)
-}
 const failures = async () => {
   const { json } = await shop.get('/api/files/failures')
   return (json as unknown as { failed: number }).failed
 }
-const inbox = async () => {
-  const { json } = await shop.get('/api/undelivered')
-  return json.payments.map(({ paymentId }) => paymentId)
-}
-const purchases = ({ id }: FileBody) =>
-  fixture.bff.context.db.select().from(filePurchase).where(eq(filePurchase.fileId, id))
-const delivered = (file: FileBody) =>
-  eventually(
-    () => purchases(file),
-    (rows) => rows.some(({ deliveredAt }) => deliveredAt !== null),
-  )
+const listed = (file: FileBody) => files.listed(file)
+const inbox = () => files.inbox()
+const purchases = (file: FileBody) => files.purchases(file)
+const delivered = (file: FileBody) => files.delivered(file)
 
 describe('a file on sale', () => {
   test('is told in both versions of x402, and a person is sent to its page', async () => {
@@ -257,7 +199,10 @@ describe('a file on sale', () => {
       headers: { accept: 'text/html,*/*' },
       redirect: 'manual',
     })
-    expect([person.status, person.headers.get('location')]).toEqual([303, `${PAGE}/${file.code}`])
+    expect([person.status, person.headers.get('location')]).toEqual([
+      303,
+      `${FILE_PAGE}/${file.code}`,
+    ])
     expect((await fetch(`${fixture.bff.url}/api/file/4fJq7Wm2Xr9K`)).status).toBe(404)
   })
 
@@ -300,7 +245,7 @@ describe('a file on sale', () => {
           terms: {
             description: 'The guide',
             resource: `${PUBLIC_URL}/api/file/${file.code}`,
-            returnUrl: `${PAGE}/${file.code}?payment={PAYMENT_ID}`,
+            returnUrl: `${FILE_PAGE}/${file.code}?payment={PAYMENT_ID}`,
           },
         },
       })
@@ -324,7 +269,7 @@ describe('a file on sale', () => {
         { reason: { code: 'file_sold_lately', params: {} } },
       ])
     }
-    ahead += 24 * 3_600_000
+    files.ahead += 24 * 3_600_000
     await shop.signIn(seller)
     expect((await shop.post('/api/files/delete', { id: unsold.id })).status).toBe(200)
     expect(await listed(unsold)).toBeUndefined()
@@ -349,7 +294,7 @@ describe('a file on sale', () => {
       name: 'x',
       prices: [{ currency: 'ETH', amount: '1' }],
       source: TEXT,
-      page: PAGE,
+      page: FILE_PAGE,
       ...changes,
     })
     expect(problemOf(answer)).toEqual([400, { [field]: expect.any(String) }])
@@ -558,7 +503,7 @@ describe('a program', () => {
     const file = await create({ source: TEXT })
     const { buy, proof, present } = await buyer()
     await buy(file, { range: 'bytes=1000-' })
-    clearInterval(miner)
+    files.stopMining()
     const leaving = new AbortController()
     const left = fetch(addressOf(file), {
       headers: { 'payment-signature': proof() },
@@ -570,7 +515,7 @@ describe('a program', () => {
     )
     leaving.abort()
     await expect(left).rejects.toMatchObject({ name: 'AbortError' })
-    mineAgain()
+    files.startMining()
     const [row] = await eventually(
       () => purchases(file),
       (rows) => rows.length > 0,
@@ -636,9 +581,9 @@ describe('a program', () => {
     const { buy, present } = await buyer()
     await buy(file, { range: 'bytes=1000-' })
     await shop.post('/api/files/withdraw', { id: file.id })
-    ahead += 14 * 60_000
+    files.ahead += 14 * 60_000
     expect((await present(file, { range: 'bytes=1000-' })).status).toBe(416)
-    ahead += 2 * 60_000
+    files.ahead += 2 * 60_000
     expect((await present(file)).status).toBe(404)
   })
 
@@ -777,7 +722,7 @@ describe('a wallet that paid', () => {
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 404])
     expect((await fetch(url)).status).toBe(404)
     const late = addressIn(await ticketFor(browser, file))
-    ahead += 60_000
+    files.ahead += 60_000
     expect((await fetch(late)).status).toBe(404)
     expect((await fixture.bff.context.db.select().from(fileTicket)).length).toBeLessThanOrEqual(1)
   })
@@ -819,7 +764,7 @@ describe('a wallet that paid', () => {
     const browser = await poor.signedIn()
     expect((await ticketFor(browser, file)).status).toBe(403)
     await record({ sender: poor.wallet.address, amount: PRICE, resource })
-    ahead += 1_100
+    files.ahead += 1_100
     expect((await ticketFor(browser, file)).status).toBe(200)
   })
 })

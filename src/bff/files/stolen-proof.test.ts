@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import type { Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
@@ -10,13 +7,13 @@ import { deleteOldPresenters, notePresenter, PRESENTER_RETENTION_MS } from '#bff
 import { filePresenter, filePurchase, fileSale } from '#bff/db/schema.ts'
 import type { FileBody } from '#contract/file-endpoints.ts'
 import { payment } from '#service/db/schema/payment.ts'
-import { createWallet } from '#service/wallets/create-wallet.ts'
-import { Fixture } from '#testing/fixture.ts'
-import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
+import { FileShop, PUBLIC_URL } from '#testing/file-shop.ts'
+import type { Fixture } from '#testing/fixture.ts'
+import type { EvmFixture } from '#testing/local-chains.ts'
 import { executeAsOwner } from '#testing/postgres.ts'
 import { eventually } from '#testing/service-context.ts'
 import { evmWallet, type TestBrowser, type TestWallet } from '#testing/test-browser.ts'
-import { deployTokens, evmPayer, payInvoice, type EvmTokens } from '#testing/token-payers.ts'
+import { evmPayer, payInvoice, type EvmTokens } from '#testing/token-payers.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { decodePayload } from '#x402/payload.ts'
 import type { Requirements } from '#x402/requirements.ts'
@@ -27,87 +24,32 @@ import { readProof } from './offers.ts'
  * network address, for the file that its payer buys.
  */
 
-const PUBLIC_URL = 'https://files.example'
 const CONTENT = 'The first page of the guide.'
 const [BUYER, THIEF] = ['127.0.0.1', '127.0.0.2']
 
-const seller = evmWallet()
-const folder = mkdtempSync(join(tmpdir(), 'paydesk-files-'))
+let files: FileShop
+let seller: FileShop['seller']
 let evm: EvmFixture
 let tokens: EvmTokens
 let fixture: Fixture
 let shop: TestBrowser
-let miner: NodeJS.Timeout | undefined
-let ahead = 0
 
 beforeAll(async () => {
-  evm = await startEvm({ slotsInEpoch: 4 })
-  tokens = await deployTokens(evm)
-  const secret = generatePrivateKey()
-  const { address } = privateKeyToAccount(secret)
-  await evm.client.setBalance({ address, value: 10n ** 18n })
-  fixture = await Fixture.open({
-    plan: 'premium',
-    networks: [tokens.network],
-    service: { facilitators: { allowed: [], loopback: true, wallets: [address] } },
-    bff: {
-      sellerWallets: [seller.address],
-      operatorWallets: [seller.address],
-      files: {
-        publicUrl: PUBLIC_URL,
-        keyFile: join(folder, 'source.key'),
-        maxBytes: 10_000,
-        loopback: true,
-      },
-    },
-    overrides: { now: () => new Date(Date.now() + ahead) },
-  })
-  await createWallet(
-    { ...fixture.service.context, now: new Date() },
-    {
-      accountId: fixture.accountId,
-      family: 'evm',
-      name: 'Settlements',
-      secret: Buffer.from(secret.slice(2), 'hex'),
-    },
-  )
-  await fixture.registerPayee(seller.address)
-  mineAgain()
+  files = await FileShop.open()
+  ;({ seller, evm, tokens, fixture } = files)
 })
-afterAll(async () => {
-  clearInterval(miner)
-  await fixture?.[Symbol.asyncDispose]()
-  await evm?.[Symbol.asyncDispose]()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => files?.[Symbol.asyncDispose]())
 beforeEach(async () => {
-  // What one address may ask in a minute is not what is tried.
-  ahead += 61_000
-  shop = fixture.browser()
-  await shop.signIn({ ...seller, network: tokens.network.network })
+  shop = await files.beginTest()
 })
 afterEach(() => {
   fixture.service.context.atPoint = undefined
 })
 
-const mineAgain = () =>
-  void (miner = setInterval(() => void evm.mine().catch(() => undefined), 100))
-
-async function create(prices = [{ currency: 'USDC', amount: '1.5' }]): Promise<FileBody> {
-  const { status, json, text } = await shop.post('/api/files', {
-    name: 'The guide',
-    prices,
-    source: { kind: 'text', text: CONTENT },
-    page: 'http://localhost:4173/file',
-  })
-  if (status !== 200) throw new Error(text)
-  return (json as unknown as { file: FileBody }).file
-}
-const addressOf = ({ code }: FileBody) => `${fixture.bff.url}/api/file/${code}`
-const inbox = async () => {
-  const { json } = await shop.get('/api/undelivered')
-  return json.payments.map(({ paymentId }) => paymentId)
-}
+const create = (prices = [{ currency: 'USDC', amount: '1.5' }]) =>
+  files.create({ prices, source: { kind: 'text', text: CONTENT } })
+const addressOf = (file: FileBody) => files.addressOf(file)
+const inbox = () => files.inbox()
 const paymentsBy = async ({ address }: PrivateKeyAccount) =>
   fixture.service.context.db.select().from(payment).where(eq(payment.sender, address))
 const presenters = async () => fixture.bff.context.db.select().from(filePresenter)
@@ -190,14 +132,14 @@ describe('a buyer', () => {
   test('whose request is open gets the file, however often others present its proof meanwhile', async () => {
     const file = await create()
     const { proof } = await signFor(file)
-    clearInterval(miner)
+    files.stopMining()
     const own = presentUntilDecided(BUYER, file, proof)
     await eventually(
       async () => (await evm.client.getTxpoolContent()).pending,
       (pending) => Object.keys(pending).length > 0,
     )
     const stolen = Array.from({ length: 5 }, () => presentUntilDecided(THIEF, file, respell(proof)))
-    mineAgain()
+    files.startMining()
     expect(await own).toEqual({ status: 200, text: CONTENT })
     expect((await Promise.all(stolen)).map(({ status }) => status)).toEqual(Array(5).fill(409))
   })
@@ -282,10 +224,10 @@ describe('a buyer', () => {
       ([row]) => row?.status === 'confirmed' || row?.status === 'finalized',
     )
     const id = paid?.id ?? ''
-    const later = Date.now() + ahead + PRESENTER_RETENTION_MS
+    const later = Date.now() + files.ahead + PRESENTER_RETENTION_MS
     await deleteOldPresenters(db, new Date(later + 1_000))
     expect(await presenters()).toEqual([])
-    const made = new Date(Date.now() + ahead - PRESENTER_RETENTION_MS).toISOString()
+    const made = new Date(Date.now() + files.ahead - PRESENTER_RETENTION_MS).toISOString()
     const { config, db: payments } = fixture.service.context
     await executeAsOwner(
       { target: config.database, db: payments },

@@ -13,7 +13,7 @@ import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { executeAsOwner } from '#testing/postgres.ts'
 import { insertTestPayment } from '#testing/service-app.ts'
-import { DEAF_NETWORKS, Fixture } from '#testing/fixture.ts'
+import { OFFLINE_NETWORKS, Fixture } from '#testing/fixture.ts'
 import {
   evmWallet,
   solanaWallet,
@@ -49,7 +49,7 @@ beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 1 })
   fixture = await Fixture.open({
     plan: 'premium',
-    networks: [evm.network, ...DEAF_NETWORKS.filter(({ network }) => network === SOLANA_DEVNET)],
+    networks: [evm.network, ...OFFLINE_NETWORKS.filter(({ network }) => network === SOLANA_DEVNET)],
     bff: {
       sellerWallets: [seller.address, sellerOnSolana.address],
       operatorWallets: [seller.address],

@@ -260,7 +260,6 @@ function pathOf(endpoint: Endpoint, request: UpstreamRequest): string {
  * a key that the seller's own server is about to use. The scope keeps one visitor's key from
  * reading another's answer. Without a key the proxy makes one, so that its own retry over a fresh
  * connection builds nothing twice.
- *
  */
 function upstreamKey({ idempotencyKey = randomUUID(), keyScope }: UpstreamRequest): string {
   return keyScope === undefined

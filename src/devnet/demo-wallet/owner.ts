@@ -16,7 +16,7 @@ export function userRejected(): ProviderError {
   return new ProviderError(4001, 'User rejected the request.')
 }
 
-/** Who decides for a wallet: a person who reads the sheet, or a test. */
+/** Who decides for a wallet: a person who reads the approval dialog, or a test. */
 export type WalletOwner<Account, Request> = {
   /** The account that the page is connected to. */
   account(): Promise<Account | undefined>

@@ -15,7 +15,7 @@ import { openWalletLedger, stopWallet } from '../db/wallet-ledger.ts'
 import type { NewPayment } from '../db/payments.ts'
 import { authenticate } from '../keys/authenticate.ts'
 import { registerWallet } from '../wallets/ownership.ts'
-import { DEAF_NETWORKS } from '#testing/fixture.ts'
+import { OFFLINE_NETWORKS } from '#testing/fixture.ts'
 import { openTestSigner } from '#testing/test-signer.ts'
 import { readNetworks, type ServiceEnv } from '../context/config.ts'
 import { parseCommandLine, type Command, type CommandLine } from './command-line.ts'
@@ -102,7 +102,7 @@ describe('the operator', () => {
       )
       return (value as { key: string }).key.slice(0, 8)
     }
-    const [test, live] = DEAF_NETWORKS.map((network, index) => ({
+    const [test, live] = OFFLINE_NETWORKS.map((network, index) => ({
       ...network,
       testnet: index === 0,
     }))

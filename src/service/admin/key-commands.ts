@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { GRACE_SECONDS } from '#contract/api-key-body.ts'
+import { announceKeyChange } from '../keys/accounts.ts'
 import { createKey } from '../keys/create-key.ts'
-import { announceKeyChange } from '../keys/key-changes.ts'
 import { listKeys, type KeyRow, revokeKey, rotateKey } from '../keys/manage-keys.ts'
 import {
   read,

@@ -1,9 +1,8 @@
 import { GRACE_SECONDS, PLANS, SCOPES } from '#contract/api-key-body.ts'
 import { accountCommands, ownerCommands } from './account-commands.ts'
-import { backupCommands, restoreCommands } from './backup-command.ts'
 import { UsageError, type ClosedCommand, type Command, type CommandLine } from './command-line.ts'
+import { backupCommands, paymentCommands, restoreCommands } from './database-commands.ts'
 import { keyCommands } from './key-commands.ts'
-import { paymentCommands } from './payment-commands.ts'
 import { walletCommands } from './wallet-commands.ts'
 
 const commands: Readonly<Record<string, Command | ClosedCommand>> = {

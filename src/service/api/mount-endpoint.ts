@@ -26,7 +26,7 @@ import {
   runOnce,
   type StoredOutcome,
 } from '../idempotency/run-once.ts'
-import { missingScope } from '../keys/scopes.ts'
+import { missingScope } from '../keys/authenticate.ts'
 import { toProblem, problemHeaders, problemText, respondJson } from './envelope.ts'
 import type { HttpEnv, Routes } from './handler.ts'
 import { findCaller } from './identify.ts'

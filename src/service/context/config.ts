@@ -67,7 +67,7 @@ export type FacilitatorPolicy = {
 export type ServiceEnv = Readonly<Record<string, string | undefined>>
 
 export class ServiceConfigError extends Error {
-  override name = 'ConfigError'
+  override name = 'ServiceConfigError'
 }
 
 /** The environment, with the content of the file that `NETWORKS_FILE` names. */
@@ -295,7 +295,7 @@ type Values<N extends VariableName> = { [K in N]: v.InferOutput<(typeof variable
 
 /**
  * The service's configuration from its environment.
- * @throws ConfigError that names every problem at once; values that may hold a password are not
+ * @throws ServiceConfigError that names every problem at once; values that may hold a password are not
  * repeated
  */
 export function toConfig(env: ServiceEnv): ServiceConfig {
@@ -377,7 +377,7 @@ function toFacilitators(
 
 /**
  * A facilitator that the egress rule refuses would be listed but never asked.
- * @throws ConfigError
+ * @throws ServiceConfigError
  */
 function checkReachable(urls: readonly string[], loopback: boolean): void {
   const problems = urls.flatMap((url) => {
@@ -400,7 +400,7 @@ function normalAddress(text: string): string {
 
 /**
  * The service's database alone, for programs that only work on its rows.
- * @throws ConfigError
+ * @throws ServiceConfigError
  */
 export function readDatabase(env: ServiceEnv): DatabaseTarget {
   return toTarget(readVariables(env, DATABASE_VARIABLES))
@@ -408,7 +408,7 @@ export function readDatabase(env: ServiceEnv): DatabaseTarget {
 
 /**
  * The networks of the service; undefined where the environment names none, as beside its database alone.
- * @throws ConfigError
+ * @throws ServiceConfigError
  */
 export function readNetworks(env: ServiceEnv): Network[] | undefined {
   const { NETWORKS } = readEnv(env)
@@ -417,7 +417,7 @@ export function readNetworks(env: ServiceEnv): Network[] | undefined {
 
 /**
  * Where the signer is: a process that runs already, or one that this program starts with the variables of the signer and of AWS.
- * @throws ConfigError for variables of a signer that another user runs
+ * @throws ServiceConfigError for variables of a signer that another user runs
  */
 export function readSignerPlace(env: ServiceEnv): SignerPlace {
   const { SIGNER_SOCKET: socket } = env

@@ -1,11 +1,10 @@
 import { and, eq, inArray, isNotNull, isNull, notInArray, or, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
-import type { Database } from '#postgres/open.ts'
+import { isUniqueViolation, type Database } from '#postgres/open.ts'
 import { LEASE_S } from './lease.ts'
 import { returnedAmount } from './refunds.ts'
 import { payment } from './schema/payment.ts'
 import { claim } from './schema/proof.ts'
-import { isUniqueViolation } from './unique-violation.ts'
 
 export type ClaimRecord = typeof claim.$inferSelect
 /** A transfer, by the name that its chain knows it by. */

@@ -6,11 +6,11 @@ import { createPaymentId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { LimitReason } from '#contract/reasons.ts'
 import { renderLimitReason } from '#contract/render-en.ts'
+import { isUniqueViolation } from '#postgres/open.ts'
 import { type Chain, type SenderFunds, notifyMonitor } from '../chains/chain.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { chainOf, refuseParameters } from '../context/network.ts'
 import { findPayment, type PaymentRecord, findByIdempotencyKey } from '../db/payments.ts'
-import { isUniqueViolation } from '../db/unique-violation.ts'
 import { findWallet, type WalletRecord } from '../db/wallet-ledger.ts'
 import {
   checkRecipient,
@@ -153,7 +153,7 @@ async function broadcastPersisted(
   } catch (error) {
     context.log.error(
       { paymentId: payment.id, err: error },
-      'a payment was kept, and its request could not be followed to the end; the watcher goes on',
+      'a payment was stored, and its request could not wait for its outcome; the watcher continues',
     )
     const body = await describePayment(context, { ...payment, status: 'pending' }, [])
     return { ...body, estimatedConfirmation: estimateConfirmation(chain.network) }

@@ -1,10 +1,17 @@
-import { and, asc, eq, gt, isNull, or } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { type Plan, type Scope, PLANS } from '#contract/api-key-body.ts'
 import { createId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
 import { account, apiKey } from '../db/schema/access.ts'
-import { announceKeyChange } from './key-changes.ts'
+
+/** NOTIFY on this channel means: the keys or the plan of this account changed. What they are now is in the rows. */
+export const KEY_CHANNEL = 'service_key'
+
+/** Has every process read the keys of an account again. Call it after the change is committed. */
+export async function announceKeyChange(db: Database, accountId: string): Promise<void> {
+  await db.execute(sql`select pg_notify(${KEY_CHANNEL}, ${accountId})`)
+}
 
 /** Opens an account. Its plan is the most that one of its keys may have, and so are `scopes` where they are given. */
 export async function createAccount(

@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto'
 import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
 import { PLANS, isApiKey, type Scope } from '#contract/api-key-body.ts'
+import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
-import type { Authenticated } from '../context/context.ts'
+import type { Actor, Authenticated } from '../context/context.ts'
 import { account, apiKey } from '../db/schema/access.ts'
-import { hashKey } from './hash-key.ts'
 import { lowerPlan } from './accounts.ts'
 
 /** `last_used_at` is for people: once a minute is fine enough and spares a write with every request. */
@@ -11,6 +12,14 @@ const LAST_USED_STEP_MS = 60_000
 
 /** A key that is valid now, and when that ends. */
 export type FoundKey = { caller: Authenticated; expiresAt: Date | null }
+
+/**
+ * The form in which a key is stored and looked up. The timing of a look-up reveals something about
+ * hashes, not about keys, so the comparison need not take constant time.
+ */
+export function hashKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}
 
 /** Whose key this is; undefined when it is malformed, unknown, expired or revoked, and nobody is told which. */
 export async function authenticate(
@@ -73,4 +82,29 @@ export async function findKey(
     accountPerMinute: Math.max(PLANS[row.accountPlan].requestsPerMinute, row.highest ?? 0),
   }
   return { caller, expiresAt: row.expiresAt }
+}
+
+/** Why a key may not do what needs this scope: the account's plan does not include it, or the key was not given it. */
+export function missingScope(caller: Authenticated, scope: Scope): ProblemError {
+  if (caller.beyondPlan.has(scope)) {
+    const message = `The plan ${caller.plan} of this account does not include ${scope}.`
+    return new ProblemError('FORBIDDEN', { message, details: { scope, plan: caller.plan } })
+  }
+  return new ProblemError('FORBIDDEN', {
+    message: `This API key lacks the scope ${scope}.`,
+    details: { scope },
+  })
+}
+
+/**
+ * A key hands out nothing that it does not have itself.
+ * @throws `FORBIDDEN` that names the missing scopes
+ */
+export function requireGrant(actor: Actor, scopes: readonly Scope[]): void {
+  const missing = scopes.filter((scope) => !actor.scopes.has(scope))
+  if (missing.length === 0) return
+  throw new ProblemError('FORBIDDEN', {
+    message: `A key cannot grant a scope it lacks: ${missing.join(', ')}.`,
+    details: { scopes: missing },
+  })
 }

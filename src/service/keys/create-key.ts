@@ -12,8 +12,8 @@ import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
 import { lockAccount } from '../db/lease.ts'
 import { apiKey } from '../db/schema/access.ts'
-import { hashKey } from './hash-key.ts'
 import { isAbove } from './accounts.ts'
+import { hashKey } from './authenticate.ts'
 
 export type NewKey = {
   accountId: string

@@ -1,9 +1,8 @@
 import { isApiKey } from '#contract/api-key-body.ts'
 import type { OpenDatabase } from '#postgres/open.ts'
 import type { Authenticated } from '../context/context.ts'
-import { type FoundKey, findKey } from './authenticate.ts'
-import { hashKey } from './hash-key.ts'
-import { KEY_CHANNEL } from './key-changes.ts'
+import { KEY_CHANNEL } from './accounts.ts'
+import { type FoundKey, findKey, hashKey } from './authenticate.ts'
 
 /**
  * How long a process trusts what it read of a key, in milliseconds. A notification ends that sooner;

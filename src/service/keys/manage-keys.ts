@@ -6,10 +6,9 @@ import type { Database } from '#postgres/open.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { lockAccount } from '../db/lease.ts'
 import { account, apiKey } from '../db/schema/access.ts'
-import { lowerPlan } from './accounts.ts'
+import { announceKeyChange, lowerPlan } from './accounts.ts'
+import { requireGrant } from './authenticate.ts'
 import { createKey } from './create-key.ts'
-import { announceKeyChange } from './key-changes.ts'
-import { requireGrant } from './scopes.ts'
 
 export type Rotation = {
   id: string

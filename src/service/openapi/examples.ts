@@ -1,9 +1,9 @@
 import type { ApiKeyRow } from '#contract/api-key-body.ts'
 import type { EndpointName, EndpointReply, EndpointRequest } from '#contract/endpoints.ts'
 import { amountFact } from '#contract/facts.ts'
-import { ledgerExamples } from './ledger-examples.ts'
+import { PaymentRow } from '#contract/payment-body.ts'
+import { ledgerExamples, walletExamples } from './ledger-examples.ts'
 import { requestExample, exampleCheck, settlementExample } from './settlement-example.ts'
-import { walletExamples } from './wallet-examples.ts'
 import { webhookExamples } from './webhook-examples.ts'
 
 const BUYER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -61,22 +61,14 @@ const status: EndpointReply<'paymentStatus'> = {
   ],
 }
 
-const {
-  success: _success,
-  fee,
-  failure: _failure,
-  events: _events,
-  confirmations: _c,
-  requiredConfirmations: _r,
-  expiresAt: _e,
-  lastValidBlockHeight: _l,
-  paymentProof: _p,
-  blockHeight: _b,
-  attribution: _a,
-  direction: _d,
-  refundNote: _rn,
-  ...common
-} = status
+/** Those of its fields that a row of a list has too. */
+function fieldsOfRow(body: EndpointReply<'paymentStatus'>) {
+  type Shared = keyof PaymentRow & keyof typeof body
+  return Object.fromEntries(
+    Object.entries(body).filter(([name]) => Object.hasOwn(PaymentRow.entries, name)),
+  ) as Pick<typeof body, Shared>
+}
+const { fee, ...common } = fieldsOfRow(status)
 const row = {
   ...common,
   type: 'received' as const,

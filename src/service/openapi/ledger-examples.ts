@@ -1,4 +1,5 @@
-import type { EndpointReply, EndpointRequest } from '#contract/endpoints.ts'
+import type { EndpointName, EndpointReply, EndpointRequest } from '#contract/endpoints.ts'
+import { signInMessage } from '#contract/sign-in-message.ts'
 
 type Ledger =
   | 'customerList'
@@ -15,7 +16,9 @@ type Ledger =
   | 'undeliveredList'
   | 'undeliveredClose'
   | 'undeliveredReopen'
-type Examples = { [K in Ledger]: { request: EndpointRequest<K>; reply: EndpointReply<K> } }
+type Examples<Name extends EndpointName> = {
+  [K in Name]: { request: EndpointRequest<K>; reply: EndpointReply<K> }
+}
 
 /** Refunds of a payment, and money that may pay it. `built`: the answer that its unsigned transaction came with. */
 export function ledgerExamples({
@@ -24,7 +27,7 @@ export function ledgerExamples({
 }: {
   status: EndpointReply<'paymentStatus'>
   built: EndpointReply<'transactionSend'>
-}): Examples {
+}): Examples<Ledger> {
   const { paymentId, network, asset, symbol, decimals, amount, amountAtomic, timestamp } = status
   const refundId = 'pay_4tVn8pKcSxWb2hQyZrEuMd'
   const refund = { paymentId, amount: 0.004, reason: 'One of two articles was out of stock.' }
@@ -138,7 +141,7 @@ export function ledgerExamples({
   }
 }
 
-function customerExample(status: EndpointReply<'paymentStatus'>): Examples['customerList'] {
+function customerExample(status: EndpointReply<'paymentStatus'>): Examples<Ledger>['customerList'] {
   const { sender, network, asset, symbol, decimals, amountAtomic, timestamp } = status
   const total = { network, asset, symbol, decimals, payments: 1, receivedAtomic: amountAtomic }
   return {
@@ -162,7 +165,7 @@ function customerExample(status: EndpointReply<'paymentStatus'>): Examples['cust
 type Requests = Extract<Ledger, `refundRequest${string}`>
 
 /** Requests of a payer for a refund of the payment. */
-function refundRequestExamples(status: EndpointReply<'paymentStatus'>): Pick<Examples, Requests> {
+function refundRequestExamples(status: EndpointReply<'paymentStatus'>): Examples<Requests> {
   const { paymentId, network, asset, symbol, decimals, timestamp } = status
   const requestId = 'rfr_6uRw1nHtZcPq8sXkVbYeGm'
   const requested = {
@@ -208,6 +211,67 @@ function refundRequestExamples(status: EndpointReply<'paymentStatus'>): Pick<Exa
     refundRequestReopen: {
       request: { params: { requestId }, body: { by: declined.by } },
       reply: { success: true, request },
+    },
+  }
+}
+
+type Wallets =
+  | 'walletList'
+  | 'walletCreate'
+  | 'payoutList'
+  | 'payoutChallenge'
+  | 'payoutRegister'
+  | 'payoutRelease'
+
+/** Managed wallets, and wallets that a seller proves to own. `start`: a time in milliseconds. */
+export function walletExamples(seller: string, start: number): Examples<Wallets> {
+  const managedWallet = {
+    walletId: 'wal_7YqzZ3kVnWc2hXbT9mDfRs',
+    walletAddress: seller,
+    family: 'evm' as const,
+    name: 'Payouts',
+    timestamp: start,
+    stopped: [],
+  }
+
+  const payoutWallet = {
+    walletAddress: seller,
+    family: 'evm' as const,
+    network: null,
+    kind: 'payout' as const,
+    proof: 'signature' as const,
+    createdAt: start,
+  }
+  const challengeId = 'wch_5QdFgHjKmNpRsTvWxYz234'
+  const challengeText = signInMessage({
+    origin: 'https://payments.example.com',
+    wallet: seller,
+    network: 'eip155:8453',
+    statement:
+      'Register this wallet as a payout wallet of the Paydesk account acc_9KqWxYz23456789ABCDEFG. This moves no money and costs nothing.',
+    nonce: '6f1d0e7c4b9a48538e27d0c1b6a5f493',
+    issuedAt: new Date(start),
+    expiresAt: new Date(start + 300_000),
+    requestId: challengeId,
+  })
+  return {
+    walletList: { request: {}, reply: { success: true, wallets: [managedWallet] } },
+    walletCreate: {
+      request: { body: { family: 'evm', name: 'Payouts' } },
+      reply: { success: true, ...managedWallet },
+    },
+    payoutList: { request: {}, reply: { success: true, wallets: [payoutWallet] } },
+    payoutChallenge: {
+      request: { body: { walletAddress: seller } },
+      reply: { success: true, challengeId, message: challengeText, expiresAt: start + 300_000 },
+    },
+    payoutRegister: {
+      request: { body: { challengeId, signature: `0x${'5b'.repeat(64)}1b` } },
+      reply: { success: true, wallet: payoutWallet },
+    },
+    payoutRelease: {
+      request: { params: { walletAddress: seller } },
+      reply: { success: true, released: [payoutWallet] },
     },
   }
 }

@@ -5,7 +5,7 @@ import type { Hex } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { createPaymentId } from '#contract/payment.ts'
 import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open.ts'
-import { DEAF_NETWORKS } from '#testing/fixture.ts'
+import { OFFLINE_NETWORKS } from '#testing/fixture.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { createTestDatabase } from '#testing/postgres.ts'
 import { insertTestPayment } from '#testing/service-app.ts'
@@ -194,7 +194,7 @@ describe('while many accounts write at once', () => {
  * in this order.
  */
 describe('what waits for a lock holds none that the other one takes later', () => {
-  const opened = () => openContext(DEAF_NETWORKS)
+  const opened = () => openContext(OFFLINE_NETWORKS)
 
   /** Holds a lock, begins `work`, and once that waits for it, takes the `next` one: refused at once where `work` has it. */
   async function crossing(

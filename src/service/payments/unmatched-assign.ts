@@ -1,11 +1,10 @@
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { describe } from '#contract/fields.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Database } from '#postgres/open.ts'
+import { isUniqueViolation, type Database } from '#postgres/open.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { claimAssigned, releaseAssigned } from '../db/claims.ts'
 import { lockPayment, type PaymentRecord } from '../db/payments.ts'
-import { isUniqueViolation } from '../db/unique-violation.ts'
 import {
   findUnmatched,
   setAssignment,

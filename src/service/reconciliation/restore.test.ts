@@ -19,7 +19,7 @@ import {
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import { testSigner } from '#testing/test-signer.ts'
 import { untilDecided } from '#testing/until-decided.ts'
-import { restoreCommands } from '../admin/backup-command.ts'
+import { restoreCommands } from '../admin/database-commands.ts'
 import { walletCommands } from '../admin/wallet-commands.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'

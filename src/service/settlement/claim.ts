@@ -35,7 +35,7 @@ export const IN_SETTLEMENT = 'in_settlement'
 
 /**
  * Holds a payment for this attempt, or finds what it was used for by the same question of the same account. While another attempt looks at it, this one waits.
- * @throws ProofRefused `already_used`; `PAYMENT_VERIFICATION_FAILED` when the other attempt outlasts this call
+ * @throws ProofRefusedError `already_used`; `PAYMENT_VERIFICATION_FAILED` when the other attempt outlasts this call
  */
 export async function claimTransfer(
   context: Context,

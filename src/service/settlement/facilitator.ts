@@ -313,7 +313,7 @@ function readOrRefuse(
 
 /**
  * On-chain data is public, and a caller without an account cannot show that it is its own.
- * @throws ProofRefused
+ * @throws ProofRefusedError
  */
 function refuseReference(
   { keyless = false }: Actor,

@@ -38,7 +38,7 @@ export type Settled = {
 
 type ReportedFacts = Pick<Settled, 'alreadyProcessed' | 'reportedBefore' | 'checks'>
 
-/** @throws ProofRefused when the payment is over and has failed */
+/** @throws ProofRefusedError when the payment is over and has failed */
 export function outcome(
   { report }: { report: VerificationReport },
   payment: PaymentRecord,
@@ -89,5 +89,5 @@ export async function seenOr<T>(look: Promise<T>): Promise<T | undefined> {
 
 /** The payee has settled this very question itself while it was looked at: nothing is refused, and the next look finds it. */
 export class ClaimSupersededError extends Error {
-  override name = 'Overtaken'
+  override name = 'ClaimSupersededError'
 }

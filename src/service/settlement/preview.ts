@@ -56,7 +56,7 @@ export type Previewed = { payer: string | null; isSettling: boolean }
 
 /**
  * Whether a payment could be settled now, without holding, signing, sending or recording anything.
- * @throws ProofRefused; NotValidNowError; Late, `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
+ * @throws ProofRefusedError; NotValidNowError; DeadlineExceededError, `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
  * when nothing is decided
  */
 export async function preview(context: Context, previewed: Preview): Promise<Previewed> {
@@ -158,7 +158,7 @@ async function previewSigned(
 /**
  * What the same caller has already begun to settle and was not told success of; null where the
  * payment was not used yet.
- * @throws ProofRefused when it has failed, was told as success, or is another caller's
+ * @throws ProofRefusedError when it has failed, was told as success, or is another caller's
  */
 async function findSettling(
   context: Context,
@@ -220,7 +220,7 @@ type Authorized = { chain: Chain; verified: VerifiedAuthorization }
 /**
  * Whether an authorization could be executed now, after its signature was checked, one question after
  * the other, so that every refusal names its reason.
- * @throws ProofRefused; NotValidNowError; `PAYMENT_VERIFICATION_FAILED`, `RATE_LIMIT`
+ * @throws ProofRefusedError; NotValidNowError; `PAYMENT_VERIFICATION_FAILED`, `RATE_LIMIT`
  */
 async function previewAuthorization(
   context: Context,

@@ -72,7 +72,7 @@ export async function receivePayment(
   })
 }
 
-/** @throws ProofRefused `malformed` */
+/** @throws ProofRefusedError `malformed` */
 export function readProof(text: string, report: VerificationReport): PaymentPayload {
   const decoded = decodePayload(text)
   const got: CheckFact = decoded.ok

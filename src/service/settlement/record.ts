@@ -2,7 +2,7 @@ import { fact } from '#contract/facts.ts'
 import { stringifyJson } from '#contract/json.ts'
 import { createPaymentId, isPaid, type PaymentStatus } from '#contract/payment.ts'
 import type { ProblemError } from '#contract/problem.ts'
-import type { Database } from '#postgres/open.ts'
+import { isUniqueViolation, type Database } from '#postgres/open.ts'
 import type { Observation, ObservedTransfer, TransferBlock } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { insertAttempt } from '../db/attempts.ts'
@@ -15,7 +15,6 @@ import {
   type NewPayment,
   type PaymentRecord,
 } from '../db/payments.ts'
-import { isUniqueViolation } from '../db/unique-violation.ts'
 import { lockTransfer, markMatched, TransferRefundedError } from '../db/unmatched.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
@@ -179,7 +178,7 @@ function endOf({ verifiedProof }: Recorded): Date | null {
  * The order of this account that the proof's transfer pays, updated to what the chain shows: one
  * with evidence, and for exactly the resource that the payment is for. Undefined where there is
  * none; then the proof makes a separate received payment.
- * @throws ProofRefused `already_used` when the transfer has paid an order for something else
+ * @throws ProofRefusedError `already_used` when the transfer has paid an order for something else
  */
 async function adoptOrder(
   context: Context,

@@ -23,7 +23,7 @@ export type EgressOptions = {
 
 /**
  * Sends JSON and reads JSON, at most 64 KiB, under the rules of `exchange`.
- * @throws EgressProblem, for an answer that is no 200 or no JSON too
+ * @throws EgressError, for an answer that is no 200 or no JSON too
  */
 export async function postJson(url: URL, body: unknown, options: EgressOptions): Promise<unknown> {
   const question = {

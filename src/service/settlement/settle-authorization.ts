@@ -42,7 +42,7 @@ const POLL_MS = 200
  * Executes what the payer of a token signed, after its signature has been checked. It must not have
  * been executed before it was presented: on-chain data is public, and anybody could present it. The
  * payment is recorded before anything leaves, so that from then on only the chain decides.
- * @throws ProofRefused; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
+ * @throws ProofRefusedError; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
  */
 export async function settleAuthorization(
   context: Context,

@@ -62,7 +62,7 @@ import { isCertain, watch } from './watch.ts'
 /**
  * Brings an verified proof to its outcome: held for this attempt, seen on the chain (broadcast
  * first, where that is our task), used up and recorded.
- * @throws ProofRefused when it is proven bad; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
+ * @throws ProofRefusedError when it is proven bad; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
  * when nothing is decided
  */
 export async function settle(context: Context, job: Job): Promise<Settled> {
@@ -334,7 +334,7 @@ async function signAsFeePayer(
  */
 export const LIFETIME_BLOCKS = 182
 
-/** What the signed bytes say, which the examination checked against the terms. */
+/** What the signed bytes say, which the verification checked against the terms. */
 export function transferOf(job: Pick<Job, 'terms' | 'verifiedProof'>): ObservedTransfer {
   const { payTo, asset, amountAtomic } = job.terms
   const { payer, memo, nonce, fingerprint } = job.verifiedProof
@@ -429,7 +429,7 @@ async function repeat(context: Context, job: Job, claim: ClaimRecord): Promise<S
 type Looking = { signature: string; stop?: () => boolean; twice?: boolean }
 
 /**
- * @throws `PAYMENT_VERIFICATION_FAILED` when no node has answered in time; ProofRefused when the
+ * @throws `PAYMENT_VERIFICATION_FAILED` when no node has answered in time; ProofRefusedError when the
  * pool shows another payment already
  */
 async function look(

@@ -68,7 +68,7 @@ export function reportSignature(
  * valid by the block's time and funded, and the database says nothing against it. Whatever else is
  * the case is found in steps.
  * @returns the payer; null where this shows nothing
- * @throws ProofRefused `insufficient_funds`, where others were promised the funds
+ * @throws ProofRefusedError `insufficient_funds`, where others were promised the funds
  */
 export async function verifyAtOnce(
   context: Context,
@@ -198,7 +198,7 @@ function compareWithOfficial({ log }: Context, official: Official): void {
 /**
  * Reserves what an authorization moves, so that many verified at once never promise more than their payer can move. Other methods sign over their own place in
  * the payer's order of transactions and need none.
- * @throws ProofRefused `insufficient_funds`; `CHAIN_UNAVAILABLE`
+ * @throws ProofRefusedError `insufficient_funds`; `CHAIN_UNAVAILABLE`
  */
 export async function reserveFunds(
   context: Context,

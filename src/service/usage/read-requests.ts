@@ -5,7 +5,7 @@ import type { Database } from '#postgres/open.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
 import { requestLog } from '../db/schema/access.ts'
-import { requireGrant } from '../keys/scopes.ts'
+import { requireGrant } from '../keys/authenticate.ts'
 
 const PAGE = 50
 /** Rows that one page looks at, however few of them fit: a page costs the same in a log of any size. */

@@ -51,7 +51,7 @@ export function contractsOf({ contracts, network }: Chain): Contracts {
 /**
  * Whether the payer signed this: a key, with the low one of its two signatures, or a contract that says so itself.
  * @returns the authorization, with what verified its signature
- * @throws ProofRefused
+ * @throws ProofRefusedError
  */
 export async function checkSignature({
   chain,
@@ -124,7 +124,7 @@ async function confirmedByContract(
 
 /**
  * Whether it could land in the next block.
- * @throws ProofRefused `outside_window` when it can never land any more; NotValidNowError when it is too early, or its end is not final yet
+ * @throws ProofRefusedError `outside_window` when it can never land any more; NotValidNowError when it is too early, or its end is not final yet
  */
 export function checkValidity(
   { authorization, report }: Pick<Checked, 'authorization' | 'report'>,
@@ -230,7 +230,7 @@ function checkMoney(
 /**
  * A payer whose code made a settlement fail after a good simulation has none settled for a day: each
  * costs a wallet of the operator its network fee.
- * @throws ProofRefused `payer_refused`
+ * @throws ProofRefusedError `payer_refused`
  */
 export async function checkPayer(
   { db }: Pick<Context, 'db'>,
@@ -250,7 +250,7 @@ export async function checkPayer(
 
 /**
  * Simulates the execution of an authorization as `from` would broadcast it, and prices it.
- * @throws ProofRefused `simulation_failed`; `PAYMENT_VERIFICATION_FAILED` where only the next block
+ * @throws ProofRefusedError `simulation_failed`; `PAYMENT_VERIFICATION_FAILED` where only the next block
  * refuses it, or `from` holds too little
  */
 export async function simulateExecution(

@@ -41,7 +41,7 @@ export class NotValidNowError extends ProblemError {
 
 /**
  * A check of time. Only what is over by the final chain is refused as bad.
- * @throws ProofRefused `outside_window`; NotValidNowError
+ * @throws ProofRefusedError `outside_window`; NotValidNowError
  */
 export function checkTime(report: VerificationReport, check: NewCheck, isOver: boolean): void {
   if (check.ok || isOver) return report.check('outside_window', check)
@@ -64,7 +64,7 @@ export class Deadline {
     return this.leftMs === 0
   }
 
-  /** @throws Late; the pending work is abandoned, so it must be a read, or already recorded */
+  /** @throws DeadlineExceededError; the pending work is abandoned, so it must be a read, or already recorded */
   async within<T>(work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
@@ -83,5 +83,5 @@ export class Deadline {
 }
 
 export class DeadlineExceededError extends Error {
-  override name = 'Late'
+  override name = 'DeadlineExceededError'
 }

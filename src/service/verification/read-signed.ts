@@ -5,8 +5,7 @@ import { decodeTransaction, type SolanaFacts } from '#chains/solana/decode.ts'
 import { fieldProblemOf } from '#contract/explain-issue.ts'
 import { fact, type CheckFact } from '#contract/facts.ts'
 import { NativeTransferPayload, methodOf } from '#x402/payload.ts'
-import type { Examination } from './echo.ts'
-import type { VerifiedProof } from './terms.ts'
+import type { Verification, VerifiedProof } from './terms.ts'
 
 /**
  * A Solana transaction that the payer signed; `feePayer`: the wallet that pays the network fee for
@@ -20,10 +19,10 @@ export type SignedTransaction = {
   resource: string | null
 }
 
-/** @throws ProofRefused `malformed` */
-export function readSigned(examination: Examination): SignedTransaction {
-  const { payment, terms, report } = examination
-  const { transaction } = readMethodPayload(examination, NativeTransferPayload)
+/** @throws ProofRefusedError `malformed` */
+export function readSigned(verification: Verification): SignedTransaction {
+  const { payment, terms, report } = verification
+  const { transaction } = readMethodPayload(verification, NativeTransferPayload)
   const facts = decodeTransaction(transaction)
   report.check('malformed', {
     name: 'transaction',
@@ -64,9 +63,9 @@ export function messageKey(sha256Hex: string): string {
   return `message:${sha256Hex}`
 }
 
-/** The payload of the method that the payment names. @throws ProofRefused `malformed` */
+/** The payload of the method that the payment names. @throws ProofRefusedError `malformed` */
 export function readMethodPayload<S extends v.GenericSchema>(
-  { payment, report }: Examination,
+  { payment, report }: Verification,
   schema: S,
 ): v.InferOutput<S> {
   const result = v.safeParse(schema, payment.payload)

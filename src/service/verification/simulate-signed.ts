@@ -4,7 +4,7 @@ import type { Chain } from '../chains/chain.ts'
 import type { ProofUnderCheck } from './validate-transfer.ts'
 import type { VerificationReport } from './verification-report.ts'
 
-/** Whether the network would take now what the payer signed, and the payee would get all of it. @throws ProofRefused `simulation_failed` */
+/** Whether the network would take now what the payer signed, and the payee would get all of it. @throws ProofRefusedError `simulation_failed` */
 export async function simulateSigned(
   { terms, verifiedProof, report }: ProofUnderCheck,
   chain: Chain,
@@ -30,7 +30,7 @@ export async function simulateSigned(
 
 /**
  * Refuses a transaction that the network shows already, where nothing else tells whose it is: it is public, and anybody could present it.
- * @throws ProofRefused `already_used`
+ * @throws ProofRefusedError `already_used`
  */
 export function refuseBroadcast(report: VerificationReport, state: 'pending' | 'landed'): void {
   report.check('already_used', {
@@ -45,7 +45,7 @@ export function refuseBroadcast(report: VerificationReport, state: 'pending' | '
 /**
  * Refuses a token transfer that nothing binds to this seller's question, where the network shows it
  * already, confirmed or not: anybody could present it.
- * @throws ProofRefused `already_used`
+ * @throws ProofRefusedError `already_used`
  */
 export function refuseUnbound(
   { terms, report }: Pick<ProofUnderCheck, 'terms' | 'report'>,

@@ -23,7 +23,7 @@ const SLACK_MS = 60_000
 
 /**
  * What the chain itself shows of a payment, regardless of anybody's claims.
- * @throws ProofRefused; `PAYMENT_VERIFICATION_FAILED` when the node leaves out what decides
+ * @throws ProofRefusedError; `PAYMENT_VERIFICATION_FAILED` when the node leaves out what decides
  */
 export async function validatePayment(
   context: Context,
@@ -71,7 +71,7 @@ function pick(
   return ofToken.find(({ recipient }) => recipient === terms.payTo) ?? ofToken[0] ?? transfer
 }
 
-/** @throws ProofRefused */
+/** @throws ProofRefusedError */
 export function validateTransfer(
   { terms, verifiedProof, report }: ProofUnderCheck,
   transfer: ObservedTransfer | null,
@@ -190,7 +190,7 @@ async function refuseOwnPayment(
     refuseOrder(report, resource)
 }
 
-/** @throws ProofRefused `already_used` */
+/** @throws ProofRefusedError `already_used` */
 function refuseOrder(report: VerificationReport, resource: string | null): void {
   report.check('already_used', {
     name: 'paid_order',

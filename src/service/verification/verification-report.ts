@@ -18,7 +18,7 @@ export type EqualCheck = Pick<ProofCheck, 'name' | 'source'> & { expected: strin
 export class VerificationReport {
   readonly checks: ProofCheck[] = []
 
-  /** @throws ProofRefused when the check fails */
+  /** @throws ProofRefusedError when the check fails */
   check(reason: ProofReason, check: NewCheck): void {
     const recorded = this.record(check)
     if (!recorded.ok) throw new ProofRefusedError(reason, recorded, this.checks)
@@ -32,7 +32,7 @@ export class VerificationReport {
   /**
    * Two texts that must be the same, as facts of one kind. `factOf`: their kind, addresses by
    * default.
-   * @throws ProofRefused when they differ
+   * @throws ProofRefusedError when they differ
    */
   equal(
     reason: ProofReason,
@@ -110,7 +110,7 @@ function printableProblem(problem: DecodeProblem): DecodeProblem {
 
 /** The proof is permanently bad: sending it again cannot help. */
 export class ProofRefusedError extends ProblemError {
-  override name = 'ProofRefused'
+  override name = 'ProofRefusedError'
   readonly reason: ProofReason
   /** The name of the check that failed. */
   readonly check: string

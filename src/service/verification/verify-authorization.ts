@@ -3,21 +3,20 @@ import type { Authorization } from '#chains/evm/authorization.ts'
 import { addressFact, amountFact, fact } from '#contract/facts.ts'
 import { Eip3009Payload, EXACT_PERMIT2_PROXY, Permit2Payload } from '#x402/authorization.ts'
 import { PERMIT2_METHOD } from '#x402/methods.ts'
-import type { Examination } from './echo.ts'
 import { readMethodPayload } from './read-signed.ts'
-import type { VerifiedProof } from './terms.ts'
+import type { Verification, VerifiedProof } from './terms.ts'
 
 /**
  * A token payment on EVM that the payer signed and anybody may execute, by EIP-3009 or Permit2. Its
  * signature is checked with the chain, later.
  */
 export async function verifyAuthorization(
-  examination: Examination,
+  verification: Verification,
   method: string,
 ): Promise<VerifiedProof> {
-  const { payment, terms, report } = examination
+  const { payment, terms, report } = verification
   const authorization =
-    method === PERMIT2_METHOD ? readPermit(examination) : readEip3009(examination)
+    method === PERMIT2_METHOD ? readPermit(verification) : readEip3009(verification)
   const { from, to, token, amountAtomic, nonce } = authorization
   report.equal('asset_mismatch', {
     name: 'signed_asset',
@@ -54,24 +53,27 @@ export async function verifyAuthorization(
   return { key, payer: from, signature: null, resource, bytes: null, memo: null, authorization }
 }
 
-function readEip3009(examination: Examination): Authorization {
-  const { authorization, signature } = readMethodPayload(examination, Eip3009Payload)
+function readEip3009(verification: Verification): Authorization {
+  const { authorization, signature } = readMethodPayload(verification, Eip3009Payload)
   const { value: amountAtomic, ...signed } = authorization
   // The token is part of the signed domain: it is the one that was asked for, or the signature is
   // invalid.
   return {
     method: 'eip3009',
-    token: examination.terms.asset.address as `0x${string}`,
+    token: verification.terms.asset.address as `0x${string}`,
     amountAtomic,
     ...signed,
     signature,
   }
 }
 
-function readPermit(examination: Examination): Authorization {
-  const { permit2Authorization: permit, signature } = readMethodPayload(examination, Permit2Payload)
+function readPermit(verification: Verification): Authorization {
+  const { permit2Authorization: permit, signature } = readMethodPayload(
+    verification,
+    Permit2Payload,
+  )
   const { from, permitted, spender, nonce, deadline, witness } = permit
-  examination.report.equal('spender_mismatch', {
+  verification.report.equal('spender_mismatch', {
     name: 'spender',
     source: 'proof',
     expected: EXACT_PERMIT2_PROXY,

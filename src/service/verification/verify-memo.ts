@@ -1,16 +1,15 @@
 import bs58 from 'bs58'
 import { fact, textFact } from '#contract/facts.ts'
 import { MemoPayload } from '#x402/txid.ts'
-import type { Examination } from './echo.ts'
 import { readMethodPayload } from './read-signed.ts'
-import type { VerifiedProof } from './terms.ts'
+import type { Verification, VerifiedProof } from './terms.ts'
 
 /** A transfer of SOL that the payer broadcast: its memo binds it, and is read from the chain. */
-export async function verifyMemo(examination: Examination): Promise<VerifiedProof> {
-  const { payment } = examination
-  const proof = readMethodPayload(examination, MemoPayload)
+export async function verifyMemo(verification: Verification): Promise<VerifiedProof> {
+  const { payment } = verification
+  const proof = readMethodPayload(verification, MemoPayload)
   const ok = bs58.decodeUnsafe(proof.txRef)?.length === 64
-  examination.report.check('malformed', {
+  verification.report.check('malformed', {
     name: 'reference',
     source: 'proof',
     ok,

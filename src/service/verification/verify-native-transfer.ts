@@ -1,8 +1,7 @@
 import { checkNativeTransfer, type TransferRule } from '#chains/solana/native-transfer.ts'
 import type { ProofReason } from '#contract/proof.ts'
-import type { Examination } from './echo.ts'
 import { identifySigned, readSigned } from './read-signed.ts'
-import type { VerifiedProof } from './terms.ts'
+import type { Verification, VerifiedProof } from './terms.ts'
 
 const REASONS: Readonly<Record<TransferRule, ProofReason>> = {
   fee_payer: 'fee_payer_mismatch',
@@ -20,9 +19,9 @@ const REASONS: Readonly<Record<TransferRule, ProofReason>> = {
 }
 
 /** A transfer of SOL that the payer signed and others broadcast. */
-export async function verifyNativeTransfer(examination: Examination): Promise<VerifiedProof> {
-  const { terms, report } = examination
-  const signed = readSigned(examination)
+export async function verifyNativeTransfer(verification: Verification): Promise<VerifiedProof> {
+  const { terms, report } = verification
+  const signed = readSigned(verification)
   const { facts, feePayer, memo } = signed
   // Without a memo that was asked for, the record of this account decides later whether it gave this one out.
   const rows = checkNativeTransfer(facts, {

@@ -11,22 +11,21 @@ import {
 } from '#x402/methods.ts'
 import { readNetwork } from '#x402/networks.ts'
 import { methodOf, networkNameOf, schemeOf } from '#x402/payload.ts'
-import { checkEcho, type Examination } from './echo.ts'
 import { verifyAuthorization } from './verify-authorization.ts'
 import { verifyMemo } from './verify-memo.ts'
 import { verifyNativeTransfer } from './verify-native-transfer.ts'
 import { verifySignedTransaction } from './verify-signed-transaction.ts'
 import { verifyTokenTransfer } from './verify-token-transfer.ts'
 import { verifyTxid } from './verify-txid.ts'
-import type { VerifiedProof } from './terms.ts'
+import { checkAcceptedTerms, type Verification, type VerifiedProof } from './terms.ts'
 
 /**
  * Everything a proof can be checked against without asking a chain: its scheme, network and method,
  * the terms it names, its signatures.
- * @throws ProofRefused
+ * @throws ProofRefusedError
  */
-export async function verifyProof(examination: Examination): Promise<VerifiedProof> {
-  const { payment, terms, report } = examination
+export async function verifyProof(verification: Verification): Promise<VerifiedProof> {
+  const { payment, terms, report } = verification
   const { network } = terms.network
   report.equal(
     'unsupported_scheme',
@@ -63,11 +62,14 @@ export async function verifyProof(examination: Examination): Promise<VerifiedPro
     got: method === undefined ? fact('none') : textFact(method),
   })
   if (payment.x402Version === 2)
-    checkEcho(examination, { requirements: payment.accepted, resource: payment.resource ?? null })
-  if (method === NATIVE_TRANSFER_METHOD) return verifyNativeTransfer(examination)
-  if (method === TOKEN_TRANSFER_METHOD) return verifyTokenTransfer(examination)
-  if (method === SIGNED_TRANSACTION_METHOD) return verifySignedTransaction(examination)
+    checkAcceptedTerms(verification, {
+      requirements: payment.accepted,
+      resource: payment.resource ?? null,
+    })
+  if (method === NATIVE_TRANSFER_METHOD) return verifyNativeTransfer(verification)
+  if (method === TOKEN_TRANSFER_METHOD) return verifyTokenTransfer(verification)
+  if (method === SIGNED_TRANSACTION_METHOD) return verifySignedTransaction(verification)
   if (method === EIP3009_METHOD || method === PERMIT2_METHOD)
-    return verifyAuthorization(examination, method)
-  return familyOf(network) === 'evm' ? verifyTxid(examination) : verifyMemo(examination)
+    return verifyAuthorization(verification, method)
+  return familyOf(network) === 'evm' ? verifyTxid(verification) : verifyMemo(verification)
 }

@@ -4,15 +4,14 @@ import { formatFingerprint } from '#chains/evm/fee.ts'
 import { addressFact, amountFact, fact, type CheckFact } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
 import { SignedTransactionPayload } from '#x402/payload.ts'
-import type { Examination } from './echo.ts'
 import { readMethodPayload } from './read-signed.ts'
-import type { VerifiedProof } from './terms.ts'
+import type { Verification, VerifiedProof } from './terms.ts'
 
 /** A native transfer on EVM, signed by the payer and broadcast by the service. */
-export async function verifySignedTransaction(examination: Examination): Promise<VerifiedProof> {
-  const { payment, terms, report } = examination
+export async function verifySignedTransaction(verification: Verification): Promise<VerifiedProof> {
+  const { payment, terms, report } = verification
   const bytes = hexToBytes(
-    readMethodPayload(examination, SignedTransactionPayload).signedTransaction as Hex,
+    readMethodPayload(verification, SignedTransactionPayload).signedTransaction as Hex,
   )
   const facts = decodeTransaction(bytes, terms.asset)
   const got: CheckFact = facts.ok

@@ -1,8 +1,7 @@
 import { checkTokenPayment, type TokenRule } from '#chains/solana/token-payment.ts'
 import type { ProofReason } from '#contract/proof.ts'
-import type { Examination } from './echo.ts'
 import { identifySigned, readSigned } from './read-signed.ts'
-import type { VerifiedProof } from './terms.ts'
+import type { Verification, VerifiedProof } from './terms.ts'
 
 const REASONS: Readonly<Record<TokenRule, ProofReason>> = {
   fee_payer: 'fee_payer_mismatch',
@@ -22,9 +21,9 @@ const REASONS: Readonly<Record<TokenRule, ProofReason>> = {
 }
 
 /** A transfer of an SPL or Token-2022 token that the payer signed and others broadcast. */
-export async function verifyTokenTransfer(examination: Examination): Promise<VerifiedProof> {
-  const { terms, report } = examination
-  const signed = readSigned(examination)
+export async function verifyTokenTransfer(verification: Verification): Promise<VerifiedProof> {
+  const { terms, report } = verification
+  const signed = readSigned(verification)
   const { facts, feePayer } = signed
   const rows = checkTokenPayment(facts, {
     payTo: terms.payTo,

@@ -4,17 +4,16 @@ import { parseAddress } from '#contract/address.ts'
 import { addressFact, fact, textFact } from '#contract/facts.ts'
 import { type ResourceInfo, fromV1 } from '#x402/requirements.ts'
 import { offerProofTypedData, proofTypedData, TxidPayload, type ProofTerms } from '#x402/txid.ts'
-import { checkEcho, type Examination } from './echo.ts'
 import { readMethodPayload } from './read-signed.ts'
-import type { VerifiedProof } from './terms.ts'
+import { checkAcceptedTerms, type Verification, type VerifiedProof } from './terms.ts'
 
 /**
  * A native transfer on EVM that the payer broadcast, with the payer's signature over it, the
  * resource and the terms.
  */
-export async function verifyTxid(examination: Examination): Promise<VerifiedProof> {
-  const { payment, report } = examination
-  const proof = readMethodPayload(examination, TxidPayload)
+export async function verifyTxid(verification: Verification): Promise<VerifiedProof> {
+  const { payment, report } = verification
+  const proof = readMethodPayload(verification, TxidPayload)
   const from = parseAddress(proof.from)
   report.check('malformed', {
     name: 'payer',
@@ -26,8 +25,8 @@ export async function verifyTxid(examination: Examination): Promise<VerifiedProo
   const payer = from.ok ? from.address : proof.from
   const { typedData, resource } =
     payment.x402Version === 2
-      ? typedDataOf(examination, { proof, payer })
-      : boundOfV1(examination, { proof, payer })
+      ? typedDataOf(verification, { proof, payer })
+      : boundOfV1(verification, { proof, payer })
   const signer = recover(typedData, proof.signature as Hex)
   const got = signer === null ? fact('unrecoverable_signature') : addressFact(signer)
   report.check('invalid_signature', {
@@ -50,7 +49,7 @@ export async function verifyTxid(examination: Examination): Promise<VerifiedProo
 type Signed = { proof: TxidPayload; payer: string }
 type Bound = { typedData: Parameters<typeof hashTypedData>[0]; resource: Partial<ResourceInfo> }
 
-function typedDataOf({ payment, terms }: Examination, { proof, payer }: Signed): Bound {
+function typedDataOf({ payment, terms }: Verification, { proof, payer }: Signed): Bound {
   if (payment.x402Version !== 2) throw new TypeError('Expected a payment of version 2.')
   const resource = payment.resource ?? {}
   const { asset, maxTimeoutSeconds } = payment.accepted
@@ -63,8 +62,8 @@ function typedDataOf({ payment, terms }: Examination, { proof, payer }: Signed):
 }
 
 /** v1 carries its terms in a separate offer. */
-function boundOfV1(examination: Examination, { proof, payer }: Signed): Bound {
-  const { terms, report } = examination
+function boundOfV1(verification: Verification, { proof, payer }: Signed): Bound {
+  const { terms, report } = verification
   const { offer } = proof
   report.check('malformed', {
     name: 'offer',
@@ -75,7 +74,7 @@ function boundOfV1(examination: Examination, { proof, payer }: Signed): Bound {
   })
   if (!offer) throw new TypeError('The check above has refused this.')
   const { requirements, resource } = fromV1(offer)
-  checkEcho(examination, { requirements, resource })
+  checkAcceptedTerms(verification, { requirements, resource })
   const { asset, maxTimeoutSeconds, network: networkName } = requirements
   return {
     typedData: asTypedData(
@@ -89,7 +88,7 @@ function boundOfV1(examination: Examination, { proof, payer }: Signed): Bound {
 }
 
 type Spelled = {
-  terms: Examination['terms']
+  terms: Verification['terms']
   payer: string
   asset: string
   maxTimeoutSeconds: number

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NATIVE_ETH, SOLANA_DEVNET, type NetworkId } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
-import { DEAF_NETWORKS } from '#testing/fixture.ts'
+import { OFFLINE_NETWORKS } from '#testing/fixture.ts'
 import { insertTestPayment } from '#testing/service-app.ts'
 import {
   eventually,
@@ -58,8 +58,8 @@ describe('ownership of wallets', () => {
   beforeAll(async () => {
     opened = await openContext(
       [
-        ...DEAF_NETWORKS,
-        ...DEAF_NETWORKS.slice(0, 1).map((network) => ({ ...network, network: OTHER_CHAIN })),
+        ...OFFLINE_NETWORKS,
+        ...OFFLINE_NETWORKS.slice(0, 1).map((network) => ({ ...network, network: OTHER_CHAIN })),
       ],
       {
         now: () => new Date(clock),
@@ -599,7 +599,7 @@ describe('ownership of wallets', () => {
 
 // On Postgres alone: the embedded database has one connection, where transactions follow each other.
 test('a registration waits for a payment that is being recorded, and decides its direction', async () => {
-  await using opened = await openContext(DEAF_NETWORKS)
+  await using opened = await openContext(OFFLINE_NETWORKS)
   const { context, actor } = opened
   const { address } = evmWallet()
   const id = createPaymentId()

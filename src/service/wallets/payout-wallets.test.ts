@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
-import { DEAF_NETWORKS } from '#testing/fixture.ts'
+import { OFFLINE_NETWORKS } from '#testing/fixture.ts'
 import { createTestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp } from '#testing/service-app.ts'
 import { routes } from '../api/handlers.ts'
@@ -15,7 +15,7 @@ async function open() {
   const { payoutList, payoutChallenge, payoutRegister, payoutRelease } = routes
   const app = await startTestApp({
     target: database.target,
-    networks: DEAF_NETWORKS,
+    networks: OFFLINE_NETWORKS,
     routes: { payoutList, payoutChallenge, payoutRegister, payoutRelease },
   })
   onTestFinished(() => app[Symbol.asyncDispose]())

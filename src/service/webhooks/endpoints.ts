@@ -10,7 +10,7 @@ import { lockAccount } from '../db/lease.ts'
 import { webhookEndpoint, type WebhookSecret } from '../db/schema/webhook.ts'
 import { deleteEndpoint, type WebhookEndpoint } from '../db/webhooks.ts'
 import { lastEventId } from '../events/read.ts'
-import { requireGrant } from '../keys/scopes.ts'
+import { requireGrant } from '../keys/authenticate.ts'
 import { requireVaultKey } from '../wallets/vault-key.ts'
 import { announceWebhooks } from './deliver.ts'
 

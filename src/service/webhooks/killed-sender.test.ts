@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { createId, type PaymentStatus } from '#contract/payment.ts'
 import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open.ts'
 import { ApiClient, succeed, textAt } from '#testing/api-client.ts'
-import { DEAF_NETWORKS } from '#testing/fixture.ts'
+import { OFFLINE_NETWORKS } from '#testing/fixture.ts'
 import { createTestDatabase, databaseVariables, executeAsOwner } from '#testing/postgres.ts'
 import { createTestKey, insertTestPayment } from '#testing/service-app.ts'
 import { eventually } from '#testing/service-context.ts'
@@ -47,7 +47,7 @@ test(
     await using running = new AsyncDisposableStack()
     const env = {
       ...databaseVariables(database.target),
-      NETWORKS: JSON.stringify(DEAF_NETWORKS),
+      NETWORKS: JSON.stringify(OFFLINE_NETWORKS),
       WEBHOOK_LOOPBACK: '1',
     }
     const start = async (): Promise<ServiceProcess> => running.use(await startServiceProcess(env))

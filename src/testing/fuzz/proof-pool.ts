@@ -13,7 +13,7 @@ const MAGIC = `0x${'6492'.repeat(16)}` as const
 
 export type ProofPool = {
   addresses: string[]
-  /** An x402 header with a signature that these dice choose, and the terms that it meets. */
+  /** An x402 header with a signature that `rng` chooses, and the terms that it meets. */
   header: (rng: Rng) => Promise<{ header: string; requirements: Requirements }>
 }
 

@@ -5,7 +5,6 @@ import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import type { BrowserEndpoint, Endpoint, Schema } from '#contract/endpoint.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import { parseJson } from '#contract/json.ts'
-import { VALID_REQUESTS } from '#contract/valid-requests.ts'
 import { apiKey } from '#service/db/schema/access.ts'
 import { describeApi } from '#service/openapi/describe-api.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
@@ -17,6 +16,7 @@ import { createTestKey } from '../service-app.ts'
 import { Rng } from '../tamper/rng.ts'
 import { evmWallet, solanaWallet, type TestBrowser } from '../test-browser.ts'
 import { deployTokens, withFacilitator } from '../token-payers.ts'
+import { VALID_REQUESTS } from '../valid-requests.ts'
 import { bodyText, learn, parameterText, textFor, valueFor, type Pools } from './grammar.ts'
 import { openProofPool, type ProofPool } from './proof-pool.ts'
 
@@ -59,7 +59,7 @@ const EXPECTED_5XX = new Set([
   'FACILITATOR_UNAVAILABLE',
   'SERVICE_UNAVAILABLE',
 ])
-const TRACES = [/\n\s+at [\w.<]/, /node_modules/, /postgres(ql)?:\/\//, /paydesk-desk-/, /\.pgdata/]
+const TRACES = [/\n\s+at [\w.<]/, /node_modules/, /postgres(ql)?:\/\//, /\.pgdata/]
 
 export type FuzzOptions = {
   seed: number

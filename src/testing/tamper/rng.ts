@@ -1,6 +1,6 @@
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** Reproducible randomness: the same seed throws the same dice on every machine. */
+/** Reproducible randomness: the same seed gives the same numbers on every machine. */
 export class Rng {
   #state: number
 
@@ -29,7 +29,7 @@ export class Rng {
     return Uint8Array.from({ length: count }, () => this.below(256))
   }
 
-  /** Like `createPaymentId`, but of these dice. */
+  /** Like `createPaymentId`, but of this sequence. */
   paymentId(): string {
     return `pay_${Array.from({ length: 22 }, () => BASE58.charAt(this.below(58))).join('')}`
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { PaymentStatus } from '#contract/payment.ts'
 import type { PaymentRow, PaymentStatusBody } from '#contract/payment-body.ts'
+import { statusBody } from '#testing/status-body.ts'
 import {
   matchesFilter,
   newArrivals,
@@ -17,44 +18,27 @@ const path: PaymentStatus[] = ['created', 'pending', 'confirmed', 'finalized']
 
 function payment(change: Partial<PaymentStatusBody> = {}): PaymentStatusBody {
   const status = change.status ?? 'pending'
-  return {
-    success: true,
+  return statusBody({
     paymentId: 'pay_1',
-    mode: 'local',
-    direction: 'received',
     signature: '0xabc',
     status,
     network: 'eip155:31337',
-    asset: '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE',
-    symbol: 'ETH',
-    decimals: 18,
     amount: '1',
     amountAtomic: '1000000000000000000',
+    blockHeight: null,
+    blockTime: null,
+    confirmations: 0,
+    fee: null,
     sender: other,
     recipient: me,
     resource: null,
-    blockHeight: null,
-    confirmations: 0,
-    requiredConfirmations: 3,
-    blockTime: null,
-    fee: null,
-    timestamp: 1000,
-    expiresAt: null,
-    lastValidBlockHeight: null,
     metadata: null,
-    paymentProof: null,
-    failure: null,
-    refundOf: null,
-    refund: { state: 'none', refundedAtomic: '0', pendingAtomic: '0' },
-    draft: false,
-    refundReason: null,
-    refundNote: null,
-    attribution: { evidence: null, missing: [], transfer: null, request: null, assigned: null },
+    timestamp: 1000,
     events: path
       .slice(0, path.indexOf(status) + 1)
       .map((each, index) => ({ status: each, at: index, blockHeight: null, source: 'service' })),
     ...change,
-  }
+  })
 }
 
 function row(paymentId: string, timestamp: number): PaymentRow {

@@ -25,12 +25,12 @@ export type JournalEntry = {
 
 /** Another tab wrote this payment first. */
 export class JournalConflictError extends Error {
-  override name = 'JournalConflict'
+  override name = 'JournalConflictError'
 }
 
 export interface Journal {
   read(id: string): Promise<JournalEntry | undefined>
-  /** Writes the entry durably before it resolves, or throws `JournalConflict` when another writer was first. */
+  /** Writes the entry durably before it resolves, or throws `JournalConflictError` when another writer was first. */
   write(entry: JournalEntry): Promise<void>
   /** Payments whose outcome is open, newest first. */
   listOpen(): Promise<JournalEntry[]>

@@ -27,24 +27,24 @@ import {
   isTerminal,
 } from './machine.ts'
 
-/** What the follower needs of a run: its present state, and the way to move it on. */
+/** What polling needs of a run: its present state, and the way to move it on. */
 export type MonitoredPayment = {
   state(): PaymentState
   /** Reads the chain once and moves the payment on by it; never throws. */
-  look(state: OutgoingState): Promise<void>
+  readChain(state: OutgoingState): Promise<void>
   /** Tells the service once, beside all else; never throws. */
   report(): void
   signal: AbortSignal
 }
 
 export const POLL_EVERY_MS = 2_000
-/** After this long without an outcome the looks at the chain get rarer. */
+/** After this long without an outcome the chain is polled less often. */
 const PATIENT_AFTER_MS = 120_000
 const PATIENT_EVERY_MS = 10_000
 
 /**
- * Follows a payment whose bytes may have left until its outcome is settled: sends the same bytes again, looks at the chain through
- * the user's RPC, and lets the machine decide. The first look after a reload and the hundredth are the same.
+ * Polls the chain for a payment whose bytes may have left, until its outcome is settled: sends the same bytes again, reads the chain
+ * through the user's RPC, and lets the machine decide. The first poll after a reload and the hundredth are the same.
  */
 async function pollPayment(
   monitored: MonitoredPayment,
@@ -56,7 +56,7 @@ async function pollPayment(
     const state = monitored.state()
     if (!mayHaveLeft(state) || isTerminal(state)) return
     if (state.sent.bytes && state.step !== 'confirmed') await sendAgain(chain, state)
-    await monitored.look(state)
+    await monitored.readChain(state)
     if (monitored.signal.aborted) return
     monitored.report()
     if (isTerminal(monitored.state())) return
@@ -98,7 +98,7 @@ export class PaymentRun {
   #entry: JournalEntry | undefined
   #writing: Promise<void> = Promise.resolve()
   #working: Promise<unknown> = Promise.resolve()
-  #following: Promise<void> | undefined
+  #polling: Promise<void> | undefined
   #reporting: Promise<void> | undefined
   #releasing: Promise<void> | undefined
   #locked: Promise<boolean> | undefined
@@ -186,7 +186,7 @@ export class PaymentRun {
     await this.#work(async () => {
       const state = this.#state
       if (!canReportCancelled(state)) return
-      const reading = await this.#look(state)
+      const reading = await this.#readChain(state)
       if (reading.kind === 'superseded' && reading.finalized && reading.guessed)
         await this.#dispatch({ type: 'cancelled_in_wallet' })
     })
@@ -213,7 +213,7 @@ export class PaymentRun {
   /** Resolves when nothing of this payment is running in this tab. */
   async idle(): Promise<void> {
     await this.#working.catch(() => undefined)
-    await this.#following
+    await this.#polling
     await this.#reporting
   }
 
@@ -221,10 +221,10 @@ export class PaymentRun {
    * Resumes a payment after a reload, a closed tab or a lost connection; false while another tab
    * holds it. A wallet request that was open is lost; signed bytes are sent unchanged.
    */
-  async takeUp(): Promise<boolean> {
+  async resume(): Promise<boolean> {
     if (!(await this.#lock())) return false
     const stored = await this.#ports.journal.read(this.#state.order.id)
-    if (stored) this.#stand(stored, stored.state)
+    if (stored) this.#setState(stored, stored.state)
     if (this.#state.step === 'awaiting_wallet') await this.#dispatch({ type: 'wallet_lost' })
     if (this.#state.step === 'review' && this.#state.review.simulation.state === 'running')
       void this.#work(() => this.#simulate())
@@ -315,7 +315,7 @@ export class PaymentRun {
     // The wallet may be another one by now, with the same account, that chooses nonces itself.
     if ((await wallet.signer(order)) !== order.sender || !(await wallet.keepsNonce?.(order)))
       return false
-    const reading = await this.#look(current)
+    const reading = await this.#readChain(current)
     if (reading.kind !== 'absent' || reading.over || !canRepeatRequest(this.#state)) return false
     const answer = await wallet.pay(order, built)
     if (answer.kind !== 'sent' || this.#stop.signal.aborted) return false
@@ -366,25 +366,25 @@ export class PaymentRun {
   }
 
   #startPolling(): void {
-    if (this.#following || !mayHaveLeft(this.#state)) return
+    if (this.#polling || !mayHaveLeft(this.#state)) return
     const monitored = {
       state: this.state,
       // What the journal cannot keep now is read again: a payment is never given up for that.
-      look: (state: OutgoingState) =>
-        this.#look(state).then(
+      readChain: (state: OutgoingState) =>
+        this.#readChain(state).then(
           () => undefined,
           () => undefined,
         ),
       report: () => this.#report(),
       signal: this.#stop.signal,
     }
-    this.#following = pollPayment(monitored, this.#ports.chain, this.#ports.clock).finally(
-      () => (this.#following = undefined),
+    this.#polling = pollPayment(monitored, this.#ports.chain, this.#ports.clock).finally(
+      () => (this.#polling = undefined),
     )
   }
 
   /** Reads the chain and moves on by it. A transaction that the wallet did not name is taken by one payment of this browser. */
-  async #look({ order, built, sent }: OutgoingState): Promise<Reading> {
+  async #readChain({ order, built, sent }: OutgoingState): Promise<Reading> {
     const { chain, clock, journal, locks, otherJournals = [] } = this.#ports
     const ownerOf = (found: UnnamedTransaction) =>
       readOwner([journal, ...otherJournals], { order, sent }, { ...found, now: clock.now() })
@@ -487,16 +487,16 @@ export class PaymentRun {
       const stored =
         error instanceof JournalConflictError ? await journal.read(entry.id) : undefined
       if (stored) {
-        this.#stand(stored, stored.state)
+        this.#setState(stored, stored.state)
         this.#startPolling()
       }
       throw error
     }
-    this.#stand(entry, next)
+    this.#setState(entry, next)
     locks.announce(entry.id)
   }
 
-  #stand(entry: JournalEntry, state: PaymentState): void {
+  #setState(entry: JournalEntry, state: PaymentState): void {
     this.#entry = entry
     this.#state = state
     for (const on of this.#listeners) on()

@@ -54,31 +54,32 @@ export class TabRuns {
 
   /**
    * The payment of an id: this tab's, or the journal's, resumed; `held` when another tab has it.
-   * `reach` returns the ports for an entry, or nothing if it should not be resumed. Concurrent
+   * `openDependencies` returns the ports for an entry, or nothing if it should not be resumed. Concurrent
    * calls open one run: otherwise the second would find the first one's lock and take it for
    * another tab's.
    */
   resume(
     id: string,
-    reach: (entry: JournalEntry) => Promise<RunDependencies | undefined>,
+    openDependencies: (entry: JournalEntry) => Promise<RunDependencies | undefined>,
   ): Promise<PaymentRun | 'held' | undefined> {
     const known = this.#runs.get(id)
     if (known) return Promise.resolve(known)
     const opening =
-      this.#opening.get(id) ?? this.#takeUp(id, reach).finally(() => this.#opening.delete(id))
+      this.#opening.get(id) ??
+      this.#resume(id, openDependencies).finally(() => this.#opening.delete(id))
     this.#opening.set(id, opening)
     return opening
   }
 
-  async #takeUp(
+  async #resume(
     id: string,
-    reach: (entry: JournalEntry) => Promise<RunDependencies | undefined>,
+    openDependencies: (entry: JournalEntry) => Promise<RunDependencies | undefined>,
   ): Promise<PaymentRun | 'held' | undefined> {
     const entry = await this.#journal.read(id)
-    const dependencies = entry && (await reach(entry))
+    const dependencies = entry && (await openDependencies(entry))
     if (!dependencies) return undefined
     const run = new PaymentRun(this.#ports(dependencies), entry.state.order, entry)
-    if (!(await run.takeUp())) return 'held'
+    if (!(await run.resume())) return 'held'
     this.#runs.set(id, run)
     return run
   }

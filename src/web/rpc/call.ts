@@ -11,7 +11,7 @@ const TRANSIENT_CODES: ReadonlySet<unknown> = new Set([-32_603, -32_005, 429])
 
 /** A node that could not be asked, or answered with an error. Its message is a sentence for the reader. */
 export class RpcError extends Error {
-  override name = 'RpcProblem'
+  override name = 'RpcError'
   /** The node answered, and said no: to a call, as the contract would. `cause` is its error. */
   readonly refused: boolean
 
@@ -51,7 +51,7 @@ export function noteFailure(url: string): void {
 /**
  * Asks the endpoints of a network one after the other until one answers for that network. What a
  * node refuses, no other is asked for.
- * @throws RpcProblem, or what the last endpoint's `request` threw
+ * @throws RpcError, or what the last endpoint's `request` threw
  */
 export async function requestEndpoints<T>(
   network: Network,
@@ -71,7 +71,7 @@ export async function requestEndpoints<T>(
   throw failure
 }
 
-/** One JSON-RPC call to the first endpoint of a network that answers it. @throws RpcProblem */
+/** One JSON-RPC call to the first endpoint of a network that answers it. @throws RpcError */
 export function callNetwork(
   network: Network,
   method: string,
@@ -99,7 +99,7 @@ async function requireNetwork(network: Network, url: string): Promise<void> {
 
 /**
  * One JSON-RPC call, straight from the browser.
- * @throws RpcProblem
+ * @throws RpcError
  */
 export async function callRpc(
   url: string,

@@ -88,7 +88,7 @@ const EvmReceipt = v.object({
   daFootprintGasScalar: v.nullish(quantity),
 })
 
-/** @throws RpcProblem, or a ValiError when the node's answer has another shape */
+/** @throws RpcError, or a ValiError when the node's answer has another shape */
 export async function readEvmLanded(
   { network, url }: RpcNode,
   hash: string,
@@ -144,7 +144,7 @@ const SolanaTransaction = v.object({
   transaction: v.tuple([v.string(), v.literal('base64')]),
 })
 
-/** @throws RpcProblem, or a ValiError when the node's answer has another shape */
+/** @throws RpcError, or a ValiError when the node's answer has another shape */
 export async function readSolanaLanded(
   { url }: RpcNode,
   signature: string,

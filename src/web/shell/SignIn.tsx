@@ -89,6 +89,6 @@ function isSame(one: ConnectedAccount | undefined, other: ConnectedAccount): boo
 function describeSignInError(error: unknown, { walletName }: ConnectedAccount): string {
   if (error instanceof ApiError) return joinMessage(describeError(error))
   // The wallet side has words for its own refusals; its code is not part of the shell, so its name is what tells it.
-  if (error instanceof Error && error.name === 'WalletProblem') return error.message
+  if (error instanceof Error && error.name === 'WalletError') return error.message
   return t`${walletName} did not sign. Nothing was sent.`
 }

@@ -45,7 +45,7 @@ export async function reconnectWallets(): Promise<void> {
 
 /**
  * Asks the account's wallet to sign a text: hex on EVM, base58 on Solana.
- * @throws WalletProblem with words for the reader
+ * @throws WalletError with words for the reader
  */
 export async function signMessage(account: ConnectedAccount, text: string): Promise<string> {
   return (await loadWalletAdapter(account.family)).signMessage(account, text)

@@ -51,7 +51,7 @@ export function openContracts(
         }
       })
       if ('error' in answer) throw answer.error
-      // Outside `ask`: if a contract returns something else, that is not the node's fault.
+      // Outside `request`: a contract that returns something else is no reason to ask another node.
       return decodeFunctionResult({ ...call, data: answer.data ?? '0x' })
     },
     holding: (query) => endpoints.request((client) => readHolding(client, query)),

@@ -43,7 +43,7 @@ const NONCE_MS = 60_000
 
 /**
  * Checks with the chain that the proof would settle now, and builds what settles it.
- * @throws ProofRefused; `INSUFFICIENT_BALANCE`; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
+ * @throws ProofRefusedError; `INSUFFICIENT_BALANCE`; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
  */
 export async function prepare(
   context: Context,

@@ -9,6 +9,7 @@ import { queryClient } from '../../api/query-client.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { capKey, findBreach } from '../../local-data/caps.ts'
 import {
+  checkoutIntentOf,
   customFeeAtomic,
   readAmount,
   cleanRecipient,
@@ -17,7 +18,6 @@ import {
 } from '../../payment-flow/form/fields.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 import {
-  checkoutIntentOf,
   reusableValues,
   startValues,
   type CheckoutPrefill,

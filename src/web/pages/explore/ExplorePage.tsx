@@ -37,7 +37,7 @@ export function ExplorePage() {
   const { t } = useLingui()
   const { fields, setFields, view, busy, send, begin, pay, startOver } = useExplorer()
   const [servedId, setServedId] = useState<string>()
-  const purchaseId = view.name === 'visit' ? view.purchase.id : undefined
+  const purchaseId = view.name === 'purchase' ? view.purchase.id : undefined
   const onServed = useCallback(() => setServedId(purchaseId), [purchaseId])
   const sendVia = (request: ResourceRequest, via: ResourceRequest['via']) => {
     setFields({ ...fields, via })
@@ -62,8 +62,8 @@ export function ExplorePage() {
           ]}
         />
       </div>
-      {view.name !== 'visit' && <PurchaseNotice />}
-      {view.name === 'visit' || (view.name === 'answer' && view.result.kind === 'answered') ? (
+      {view.name !== 'purchase' && <PurchaseNotice />}
+      {view.name === 'purchase' || (view.name === 'answer' && view.result.kind === 'answered') ? (
         <RequestLine onChange={startOver} request={view.request} />
       ) : (
         <RequestForm
@@ -89,7 +89,7 @@ export function ExplorePage() {
             view={view}
           />
         )}
-        {view.name === 'visit' && (
+        {view.name === 'purchase' && (
           <Suspense fallback={<PageSkeleton />}>
             <PurchaseFlow
               first={view.purchase}
@@ -118,7 +118,7 @@ export function ExplorePage() {
 }
 
 function stepOf(view: ExplorerView, servedId: string | undefined): string {
-  if (view.name === 'visit')
+  if (view.name === 'purchase')
     return isServed(view.purchase) || view.purchase.id === servedId ? 'answer' : 'pay'
   if (view.name !== 'answer' || view.result.kind !== 'answered') return 'ask'
   return view.result.answer.status === 402 ? 'terms' : 'answer'

@@ -33,7 +33,7 @@ export type ExplorerView =
       at: number
       notice?: string
     }
-  | { name: 'visit'; purchase: Purchase; run: PaymentRun; request: ResourceRequest }
+  | { name: 'purchase'; purchase: Purchase; run: PaymentRun; request: ResourceRequest }
 
 /** The request in the form, what came of it, and the payment it led to. */
 export function useExplorer() {
@@ -69,9 +69,9 @@ export function useExplorer() {
           old.url ? old : { ...old, method: request.method, url: request.url, via: request.via },
         )
         return setView((old) =>
-          old.name === 'visit' && old.purchase.id === id
+          old.name === 'purchase' && old.purchase.id === id
             ? old
-            : { name: 'visit', purchase, run, request },
+            : { name: 'purchase', purchase, run, request },
         )
       }
       const openElsewhere = opened.reason === 'held'
@@ -102,7 +102,7 @@ export function useExplorer() {
 
   const begin = useCallback(async (request: ResourceRequest, choice: PaymentChoice) => {
     const { purchase, run } = await startPurchase(request, choice)
-    setView({ name: 'visit', purchase, run, request })
+    setView({ name: 'purchase', purchase, run, request })
     navigate(pathTo('explore', { search: { url: request.url, visit: purchase.id } }), {
       replace: true,
     })
@@ -135,7 +135,7 @@ export function useExplorer() {
     }
   }
 
-  /** Back to the form; the visit stays in the journal. */
+  /** Back to the form; the purchase stays in the journal. */
   const startOver = useCallback(() => {
     setView({ name: 'idle' })
     navigate(pathTo('explore', { search: { url: fields.url || undefined } }), { replace: true })

@@ -11,7 +11,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { CopyButton, saveFile } from '../../ui/CopyButton.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { receiptOf, useOnChainVerification } from './on-chain-verification.ts'
+import { recordedReceiptOf, useOnChainVerification } from './on-chain-verification.ts'
 
 /** What a reader takes along: a receipt once the chain bears the payment out, another verification, the same reading as a command. */
 export function ReceiptCard({
@@ -24,7 +24,7 @@ export function ReceiptCard({
   const { t } = useLingui()
   const { data: verification } = useOnChainVerification(payment, network)
   const [busy, setBusy] = useState(false)
-  const receipt = receiptOf(payment)
+  const receipt = recordedReceiptOf(payment)
   const proven = verification?.kind === 'matches' && receipt !== undefined
 
   async function download() {

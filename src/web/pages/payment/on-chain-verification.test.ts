@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { Receipt } from '#contract/receipt.ts'
-import { receiptOf, verifyOnChain } from './on-chain-verification.ts'
+import { statusBody } from '#testing/status-body.ts'
+import { recordedReceiptOf, verifyOnChain } from './on-chain-verification.ts'
 
 // The page learns of requests blocked by its CSP through the document.
 beforeEach(() => vi.stubGlobal('document', new EventTarget()))
@@ -23,41 +24,23 @@ const network: Network = {
   assets: [NATIVE_ETH],
 }
 
-const payment: PaymentStatusBody = {
-  success: true,
+const payment = statusBody({
   paymentId: 'pay_1111111111111111111111',
-  mode: 'local',
-  direction: 'received',
   signature: hash,
-  status: 'confirmed',
   network: network.network,
-  asset: NATIVE_ETH.address,
-  symbol: 'ETH',
-  decimals: 18,
   amount: '0.2',
   amountAtomic: '200000000000000000',
   sender,
   recipient,
   resource: null,
   blockHeight: 7,
+  blockTime: null,
   confirmations: 2,
   requiredConfirmations: 2,
-  blockTime: null,
   fee: { amount: '0.000021', amountAtomic: '21000000000000' },
-  timestamp: 1,
-  expiresAt: null,
-  lastValidBlockHeight: null,
   metadata: null,
-  paymentProof: null,
-  failure: null,
-  refundOf: null,
-  refund: { state: 'none', refundedAtomic: '0', pendingAtomic: '0' },
-  draft: false,
-  refundReason: null,
-  refundNote: null,
-  attribution: { evidence: null, missing: [], transfer: null, request: null, assigned: null },
-  events: [],
-}
+  timestamp: 1,
+})
 
 const transaction = {
   hash,
@@ -296,7 +279,7 @@ test('the receipt of a payment has its quoted price, and no fee that another pay
     expiresAt: 3,
   }
   const read = (changes: Partial<PaymentStatusBody>) =>
-    v.parse(Receipt, { ...receiptOf({ ...payment, ...changes }), signed: null })
+    v.parse(Receipt, { ...recordedReceiptOf({ ...payment, ...changes }), signed: null })
   expect(read({ metadata: { quote } }).quote).toEqual(quote)
   expect(read({})).toMatchObject({ feeAtomic: '21000000000000' })
   expect(read({}).quote).toBeUndefined()

@@ -212,7 +212,7 @@ export function useOnChainVerification(payment: PaymentStatusBody, network: Netw
   usePreferences()
   const query = useQuery({
     queryKey: [
-      'truth',
+      'on_chain_verification',
       payment.paymentId,
       payment.signature,
       payment.status,
@@ -228,7 +228,7 @@ export function useOnChainVerification(payment: PaymentStatusBody, network: Netw
 }
 
 /** The receipt of a payment as the service records it; nothing while it is not paid. Whether the chain bears it out is for the caller to see first. */
-export function receiptOf(payment: PaymentStatusBody): Omit<Receipt, 'signed'> | undefined {
+export function recordedReceiptOf(payment: PaymentStatusBody): Omit<Receipt, 'signed'> | undefined {
   const { status, signature, blockHeight } = payment
   const quote = quoteOf(payment.metadata)
   if (

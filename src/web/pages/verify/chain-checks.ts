@@ -16,7 +16,8 @@ import type { Expected } from './proof/local-checks.ts'
 export type ChainView = {
   checks: readonly Check[]
   settled: boolean
-  /** It is not on the chain, as far as the node knows. */ absent: boolean
+  /** It is not on the chain, as far as the node knows. */
+  absent: boolean
   transaction: string | null
   undecided: string | null
 }

@@ -5,9 +5,13 @@ import { parseAddress, type Family } from '#contract/address.ts'
 import { formatAmount, parseAmount, type ParsedAmount } from '#contract/amount.ts'
 import { familyOf, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { isEmail } from '#contract/payment-link.ts'
+import { serverNow } from '../../api/clock.ts'
 import { readDecimal, separators } from '../../locales/decimal.ts'
 import { numberLocale } from '../../locales/formats.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { formatAmountText } from '../../ui/format-amount.ts'
+import type { ConnectedAccount } from '../../wallet/state/accounts.ts'
+import type { OpenLink } from './open-link.ts'
 
 /** The form's values, as typed. */
 export type CheckoutFields = {
@@ -165,6 +169,65 @@ export function customFeeAtomic(
   if (fields.fee !== 'custom') return undefined
   const read = readAmount(fields.priorityFee, nativeAsset(network))
   return read.ok ? read.atomic : undefined
+}
+
+export type CheckoutForm = {
+  network: Network
+  asset: Asset
+  account: ConnectedAccount
+  priorityFeeAtomic: bigint | undefined
+  link: OpenLink | undefined
+  refundOf: string | undefined
+}
+
+/**
+ * The order of validated fields. Its id is created here, before the first request. A link's terms
+ * are taken from the link.
+ */
+export function checkoutIntentOf(
+  fields: CheckoutFields,
+  { network, asset, account, priorityFeeAtomic, link, refundOf }: CheckoutForm,
+): WalletPaymentIntent {
+  const [recipient, amount] = [
+    parseAddress(cleanRecipient(fields.recipient)),
+    readAmount(fields.amount, asset),
+  ]
+  const set = link?.terms.amountAtomic ?? null
+  const amountAtomic = set === null ? (amount.ok ? amount.atomic : undefined) : BigInt(set)
+  if (!recipient.ok || amountAtomic === undefined)
+    throw new Error('The form was submitted before it was checked.')
+  return {
+    id: crypto.randomUUID(),
+    createdAt: serverNow(),
+    network: network.network,
+    asset,
+    sender: account.address,
+    recipient: link?.terms.recipient ?? recipient.address,
+    amountAtomic,
+    walletName: account.walletName,
+    ...(refundOf !== undefined && !link && { refundOf }),
+    ...(priorityFeeAtomic !== undefined && { priorityFeeAtomic }),
+    ...optional('resource', link ? (link.terms.resource ?? '') : fields.resource),
+    ...optional('description', link?.terms.description ?? fields.description),
+    ...optional('reference', link?.terms.reference ?? fields.reference),
+    ...(link && {
+      link: {
+        text: link.text,
+        setBy: link.setBy,
+        returnUrl: link.terms.returnUrl,
+        ...(link.choice && { choice: link.choice }),
+        ...(link.askEmail && optional('email', fields.email)),
+      },
+    }),
+    ...(link?.quote && { quote: link.quote }),
+    ...(link?.item && { item: link.item }),
+  }
+}
+
+function optional<K extends string>(key: K, text: string): Partial<Record<K, string>> {
+  const value = text.trim()
+  // The key is the one passed in; a computed key widens to string.
+  return value === '' ? {} : ({ [key]: value } as Record<K, string>)
 }
 
 export function formatWithSymbol(

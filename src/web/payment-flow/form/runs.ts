@@ -14,7 +14,7 @@ import { paymentService } from './payment-service.ts'
 const journal = openJournal()
 const runs = new TabRuns(journal, [openJournal(PURCHASE_PAYMENTS)])
 
-async function behind(order: WalletPaymentIntent): Promise<RunDependencies> {
+async function openDependencies(order: WalletPaymentIntent): Promise<RunDependencies> {
   const { wallet, chain, reader } = await loadWalletAdapter(familyOf(order.network))
   const { sellerWallets } = await queryClient.ensureQueryData(configQuery)
   const known = () => [...getAddressBook().map(({ address }) => address), ...sellerWallets]
@@ -23,12 +23,12 @@ async function behind(order: WalletPaymentIntent): Promise<RunDependencies> {
 
 /** A new payment, not built yet. */
 export async function beginRun(order: WalletPaymentIntent): Promise<PaymentRun> {
-  return runs.begin(order, await behind(order))
+  return runs.begin(order, await openDependencies(order))
 }
 
 /** The payment of an id: this tab's, or the journal's; `held` when another tab has it. */
 export function resumeRun(id: string): Promise<PaymentRun | 'held' | undefined> {
-  return runs.resume(id, ({ state }) => behind(state.order))
+  return runs.resume(id, ({ state }) => openDependencies(state.order))
 }
 
 /** Payments begun here whose bytes may be outside, or whose code may be paid, and whose outcome is open; newest first. */

@@ -4,15 +4,12 @@ import { formatAmount } from '#contract/amount.ts'
 import type { PublicConfig } from '#contract/dashboard-endpoints.ts'
 import { familyOf, findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
-import { serverNow } from '../../api/clock.ts'
 import type { SearchOf } from '../../router/paths.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
-import type { ConnectedAccount } from '../../wallet/state/accounts.ts'
 import { rememberedWallet } from '../../wallet/state/remembered.ts'
 import {
   feeCapOf,
   localDecimal,
-  readAmount,
   cleanRecipient,
   writeAmount,
   type CheckoutFields,
@@ -164,59 +161,6 @@ export function assetOn(network: Network, symbol: string | undefined): Asset {
   return network.assets.find((asset) => asset.symbol === symbol) ?? nativeAsset(network)
 }
 
-export type CheckoutForm = {
-  network: Network
-  asset: Asset
-  account: ConnectedAccount
-  priorityFeeAtomic: bigint | undefined
-  link: OpenLink | undefined
-  refundOf: string | undefined
-}
-
-/**
- * The order of validated fields. Its id is created here, before the first request. A link's terms
- * are taken from the link.
- */
-export function checkoutIntentOf(
-  fields: CheckoutFields,
-  { network, asset, account, priorityFeeAtomic, link, refundOf }: CheckoutForm,
-): WalletPaymentIntent {
-  const [recipient, amount] = [
-    parseAddress(cleanRecipient(fields.recipient)),
-    readAmount(fields.amount, asset),
-  ]
-  const set = link?.terms.amountAtomic ?? null
-  const amountAtomic = set === null ? (amount.ok ? amount.atomic : undefined) : BigInt(set)
-  if (!recipient.ok || amountAtomic === undefined)
-    throw new Error('The form was submitted before it was checked.')
-  return {
-    id: crypto.randomUUID(),
-    createdAt: serverNow(),
-    network: network.network,
-    asset,
-    sender: account.address,
-    recipient: link?.terms.recipient ?? recipient.address,
-    amountAtomic,
-    walletName: account.walletName,
-    ...(refundOf !== undefined && !link && { refundOf }),
-    ...(priorityFeeAtomic !== undefined && { priorityFeeAtomic }),
-    ...optional('resource', link ? (link.terms.resource ?? '') : fields.resource),
-    ...optional('description', link?.terms.description ?? fields.description),
-    ...optional('reference', link?.terms.reference ?? fields.reference),
-    ...(link && {
-      link: {
-        text: link.text,
-        setBy: link.setBy,
-        returnUrl: link.terms.returnUrl,
-        ...(link.choice && { choice: link.choice }),
-        ...(link.askEmail && optional('email', fields.email)),
-      },
-    }),
-    ...(link?.quote && { quote: link.quote }),
-    ...(link?.item && { item: link.item }),
-  }
-}
-
 function fieldsOf(
   {
     network,
@@ -247,10 +191,4 @@ function fieldsOf(
         ? ''
         : writeAmount(priorityFeeAtomic, nativeAsset(known).decimals),
   }
-}
-
-function optional<K extends string>(key: K, text: string): Partial<Record<K, string>> {
-  const value = text.trim()
-  // The key is the one passed in; a computed key widens to string.
-  return value === '' ? {} : ({ [key]: value } as Record<K, string>)
 }

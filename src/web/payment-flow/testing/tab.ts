@@ -32,7 +32,7 @@ export class TabBrowser {
     const entry = await this.journal.read(id)
     if (!entry) return undefined
     const run = new PaymentRun(this.#ports(), entry.state.order, entry)
-    const locked = await run.takeUp()
+    const locked = await run.resume()
     await this.still()
     return locked ? run : undefined
   }

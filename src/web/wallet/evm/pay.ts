@@ -145,7 +145,7 @@ function asTokensReadIt(signature: string): Hex {
 /**
  * Asks the wallet for an account's signature over typed data. Wallets refuse a domain of another
  * chain than their current one.
- * @throws WalletProblem; after any error, nothing was sent
+ * @throws WalletError; after any error, nothing was sent
  */
 export async function signTypedData(
   provider: EIP1193Provider,

@@ -141,7 +141,7 @@ class EvmConnection {
 
   readonly pick = (accounts: readonly string[]) => this.#chosen.pick(accounts)
 
-  /** @throws WalletProblem */
+  /** @throws WalletError */
   async connect(walletId: string, elsewhere?: Elsewhere): Promise<string[]> {
     const connector = this.#find(walletId)
     if (!connector) throw new WalletError('disconnected', walletId)

@@ -10,7 +10,7 @@ const SWITCH_WITHIN_MS = 90_000
 /**
  * Brings the wallet to a network, adding it where the wallet does not know it. Believes only `eth_chainId`: some wallets answer
  * that they switched and stay where they are.
- * @throws WalletProblem; nothing was sent in any case
+ * @throws WalletError; nothing was sent in any case
  */
 export async function switchChain(
   provider: EIP1193Provider,

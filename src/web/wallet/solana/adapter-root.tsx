@@ -92,7 +92,7 @@ export function adapterNamed(
 /**
  * Makes a wallet the adapter's current one. `select` takes effect on the next render; connecting
  * earlier would connect the previously selected wallet, or none.
- * @throws WalletProblem when the wallet is not there
+ * @throws WalletError when the wallet is not there
  */
 export async function selectAdapter(
   root: AdapterRoot,

@@ -2,9 +2,9 @@ import { useEffect, useRef, useSyncExternalStore } from 'react'
 import type { Family } from '#contract/address.ts'
 
 /**
- * The connected accounts, for pages that show them. No wallet code in here: the EVM and Solana
- * stacks are separate chunks that load when someone connects, or when a wallet of an earlier visit
- * is reconnected silently.
+ * The connected accounts, for pages that show them. No wallet code in here: the wallet adapters
+ * of EVM and Solana are separate chunks that load when someone connects, or when a wallet of an
+ * earlier visit is reconnected silently.
  */
 
 export type ConnectedAccount = {
@@ -71,7 +71,7 @@ export function useConnectFirst(
   }
 }
 
-/** Called by a stack with its currently connected account. */
+/** Called by a wallet adapter with its currently connected account. */
 export function setAccount(family: Family, account: ConnectedAccount | undefined): void {
   const others = state.accounts.filter((other) => other.family !== family)
   const accounts = account ? [...others, account] : others

@@ -1,6 +1,6 @@
 /** A wallet call that did not settle in time. Whether the wallet acted is not known. */
 export class WalletTimeoutError extends Error {
-  override name = 'WalletTimeout'
+  override name = 'WalletTimeoutError'
 }
 
 /** Waits for a wallet at most `ms`: some never settle their promises. */

@@ -4,7 +4,7 @@ import { WalletTimeoutError } from './bounded.ts'
 
 /** A wallet did not do what was asked, in words for the person. */
 export class WalletError extends Error {
-  override name = 'WalletProblem'
+  override name = 'WalletError'
   readonly signal: WalletSignal
   readonly walletName: string
 

@@ -20,7 +20,7 @@ export interface WalletAdapter {
   reconnect(): Promise<void>
   disconnect(): Promise<void>
   signMessage(account: ConnectedAccount, text: string): Promise<string>
-  /** EIP-712, hex; refused where wallets know no such thing. @throws WalletProblem; nothing was sent */
+  /** EIP-712, hex; refused where wallets know no such thing. @throws WalletError; nothing was sent */
   signTypedData(
     network: Network,
     account: Pick<ConnectedAccount, 'address' | 'walletName'>,

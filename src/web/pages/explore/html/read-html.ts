@@ -103,7 +103,7 @@ const MAX_PARTS = 10_000
 const MAX_DEPTH = 100
 const PICTURE = /^data:image\/(?:png|jpeg|gif|webp|avif);base64,[a-zA-Z0-9+/=\s]+$/
 
-class TooLong extends Error {}
+class PageTooLongError extends Error {}
 
 /**
  * Reads a page for display. The result is data: it can only be shown as text, lists, tables and
@@ -116,7 +116,7 @@ export function readHtml(html: string, url: string): Part | undefined {
 
   function read(node: Tree.ParentNode, depth: number): Content[] {
     return node.childNodes.flatMap((child) => {
-      if (++parts > MAX_PARTS) throw new TooLong()
+      if (++parts > MAX_PARTS) throw new PageTooLongError()
       if ('value' in child) return [child.value]
       if (!('tagName' in child) || isDropped(child)) return []
       const tag = TAGS.get(child.tagName)
@@ -148,7 +148,7 @@ export function readHtml(html: string, url: string): Part | undefined {
     const root: Part = { tag: 'div', children: read(parse(html, { scriptingEnabled: false }), 0) }
     return hasWords(root) ? root : undefined
   } catch (error) {
-    if (error instanceof TooLong) return undefined
+    if (error instanceof PageTooLongError) return undefined
     throw error
   }
 }

@@ -61,7 +61,7 @@ const BY_SELLER: ReadonlySet<Way> = new Set([
   'permit',
 ])
 
-/** How the payment of a visit is doing, by what this browser's own node shows. */
+/** How the payment of a purchase is doing, by what this browser's own node shows. */
 function progressOf(state: OutgoingState, { way, closedAt }: Purchase): Progress {
   const waiting = { tone: 'info', icon: 'hourglass', working: true } as const
   const bySeller = BY_SELLER.has(way)

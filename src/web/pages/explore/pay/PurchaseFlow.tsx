@@ -40,7 +40,7 @@ export type PurchaseFlowProps = {
   onServed: () => void
 }
 
-/** One paid request: review, wallet, chain, proof, answer. The payment is the machine's; what it buys is the visit's. */
+/** One paid request: review, wallet, chain, proof, answer. The payment is the machine's; what it buys is the purchase's. */
 export function PurchaseFlow({
   first,
   run,

@@ -37,8 +37,8 @@ const Fees = v.array(v.object({ prioritizationFee: v.number() }))
 type Reply = Awaited<ReturnType<PaymentService['build']>>
 
 /** A problem that blocks a payment before there is anything to review. */
-class NotBuilt extends Error {
-  override name = 'NotBuilt'
+class NotBuiltError extends Error {
+  override name = 'NotBuiltError'
   readonly userError: UserError
 
   constructor(userError: UserError) {
@@ -62,7 +62,7 @@ export function buildHere(network: Network, memo: string | null): PaymentService
 
 /** A build error, in words. */
 export function explainHere(error: unknown): UserError {
-  if (error instanceof NotBuilt) return error.userError
+  if (error instanceof NotBuiltError) return error.userError
   return describeUserError('rpc_silent', '', error instanceof RpcError ? error.message : undefined)
 }
 
@@ -114,7 +114,7 @@ async function estimate(network: Network, order: WalletPaymentIntent): Promise<b
     return gas < MIN_GAS ? MIN_GAS : gas > MAX_GAS ? MAX_GAS : gas
   } catch (error) {
     if (!(error instanceof RpcError && error.refused)) throw error
-    throw new NotBuilt(describeUserError('payee_refuses', '', error.message))
+    throw new NotBuiltError(describeUserError('payee_refuses', '', error.message))
   }
 }
 
@@ -132,7 +132,7 @@ function priceOf(
   const ceiling = maxFeeAtomic(0n, asset) / gas
   const uncapped = (baseFeePerGas.at(-1) ?? 0n) * 2n + tip
   if (uncapped > ceiling * 2n) {
-    throw new NotBuilt(describeUserError('chain_busy'))
+    throw new NotBuiltError(describeUserError('chain_busy'))
   }
   return { maxFeePerGas: uncapped < ceiling ? uncapped : ceiling, maxPriorityFeePerGas: tip }
 }
@@ -199,10 +199,10 @@ async function readToken(
   const program = answer.value[0]?.owner
   const place = program === undefined ? -1 : TOKEN_PROGRAMS.indexOf(program)
   if (program === undefined || place < 0)
-    throw new NotBuilt(
+    throw new NotBuiltError(
       describeUserError('payee_refuses', '', `${asset.symbol} is not a token on this network.`),
     )
   if (!answer.value[place + 1])
-    throw new NotBuilt(describeUserError('payee_without_account', '', asset.symbol))
+    throw new NotBuiltError(describeUserError('payee_without_account', '', asset.symbol))
   return { program, opensAccount: false }
 }

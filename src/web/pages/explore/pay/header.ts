@@ -12,7 +12,7 @@ import type { TypedData } from '../../../wallet/state/wallet-adapter.ts'
 import type { PaymentHeader } from '../request/send-request.ts'
 import type { Purchase } from './purchase.ts'
 
-/** The header that pays a visit, from what the machine has signed or sent. Each payment has one, and it never changes. */
+/** The header that pays a purchase, from what the machine has signed or sent. Each payment has one, and it never changes. */
 
 /** `waits`: the payment is not that far; `sign`: the payer has to put their name to the transfer that landed. */
 export type NextHeader =

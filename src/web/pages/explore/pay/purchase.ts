@@ -89,7 +89,7 @@ const MAX_CLOSED = 20
 
 let opened: Promise<IDBPDatabase<Schema>> | undefined
 
-/** @throws an error when another tab wrote this visit first, or the browser keeps nothing */
+/** @throws an error when another tab wrote this purchase first, or the browser keeps nothing */
 export async function writePurchase(purchase: Purchase): Promise<Purchase> {
   const database = await open()
   const next = { ...purchase, revision: purchase.revision + 1, updatedAt: Date.now() }
@@ -98,7 +98,7 @@ export async function writePurchase(purchase: Purchase): Promise<Purchase> {
   if ((stored?.revision ?? 0) !== purchase.revision) {
     transaction.abort()
     await transaction.done.catch(() => undefined)
-    throw new Error('Another tab went on with this visit.')
+    throw new Error('Another tab continued this purchase.')
   }
   await transaction.store.put(next)
   if (!stored) await prune(transaction.store)

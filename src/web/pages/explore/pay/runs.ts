@@ -16,16 +16,16 @@ import type { Way } from '../request/usable.ts'
 import { isClosed, listPurchases, type Purchase } from './purchase.ts'
 
 /**
- * The payments of visits, in the same machine as all others; they have a separate journal, because
+ * The payments of purchases, in the same machine as all others; they have a separate journal, because
  * no service knows them.
  */
 
 const journal = openJournal(PURCHASE_PAYMENTS)
 const runs = new TabRuns(journal, [openJournal()])
-/** Separates the id of a visit from the id of its allowance payment. */
+/** Separates the id of a purchase from the id of its allowance payment. */
 const ALLOWANCE = '.allowance.'
 
-/** The terms of a visit, read again from the entry as received. */
+/** The terms of a purchase, read again from the entry as received. */
 export function termsOf(purchase: Pick<Purchase, 'version' | 'entry' | 'resource'>): Terms {
   const reading = readPaymentOption(purchase.version, parseJson(purchase.entry), purchase.resource)
   if (!reading.ok) throw new TypeError(reading.problem.code)
@@ -40,7 +40,7 @@ function isMessage(way: Way): way is 'authorization' | 'permit' {
 /** The paying account and its wallet. */
 export type Payer = { address: string; walletName: string }
 
-/** The order of a visit: what the machine pays. */
+/** The order of a purchase: what the machine pays. */
 export function purchaseIntentOf(
   purchase: Purchase,
   network: Network,
@@ -65,7 +65,7 @@ export function purchaseIntentOf(
   }
 }
 
-/** The payment of a new visit, not built yet. */
+/** The payment of a new purchase, not built yet. */
 export async function beginRun(
   purchase: Purchase,
   order: WalletPaymentIntent,
@@ -73,7 +73,7 @@ export async function beginRun(
   return runs.begin(order, await openDependencies(purchase))
 }
 
-/** The payment of a visit: this tab's, or the journal's; `held` when another tab has it. */
+/** The payment of a purchase: this tab's, or the journal's; `held` when another tab has it. */
 export async function resumeRun(purchase: Purchase): Promise<PaymentRun | 'held' | undefined> {
   return (
     (await runs.resume(purchase.id, () => openDependencies(purchase))) ?? resumeUnbuilt(purchase)
@@ -104,21 +104,21 @@ export async function openAllowance(
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const network = networks.find((each) => each.network === payment.network)
   if (!network) throw new Error(`${payment.network} is not configured.`)
-  const reach = () => behindAllowance(network)
+  const openPorts = () => openAllowanceDependencies(network)
   const open = (await listAllowances(purchase)).find(
     ({ state }) => !isTerminal(state) && !isPaid(state),
   )
-  const resumed = open && (await runs.resume(open.id, reach))
+  const resumed = open && (await runs.resume(open.id, openPorts))
   if (resumed) return resumed
   const { createdAt: _, signedOnly: __, id: ___, ...same } = payment
   const id = `${purchase.id}${ALLOWANCE}${crypto.randomUUID()}`
   return runs.begin(
     { ...same, id, createdAt: serverNow(), recipient: PERMIT2, operation: { kind: 'approve' } },
-    await reach(),
+    await openPorts(),
   )
 }
 
-async function behindAllowance(network: Network): Promise<RunDependencies> {
+async function openAllowanceDependencies(network: Network): Promise<RunDependencies> {
   const { wallet, chain, reader } = await loadWalletAdapter('evm')
   const { buildHere } = await import('./build-here.ts')
   return { wallet, chain, reader, service: buildHere(network, null) }
@@ -128,12 +128,12 @@ async function listAllowances(purchase: Purchase): Promise<JournalEntry[]> {
   return (await journal.list()).filter(({ id }) => id.startsWith(`${purchase.id}${ALLOWANCE}`))
 }
 
-/** A visit that was paid, or that a wallet was asked to pay and may still pay, and not answered. */
+/** A purchase that was paid, or that a wallet was asked to pay and may still pay, and not answered. */
 export type UndeliveredPurchase = { purchase: Purchase; mayBePaid: 'paid' | 'in_wallet' }
 
 const MAX_UNDELIVERED = 5
 
-/** The newest of them: visits that nobody paid do not count. */
+/** The newest of them: purchases that nobody paid do not count. */
 export async function listUndelivered(): Promise<UndeliveredPurchase[]> {
   const [purchases, payments] = await Promise.all([listPurchases(), journal.list()])
   const states = new Map(payments.map(({ id, state }) => [id, state]))
@@ -160,7 +160,7 @@ function readPayment(state: PaymentState): UndeliveredPurchase['mayBePaid'] | un
 /**
  * Has the wallet sign a proof, which moves nothing. I7: null while another tab has a request open
  * in this wallet.
- * @throws WalletProblem
+ * @throws WalletError
  */
 export async function signProof(
   network: Network,

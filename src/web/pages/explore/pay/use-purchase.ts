@@ -57,7 +57,7 @@ export type PurchaseView = {
 }
 
 /**
- * A visit in the hands of this tab: makes the header as soon as the machine has what it takes, keeps it, and only then sends it. A reload
+ * A purchase that this tab owns: makes the header as soon as the machine has what it takes, keeps it, and only then sends it. A reload
  * finds the header and sends the same one.
  */
 export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
@@ -199,7 +199,7 @@ async function deliver(
   purchase: Purchase,
   { now, stop }: { now: number; stop: AbortSignal },
 ): Promise<Delivered> {
-  if (!purchase.header) throw new TypeError('Nothing was paid for this visit yet.')
+  if (!purchase.header) throw new TypeError('Nothing was paid for this purchase yet.')
   const result = await sendRequest(purchase.request, { payment: purchase.header, stop })
   const settlement = result.kind === 'answered' ? readSettlement(result.answer) : null
   return { result, settlement, delivery: { at: now, ...readDelivery(result, settlement) } }

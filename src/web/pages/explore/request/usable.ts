@@ -35,9 +35,9 @@ export const UNUSABLE = {
   network: msg`Network not configured.`,
   asset: msg`Currency not configured.`,
   method: msg`Not supported by browser wallets.`,
-  sponsor: msg`The seller cannot pay your fee.`,
-  no_sponsor: msg`Fee payer missing.`,
-  own_sponsor: msg`You would pay the seller’s fee.`,
+  fee_payer: msg`The seller cannot pay your fee.`,
+  no_fee_payer: msg`Fee payer missing.`,
+  own_fee_payer: msg`You would pay the seller’s fee.`,
   no_memo: msg`Memo missing.`,
   no_domain: msg`Token signing domain missing.`,
   payee: msg`Payee’s network differs.`,
@@ -61,7 +61,7 @@ export function validateTerms(terms: Terms, networks: readonly Network[]): Usabl
   const method = terms.method ?? methodsOf(network.network, asset)[0]
   if (asset.native && solana && terms.memo === null) return no('no_memo')
   if (asset.native && method === TXID_METHOD) {
-    if (solana && terms.feePayer !== null) return no('sponsor')
+    if (solana && terms.feePayer !== null) return no('fee_payer')
     return { ok: true, way: solana ? 'transaction' : 'transaction_then_proof', network, asset }
   }
   if (asset.native && method === NATIVE_TRANSFER_METHOD)
@@ -73,7 +73,7 @@ export function validateTerms(terms: Terms, networks: readonly Network[]): Usabl
     }
   if (solana && method === TOKEN_TRANSFER_METHOD)
     return terms.feePayer === null
-      ? no('no_sponsor')
+      ? no('no_fee_payer')
       : { ok: true, way: 'sponsored', network, asset }
   if (asset.native || solana) return no('method')
   if (method === PERMIT2_METHOD) return { ok: true, way: 'permit', network, asset }
@@ -103,7 +103,7 @@ export function validateForPayer(
   const { network, asset, way } = usable
   if (terms.payTo === holdings.address) return { ok: false, reason: 'own', network, asset }
   if (way === 'sponsored' && terms.feePayer === holdings.address)
-    return { ok: false, reason: 'own_sponsor', network, asset }
+    return { ok: false, reason: 'own_fee_payer', network, asset }
   const balance = holdings.balance(asset)
   if (balance !== undefined && balance < terms.amountAtomic)
     return { ok: false, reason: 'short', network, asset }

@@ -48,18 +48,18 @@ export function collect(
   })
   return facts.body.kind === 'evm'
     ? {
-        wallet: sender,
+        wallet: fullySigned,
         reader: evmReader(facts.body.bytes, expected, asPayment),
         chain: evmChain(expected, adapter, asPayment),
       }
     : {
-        wallet: coSigned(facts, expected.wallet) ? adapter.wallet : sender,
+        wallet: coSigned(facts, expected.wallet) ? adapter.wallet : fullySigned,
         ...onSolana({ facts, adapter, asPayment, asAttempt }),
       }
 }
 
 /** No signature is missing, so no wallet is asked: what was reviewed is sent unchanged. */
-const sender: PaymentWallet = {
+const fullySigned: PaymentWallet = {
   signer: (order) => Promise.resolve(order.sender),
   pay: (_order, built) => Promise.resolve({ kind: 'signed', bytes: built.bytes }),
 }

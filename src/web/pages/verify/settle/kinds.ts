@@ -15,9 +15,9 @@ export type SettleKind =
 /** Why a proof cannot be settled from here. */
 export type Unsettled =
   /** Another account pays the network fee for it, and has to sign last. */
-  { kind: 'other_sponsor'; feePayer: string } | { kind: 'unreadable' }
+  { kind: 'other_fee_payer'; feePayer: string } | { kind: 'unreadable' }
 
-/** What is left to do for a proof, judged by its bytes alone. */
+/** What is left to do for a proof, by its bytes alone. */
 export function settleKindOf(
   { body }: Pick<ProofFacts, 'body'>,
   wallet: string,
@@ -35,7 +35,7 @@ export function settleKindOf(
       if (body.facts.form === 'signed') return 'broadcast'
       return body.facts.feePayer === wallet
         ? 'co_sign'
-        : { kind: 'other_sponsor', feePayer: body.facts.feePayer }
+        : { kind: 'other_fee_payer', feePayer: body.facts.feePayer }
     case 'unreadable':
       return { kind: 'unreadable' }
   }

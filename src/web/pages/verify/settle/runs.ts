@@ -21,8 +21,8 @@ import { settlementIntentOf, settlementOf, type Settlement } from './settlement.
 type Reply = Awaited<ReturnType<typeof call<'transactionReceive'>>>
 
 /** The service's transaction is not the one that was asked for. */
-class NotThat extends Error {
-  override name = 'NotThat'
+class OtherTransactionError extends Error {
+  override name = 'OtherTransactionError'
   readonly userError: UserErrorName
 
   constructor(userError: UserErrorName) {
@@ -41,7 +41,7 @@ function settleService({ header, expected }: Settlement): PaymentService {
       )
       const bytes = decodeBase64(reply.transaction)
       const other = validateReply(order, reply)
-      if (other || !bytes) throw new NotThat(other ?? 'other_payment')
+      if (other || !bytes) throw new OtherTransactionError(other ?? 'other_payment')
       const { lastValidBlockHeight, expiresAt } = reply
       const paymentId =
         order.operation?.kind === 'acknowledge' ? receiptText(reply.paymentId) : reply.paymentId
@@ -84,7 +84,7 @@ function validateReply(
 }
 
 function explain(error: unknown): UserError {
-  return error instanceof NotThat
+  return error instanceof OtherTransactionError
     ? describeUserError(error.userError)
     : paymentService.explain(error)
 }

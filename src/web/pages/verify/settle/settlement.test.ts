@@ -83,7 +83,7 @@ test.each<[string, Body['kind'], unknown, ReturnType<typeof settleKindOf>]>([
     'a transfer that lacks another’s',
     'solana',
     { facts: { form: 'partial', feePayer: PAYER } },
-    { kind: 'other_sponsor', feePayer: PAYER },
+    { kind: 'other_fee_payer', feePayer: PAYER },
   ],
   [
     'a transfer that lacks nothing',

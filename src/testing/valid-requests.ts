@@ -3,7 +3,7 @@ const LINK_ID = `lnk_${'1'.repeat(22)}`
 const INVOICE = `{"id":"ivc_${'1'.repeat(22)}"}`
 const LINK = 'A'.repeat(80)
 
-/** For tests. For each schema that takes fields: a request it accepts, spelled as it comes over the wire. */
+/** For each schema that takes fields: a request it accepts, spelled as it comes over the wire. */
 export const VALID_REQUESTS: Record<string, string> = {
   'transactionSend body': `{"walletAddress":"${EVM}","recipientAddress":"${EVM}","amount":0.01}`,
   'paymentSend body': `{"walletAddress":"${EVM}","recipientAddress":"${EVM}","amount":0.01}`,
