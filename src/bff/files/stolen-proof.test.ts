@@ -56,6 +56,7 @@ beforeAll(async () => {
       files: {
         publicUrl: PUBLIC_URL,
         keyFile: join(folder, 'source.key'),
+        lostKeys: [],
         maxBytes: 10_000,
         loopback: true,
       },
