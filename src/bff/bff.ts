@@ -250,7 +250,7 @@ async function openVault({
   if (closed.length > 0)
     log.warn(
       { vaultKeyIds: closed, sourceKeyId: vault?.keyId ?? null },
-      'credentials of sources are sealed under other keys than that of SOURCE_KEY_FILE: these sources give no file until they are entered again',
+      'credentials of sources are sealed under other keys',
     )
   return vault
 }
