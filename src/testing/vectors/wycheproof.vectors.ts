@@ -46,8 +46,9 @@ describe('ECDSA on secp256k1', () => {
   })
 })
 
-describe('Ed25519', () =>
-  testEd25519(readCheckoutJson('wycheproof/testvectors_v1/ed25519_test.json', Ed25519Cases), 151))
+describe('Ed25519', () => {
+  testEd25519(readCheckoutJson('wycheproof/testvectors_v1/ed25519_test.json', Ed25519Cases), 151)
+})
 
 describe('AES-GCM with a key of 256 bits, a nonce of 96 and a tag of 128', () => {
   const groups = readCheckoutJson(
