@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
  */
 
 const QUICK = ['sig', 'sql', 'http', 'bff', 'verify', 'send', 'rpc'] as const
-const LONG = [...QUICK, 'settle', 'writes', 'history', 'growth', 'web'] as const
+const LONG = [...QUICK, 'settle', 'writes', 'history', 'growth', 'web', 'start'] as const
 
 const options = argv.slice(2)
 let failed = 0

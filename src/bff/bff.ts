@@ -7,7 +7,6 @@ import { describeForLog } from '#contract/redact.ts'
 import { startInternalServer, createProgramMetrics } from '#http/internal-server.ts'
 import { startHttpServer, type HttpServer } from '#http/server.ts'
 import { openDatabase } from '#postgres/open.ts'
-import { openFileVault } from '#signer/vaults.ts'
 import { createApp } from './app.ts'
 import { Budgets, Quota } from './budget/budgets.ts'
 import type { BffConfig } from './config/config.ts'
@@ -29,6 +28,7 @@ import {
 import { EventHub } from './events/hub.ts'
 import { Streams } from './events/streams.ts'
 import { EXTEND_EVERY_MS, extendSendings, settleLostDeliveries } from './files/deliver.ts'
+import { openSourceVault } from './files/source-key.ts'
 import { createReadiness } from './health.ts'
 import { rebuildLinkPayments, refreshOldContacts, refreshRolledBack } from './links/refresh.ts'
 import { Mailer } from './mail/mailer.ts'
@@ -130,8 +130,6 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
         'a network has no publicRpcUrls: browsers are told no RPC endpoint of it',
       )
   const now = overrides.now ?? (() => new Date())
-  const { keyFile } = config.files ?? {}
-  const vault = keyFile === undefined ? undefined : openFileVault(keyFile, 'SOURCE_KEY_FILE')
   const database = await openDatabase(config.database, {
     ...BFF_SCHEMA,
     onWarning: (error) =>
@@ -140,6 +138,10 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
   if (database.engine === 'postgres' && database.ownsTables)
     log.warn('the role of DATABASE_URL owns the tables and may delete them')
   const { db } = database
+  const vault = await openVault({ config, db, log }).catch(async (error: unknown) => {
+    await database[Symbol.asyncDispose]()
+    throw error
+  })
   const quota = new Quota(PLANS.standard.requestsPerMinute)
   const upstream = new Upstream({ config, log, quota, now })
   const hub = new EventHub({
@@ -236,6 +238,21 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
       log.info('stopped')
     },
   }
+}
+
+/** @throws SignerConfigError */
+async function openVault({
+  config,
+  db,
+  log,
+}: Pick<ProxyContext, 'config' | 'db' | 'log'>): Promise<ProxyContext['vault']> {
+  const { vault, closed } = await openSourceVault({ config, db })
+  if (closed.length > 0)
+    log.warn(
+      { vaultKeyIds: closed, sourceKeyId: vault?.keyId ?? null },
+      'credentials of sources are sealed under other keys',
+    )
+  return vault
 }
 
 /** With the database restored and the service running: see `rebuildLinkPayments`. */

@@ -3,6 +3,7 @@ import { DataFolderError, FolderLockedError } from '#postgres/folder-lock.ts'
 import { FailoverError, openDatabase } from '#postgres/open.ts'
 import { PoolerError } from '#postgres/runtime-role.ts'
 import { SchemaVersionError } from '#postgres/schema-version.ts'
+import { SignerConfigError } from '#signer/config.ts'
 import { createBff, rebuildLinks } from './bff.ts'
 import { ProxyConfigError, readDatabase, readEnv, toConfig } from './config/config.ts'
 import { BFF_SCHEMA } from './db/migrations-folder.ts'
@@ -51,6 +52,7 @@ function explain(error: unknown): string {
   const { message, stack } = describeForLog(error)
   if (error instanceof OperatorError) return String(error.facts.details?.['operator'] ?? message)
   return error instanceof ProxyConfigError ||
+    error instanceof SignerConfigError ||
     error instanceof FailoverError ||
     error instanceof SchemaVersionError ||
     error instanceof PoolerError ||

@@ -50,6 +50,7 @@ export class FileShop {
         files: {
           publicUrl: PUBLIC_URL,
           keyFile: join(shop.#folder, 'source.key'),
+          lostKeys: [],
           maxBytes: 10_000,
           loopback: true,
         },

@@ -84,6 +84,20 @@ test('no test sleeps, retries, or is left out', () => {
   ).toEqual([])
 })
 
+test('every command that provokes faults or generates requests repeats a run by its seed', () => {
+  const { scripts } = JSON.parse(files.get('package.json') ?? '') as {
+    scripts: Record<string, string>
+  }
+  const without = Object.entries(scripts)
+    .filter(([name]) => /^(chaos|fuzz)(:|$)/.test(name))
+    .filter(([, script]) => {
+      const [path = ''] = /src\/testing\/\S+\.ts/.exec(script) ?? []
+      return !/\brunCommand\(|'(--)?seed'/.test(files.get(path) ?? '')
+    })
+  // One goes through every step in turn, the other one runs the commands.
+  expect(without.map(([name]) => name)).toEqual(['chaos:crash', 'chaos'])
+})
+
 /** Named in the text of the document for integrators, beside the table of all endpoints. */
 function isExplained(path: string): boolean {
   const [text = ''] = files.get('docs/INTEGRATION.md')?.split('## All endpoints') ?? []

@@ -7,22 +7,12 @@ import type { Network } from '#contract/network.ts'
 import { Example, RELAY_AUDIENCES, type RelayAudience } from '#contract/dashboard-endpoints.ts'
 import type { InternalPort } from '#http/internal-server.ts'
 import { DATABASE_VARIABLES, toDatabaseTarget, type DatabaseTarget } from '#postgres/open.ts'
+import { toFilesConfig, type FilesConfig } from './files-config.ts'
 import { HostedRuleText, readRules, type HostedRule } from './hosted-rules.ts'
 import { isSender, isSmtpUrl, mailProblems, toMailConfig, type MailConfig } from './mail-config.ts'
 import { RateRule, rateProblems } from './rate-rules.ts'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
-
-export type FilesConfig = {
-  /** Where buyers reach this program, without a trailing slash: proofs are bound to it. */
-  publicUrl: string
-  /** Of the key that seals the credentials of sources; without it none are kept. */
-  keyFile?: string | undefined
-  /** The largest file that is passed on, in bytes. */
-  maxBytes: number
-  /** `http://127.0.0.1` may be a source too, for a trial on one machine. */
-  loopback: boolean
-}
 
 export type BffConfig = {
   host: string
@@ -242,8 +232,14 @@ const variables = {
   },
   SOURCE_KEY_FILE: {
     schema: v.optional(v.pipe(v.string(), v.nonEmpty())),
-    expected: 'a file for the key that seals the credentials of sources; it is created if missing',
+    expected:
+      'a file for the key that seals the credentials of sources; it is created where none are sealed yet',
     example: '/var/lib/paydesk/source.key',
+  },
+  LOST_SOURCE_KEYS: {
+    schema: v.optional(list(v.pipe(v.string(), v.nonEmpty())), ''),
+    expected: 'the ids of keys of SOURCE_KEY_FILE that are lost, with commas',
+    example: '0123456789abcdef',
   },
   SOURCE_MAX_BYTES: {
     schema: v.optional(
@@ -428,6 +424,7 @@ function readVariables<N extends VariableName>(
 
 function fromVariables(values: Variables, hosted: HostedRule[]): BffConfig {
   const mail = toMailConfig(values)
+  const files = toFilesConfig(values)
   return {
     host: values.HOST,
     port: values.PORT,
@@ -452,14 +449,7 @@ function fromVariables(values: Variables, hosted: HostedRule[]): BffConfig {
         }
       : null,
     hosted,
-    ...(values.PUBLIC_URL !== undefined && {
-      files: {
-        publicUrl: values.PUBLIC_URL,
-        keyFile: values.SOURCE_KEY_FILE,
-        maxBytes: values.SOURCE_MAX_BYTES,
-        loopback: values.SOURCE_LOOPBACK === '1',
-      },
-    }),
+    ...(files && { files }),
     ...(mail && { mail }),
     rates: values.RATES,
     timeZone: values.TIME_ZONE,

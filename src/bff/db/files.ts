@@ -47,6 +47,17 @@ export async function findContent(db: Database, id: string): Promise<string | nu
   return row?.content ?? null
 }
 
+/** Under which keys credentials of sources are sealed. */
+export async function readSealingKeys(db: Database): Promise<string[]> {
+  const keyId = sql<string>`${fileSale.credential}->>'vaultKeyId'`
+  const rows = await db
+    .selectDistinct({ keyId })
+    .from(fileSale)
+    .where(isNotNull(fileSale.credential))
+    .orderBy(keyId)
+  return rows.map((row) => row.keyId)
+}
+
 /** Newest first; without their texts. */
 export async function listFiles(db: Database, limit: number): Promise<FileRow[]> {
   return db.select(LIGHT).from(fileSale).orderBy(desc(fileSale.createdAt), fileSale.id).limit(limit)

@@ -53,6 +53,7 @@ beforeAll(async () => {
       files: {
         publicUrl: 'https://files.example',
         keyFile: join(folder, 'source.key'),
+        lostKeys: [],
         maxBytes: 10_000,
         loopback: true,
       },

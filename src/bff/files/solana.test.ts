@@ -54,6 +54,7 @@ beforeAll(async () => {
       files: {
         publicUrl: PUBLIC_URL,
         keyFile: join(folder, 'source.key'),
+        lostKeys: [],
         maxBytes: 10_000,
         loopback: true,
       },

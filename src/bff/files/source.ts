@@ -7,14 +7,16 @@ import { EgressError, EgressRefusedError, type ExternalRequest } from '#egress/e
 import { openStream, type ExternalStream } from '#egress/stream.ts'
 import { refuseUrl } from '#egress/public-address.ts'
 import { seal, unseal, type Owner } from '#signer/seal.ts'
-import type { FilesConfig } from '../config/config.ts'
+import type { FilesConfig } from '../config/files-config.ts'
 import type { ProxyContext } from '../context/context.ts'
 import { findContent, type FileRow } from '../db/files.ts'
 import { requireNoProblems } from '../http/parse.ts'
+import { maySeal } from './source-key.ts'
 
 const ANSWER_MS = 15_000
 const SILENT_MS = 30_000
 const TOTAL_MS = 3_600_000
+const RETRY_AFTER_S = 30
 
 /** Headers that belong to the connection, or that this program sets itself. */
 const NO_CREDENTIAL =
@@ -79,7 +81,7 @@ type Secret =
  * @throws ProblemError `INVALID_PARAMETERS` that names the field
  */
 export async function storeSource(
-  { config, vault }: Pick<ProxyContext, 'config' | 'vault'>,
+  { config, vault, db }: SourceContext,
   fileId: string,
   input: FileSourceInput,
 ): Promise<StoredSource> {
@@ -105,6 +107,12 @@ export async function storeSource(
       }),
   })
   if (!secret || !vault) return { ...stored, source, credential: null }
+  if (!(await maySeal(vault, { config, db })))
+    throw new ProblemError('SERVICE_UNAVAILABLE', {
+      message:
+        'Another proxy of this database has another key of SOURCE_KEY_FILE. Give all proxies the same file and start them again. Nothing was stored.',
+      retryAfter: RETRY_AFTER_S,
+    })
   const bytes = Buffer.from(JSON.stringify(secret))
   const owner = ownerOf({ ...stored, source })
   const credential = await seal(vault, owner, bytes).finally(() => bytes.fill(0))

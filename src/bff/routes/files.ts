@@ -5,7 +5,7 @@ import { createId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { isPrice } from '#contract/quote.ts'
 import type { RefusalCode } from '#contract/reasons.ts'
-import type { FilesConfig } from '../config/config.ts'
+import type { FilesConfig } from '../config/files-config.ts'
 import type { ProxyContext } from '../context/context.ts'
 import {
   closeFailures,

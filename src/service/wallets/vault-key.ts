@@ -73,7 +73,7 @@ export async function compareVaultKeys({ db, signer, config, log }: Context): Pr
     if (closed.length > 0)
       log.warn(
         { vaultKeyIds: closed },
-        'wallets or webhook secrets are sealed under other vault keys than the one of the signer: they cannot sign',
+        'wallets or webhook secrets are sealed under other vault keys',
       )
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error

@@ -1,21 +1,27 @@
+import { randomInt } from 'node:crypto'
 import { startServiceProcess } from '../service-process.ts'
 import { limitTime } from './command.ts'
 import { trackEvents } from './track-events.ts'
 import { countStuck, measureRecovery, readLedgers } from './measure.ts'
 import { openHarness } from './harness.ts'
+import { createRng } from './rng.ts'
 import { runStressTest } from './stress-test.ts'
 
 /**
  * Four service processes on one Postgres server make payments on both chains while one after
  * another is killed with -9, and a reader of events has each of them once, in order. `--kills N`
  * (40 otherwise), `--pause-ms N`: the longest time between two kills (1,500 otherwise; the shortest
- * is 50), `--clients N`: how many pay at once (6 otherwise). Prints one line per measurement and
- * exits with 1 when one misses its limit. The recovery time counts with `--timed` only, since it
+ * is 50), `--clients N`: how many pay at once (6 otherwise), `--seed N`: repeats the pauses, which process dies and
+ * what is paid. Prints one line per measurement and exits with 1 when one misses its limit. The recovery time counts with `--timed` only, since it
  * depends on the machine as much.
  */
 const kills = readNumber('--kills', 40)
 const longestPauseMs = readNumber('--pause-ms', 1_500)
 const clients = readNumber('--clients', 6)
+const seed = readNumber('--seed', randomInt(1, 2 ** 31))
+console.log(
+  `chaos:kill: seed ${seed}; to replay: npm run chaos:kill -- --seed ${seed} --kills ${kills} --pause-ms ${longestPauseMs} --clients ${clients}`,
+)
 
 // Twenty kills take half a minute.
 limitTime('chaos:kill', Math.ceil(kills / 20))
@@ -49,8 +55,8 @@ const RECOVERED_WITHIN_MS = 5_000
     kills,
     processes: 4,
     clients,
-    // randomInt refuses an empty range.
-    pauseMs: [50, Math.max(51, longestPauseMs)],
+    pauseMs: [50, Math.max(50, longestPauseMs)],
+    rng: createRng(seed),
     onStart: (target) => (reader.target = target),
   })
   const stormS = ((performance.now() - startedAt) / 1000).toFixed(1)

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { startServiceProcess, type ServiceProcess } from '../service-process.ts'
 import {
   requestUntilDecided,
@@ -7,12 +6,15 @@ import {
   type RequestedPayment,
 } from './client.ts'
 import type { ChaosHarness } from './harness.ts'
+import type { SeededRng } from './rng.ts'
 
 type StormOptions = {
   kills: number
   processes: number
   clients: number
   pauseMs: readonly [least: number, most: number]
+  /** When which process dies, and what is paid from where. */
+  rng: SeededRng
   /** Told at the beginning how to find a process that listens. */
   onStart: (target: () => string | undefined) => void
 }
@@ -35,12 +37,16 @@ const TELL_EVERY = 100
  */
 export async function runStressTest(
   stage: ChaosHarness,
-  { kills, processes, clients, pauseMs, onStart }: StormOptions,
+  { kills, processes, clients, pauseMs, rng, onStart }: StormOptions,
 ): Promise<Storm> {
   const storm: Storm = { kills: 0, acknowledged: [], wishes: [], underFire: 0, cutOff: 0 }
   const alive: ServiceProcess[] = []
   const isOver = () => storm.kills >= kills
-  const target = () => alive[randomInt(Math.max(1, alive.length))]?.url
+  // What asks how often depends on the machine: each use has a sequence that the others do not shift.
+  const deaths = rng.fork('deaths')
+  const payments = rng.fork('payments')
+  const targets = rng.fork('targets')
+  const target = () => alive[targets.int(0, Math.max(0, alive.length - 1))]?.url
 
   onStart(target)
 
@@ -56,8 +62,8 @@ export async function runStressTest(
         await new Promise((resolve) => setTimeout(resolve, 10))
         continue
       }
-      await new Promise((resolve) => setTimeout(resolve, randomInt(pauseMs[0], pauseMs[1])))
-      const [victim] = alive.splice(randomInt(alive.length), 1)
+      await new Promise((resolve) => setTimeout(resolve, deaths.int(...pauseMs)))
+      const [victim] = alive.splice(deaths.int(0, alive.length - 1), 1)
       await victim?.kill()
       storm.kills++
       if (storm.kills % TELL_EVERY === 0)
@@ -67,7 +73,7 @@ export async function runStressTest(
   }
   async function ask(): Promise<void> {
     while (!isOver()) {
-      const wish = newRequestedPayment(stage.tills)
+      const wish = newRequestedPayment(stage.tills, payments.int)
       storm.wishes.push(wish)
       storm.acknowledged.push(
         await requestUntilDecided(stage, wish, {

@@ -1,21 +1,12 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js'
-import bs58 from 'bs58'
 import { describe, expect, test } from 'vitest'
 import * as v from 'valibot'
 import { isHashSignedByEvm } from '#chains/evm/verify-signature.ts'
-import { verifySignature, isSignedBySolana } from '#chains/solana/signature.ts'
 import { decrypt } from '#signer/seal.ts'
+import { Ed25519Cases, signedCase, testEd25519, textOf, wycheproofCase } from './ed25519-cases.ts'
 import { readCheckoutJson } from './read-vectors.ts'
-
-const common = {
-  tcId: v.number(),
-  comment: v.string(),
-  flags: v.array(v.string()),
-  result: v.picklist(['valid', 'invalid', 'acceptable']),
-}
-const signed = { ...common, msg: v.string(), sig: v.string() }
 
 describe('ECDSA on secp256k1', () => {
   const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
@@ -25,7 +16,7 @@ describe('ECDSA on secp256k1', () => {
       testGroups: v.array(
         v.object({
           publicKey: v.object({ uncompressed: v.string() }),
-          tests: v.array(v.object(signed)),
+          tests: v.array(v.object(signedCase)),
         }),
       ),
     }),
@@ -56,29 +47,7 @@ describe('ECDSA on secp256k1', () => {
 })
 
 describe('Ed25519', () => {
-  const groups = readCheckoutJson(
-    'wycheproof/testvectors_v1/ed25519_test.json',
-    v.object({
-      testGroups: v.array(
-        v.object({ publicKey: v.object({ pk: v.string() }), tests: v.array(v.object(signed)) }),
-      ),
-    }),
-  ).testGroups
-  const cases = groups.flatMap(({ publicKey, tests }) =>
-    tests.map((each) => ({ ...each, wallet: bs58.encode(hexToBytes(publicKey.pk)) })),
-  )
-
-  test('the suite is whole', () => {
-    expect(cases).toHaveLength(151)
-  })
-
-  test.each(cases)('$tcId $result $comment', ({ wallet, msg, sig, result }) => {
-    const message = hexToBytes(msg)
-    expect(verifySignature(hexToBytes(sig), message, wallet)).toBe(result === 'valid')
-    const text = textOf(message)
-    if (text !== undefined)
-      expect(isSignedBySolana(wallet, text, bs58.encode(hexToBytes(sig)))).toBe(result === 'valid')
-  })
+  testEd25519(readCheckoutJson('wycheproof/testvectors_v1/ed25519_test.json', Ed25519Cases), 151)
 })
 
 describe('AES-GCM with a key of 256 bits, a nonce of 96 and a tag of 128', () => {
@@ -92,7 +61,7 @@ describe('AES-GCM with a key of 256 bits, a nonce of 96 and a tag of 128', () =>
           tagSize: v.number(),
           tests: v.array(
             v.object({
-              ...common,
+              ...wycheproofCase,
               key: v.string(),
               iv: v.string(),
               aad: v.string(),
@@ -124,12 +93,3 @@ describe('AES-GCM with a key of 256 bits, a nonce of 96 and a tag of 128', () =>
     else expect(open).toThrow('unable to authenticate data')
   })
 })
-
-/** The text that has these bytes; undefined where none has. */
-function textOf(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
-}
