@@ -36,7 +36,7 @@ import { parseInput } from './parse-input.ts'
 /** Used instead of a key id. */
 const KEYLESS = 'keyless'
 
-/** Settlements per minute and address without a key: each may cost the operator a transaction. */
+/** Calls of verify and settle per minute and address without a key: each settlement may cost the operator a transaction. */
 const KEYLESS_PER_MINUTE = 20
 
 /**
