@@ -261,7 +261,7 @@ describe('webhooks', () => {
     const ids = await pass(40, ['created'])
     const held = Promise.withResolvers<number>()
     receiver.answer = ({ paymentId }) => (paymentId === ids[0] ? held.promise : 200)
-    const delivering = deliver(15_000)
+    const delivering = deliver(600_000)
     await eventually(
       () => Promise.resolve(receiver.accepted.length),
       (accepted) => accepted === 39,
