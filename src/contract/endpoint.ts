@@ -27,6 +27,8 @@ export type Endpoint = Required<Call> & {
   params?: Schema
   query?: Schema
   body?: Schema
+  /** The body holds a payment, with all that its seller announced: `parsePayment` reads it. */
+  carriesPayment?: true
   /** The field of the answer that holds a secret. It is told once: such an answer is not kept under an idempotency key, a repetition is a conflict. */
   secret?: string
   /**

@@ -61,8 +61,8 @@ export type SocketRequest = v.InferOutput<typeof SocketRequest>
 export const SocketMessage = v.variant('type', [
   v.object({ type: v.literal('authenticated'), userId: v.string(), plan: v.string() }),
   /**
-   * `lastEventId`: the newest event under these keys when the subscription began, `"0"` without one. With `since`, every event above
-   * `since` is sent; without it, every event above `lastEventId`. A client therefore always knows the position it can resume from.
+   * `lastEventId`: the newest event of the account, under whatever key, when the subscription began, `"0"` without one. With `since`, every event
+   * under these keys above `since` is sent; without it, every one above `lastEventId`. A client therefore always knows the position it can resume from.
    */
   v.object({
     type: v.literal('subscribed'),

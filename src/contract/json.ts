@@ -8,6 +8,8 @@ import type { DecodeProblem } from './reasons.ts'
  */
 
 export const MAX_JSON_DEPTH = 16
+/** In a payment: it carries what its seller announced, such as the JSON schema of the response. */
+export const MAX_PAYMENT_DEPTH = 64
 export const MAX_JSON_BYTES = 64 * 1024
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
@@ -55,16 +57,29 @@ export class LosslessNumber {
  * @throws JsonError
  */
 export function parseJson(text: string): unknown {
-  return new JsonReader(text).readAll()
+  return new JsonReader(text, { maxLevels: MAX_JSON_DEPTH, omitsForbidden: false }).readAll()
 }
+
+/**
+ * Parses a payment of x402. Its payer repeats the seller's extensions in it, which nothing here reads: they may be nested deeper, and a key that
+ * could reach a prototype is left out with its value.
+ * @throws JsonError
+ */
+export function parsePayment(text: string): unknown {
+  return new JsonReader(text, { maxLevels: MAX_PAYMENT_DEPTH, omitsForbidden: true }).readAll()
+}
+
+type Rules = { maxLevels: number; omitsForbidden: boolean }
 
 /** Reads a text once, from its start to its end. */
 class JsonReader {
   readonly #text: string
+  readonly #rules: Rules
   #at = 0
 
-  constructor(text: string) {
+  constructor(text: string, rules: Rules) {
     this.#text = text
+    this.#rules = rules
   }
 
   readAll(): unknown {
@@ -85,8 +100,8 @@ class JsonReader {
     const char = this.#text[this.#at]
     if (char === '"') return this.#string()
     if (char === '{' || char === '[') {
-      if (depth === MAX_JSON_DEPTH)
-        throw new JsonError({ code: 'json_too_deep', params: { maxLevels: MAX_JSON_DEPTH } })
+      const { maxLevels } = this.#rules
+      if (depth === maxLevels) throw new JsonError({ code: 'json_too_deep', params: { maxLevels } })
       this.#at++
       return char === '{' ? this.#object(depth + 1) : this.#array(depth + 1)
     }
@@ -106,12 +121,15 @@ class JsonReader {
       this.#skipSpace()
       if (this.#text[this.#at] !== '"') throw malformed()
       const key = this.#string()
-      if (isForbiddenKey(key)) throw new JsonError({ code: 'json_forbidden_key', params: { key } })
+      const forbidden = isForbiddenKey(key)
+      if (forbidden && !this.#rules.omitsForbidden)
+        throw new JsonError({ code: 'json_forbidden_key', params: { key } })
       if (Object.hasOwn(object, key))
         throw new JsonError({ code: 'json_duplicate_key', params: { key: key.slice(0, 60) } })
       this.#skipSpace()
       if (!this.#eat(':')) throw malformed()
-      object[key] = this.#value(depth)
+      const value = this.#value(depth)
+      if (!forbidden) object[key] = value
     } while (this.#eat(','))
     if (!this.#eat('}')) throw malformed()
     return object

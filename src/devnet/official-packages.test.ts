@@ -66,6 +66,23 @@ function networkAt(index: number) {
   return network
 }
 
+/** As a seller describes a page with the extension `bazaar`: the schema of the answer has lists of objects within lists. */
+function describedPage() {
+  const nested = (levels: number): object =>
+    levels === 0
+      ? { type: 'number' }
+      : { type: 'array', items: { type: 'object', properties: { inner: nested(levels - 1) } } }
+  const example = { type: 'object', properties: { days: nested(4), constructor: nested(0) } }
+  const schema = {
+    type: 'object',
+    properties: { output: { type: 'object', properties: { example } } },
+  }
+  return {
+    description: 'What the page is about. '.repeat(150),
+    extensions: { bazaar: { info: { output: { type: 'json', example: {} } }, schema } },
+  }
+}
+
 /** A server of the official middleware, which knows this service as its facilitator and nothing else of it. */
 async function openShop(): Promise<typeof shop> {
   const [evm, sol] = [networkAt(EVM), networkAt(SOLANA)]
@@ -101,6 +118,7 @@ async function openShop(): Promise<typeof shop> {
         'GET /eth': onEvm('ETH', '10000000000000000'),
         'GET /eth/other': onEvm('ETH', '10000000000000000'),
         'GET /eth/announced': { ...onEvm('ETH', '10000000000000000'), resource: ANNOUNCED },
+        'GET /eth/described': { ...onEvm('ETH', '10000000000000000'), ...describedPage() },
         'GET /usdc/announced': {
           ...onEvm('USDC', '1500000', { ...DOLLARS, paymentFlow: 'authorization' }),
           resource: ANNOUNCED,
@@ -226,6 +244,7 @@ describe('@x402/fetch pays @x402/hono, which has this service settle', () => {
     ['native SOL', '/sol'],
     ['an SPL token', '/spl'],
     ['native ETH, for the resource that the route announces', '/eth/announced'],
+    ['native ETH, for a page that its seller describes in detail', '/eth/described'],
     ['USDC, for the resource that the route announces', '/usdc/announced'],
   ])('in %s', async (_, path) => {
     const response = await buyer().fetch(`${shop.url}${path}`)

@@ -1,5 +1,5 @@
 import { fact } from '#contract/facts.ts'
-import { containsNul, JsonError, parseJson, stringifyJson } from '#contract/json.ts'
+import { containsNul, JsonError, parsePayment, stringifyJson } from '#contract/json.ts'
 import type { DecodeProblem } from '#contract/reasons.ts'
 
 /** The header values of x402: standard base64 of JSON, in both directions. */
@@ -12,8 +12,8 @@ export type DecodedHeader = { ok: true; value: unknown } | { ok: false; problem:
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /**
- * Reads a header value. Only the canonical spelling counts: padded, standard alphabet, no bits left over, at most 8 KiB, valid UTF-8, strict JSON,
- * no NUL character in it.
+ * Reads a header value. Only the canonical spelling counts: padded, standard alphabet, no bits left over, at most 8 KiB, valid UTF-8, strict JSON
+ * (`parsePayment`), no NUL character in it.
  * One value therefore has one spelling up to its JSON, and nothing here throws on foreign text.
  */
 export function decodeHeader(text: string): DecodedHeader {
@@ -25,7 +25,7 @@ export function decodeHeader(text: string): DecodedHeader {
   const bytes = decodeBase64(text)
   if (!bytes) return { ok: false, problem: fact('not_base64') }
   try {
-    const value = parseJson(
+    const value = parsePayment(
       new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes),
     )
     return containsNul(value) ? { ok: false, problem: fact('nul_character') } : { ok: true, value }

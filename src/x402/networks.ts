@@ -30,6 +30,32 @@ const V1_NAMES: Readonly<Record<string, NetworkId>> = {
   'solana-testnet': SOLANA_TESTNET,
 }
 
+/** The names that the clients of version 1 know (x402 1.2.0). They refuse a whole 402 that has another one in it. */
+const KNOWN_TO_V1_CLIENTS: ReadonlySet<string> = new Set([
+  'abstract',
+  'abstract-testnet',
+  'base-sepolia',
+  'base',
+  'avalanche-fuji',
+  'avalanche',
+  'iotex',
+  'solana-devnet',
+  'solana',
+  'sei',
+  'sei-testnet',
+  'polygon',
+  'polygon-amoy',
+  'peaq',
+  'story',
+  'educhain',
+  'skale-base-sepolia',
+])
+
+/** Whether the clients of version 1 can read an offer on a network, by its name in that version. */
+export function isKnownToV1Clients(name: string): boolean {
+  return KNOWN_TO_V1_CLIENTS.has(name)
+}
+
 /** The CAIP-2 id a payload means; undefined for a name nobody knows. A v1 name counts in v1 only. */
 export function readNetwork(name: string, version: 1 | 2): NetworkId | undefined {
   if (/^[a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/.test(name)) return name

@@ -2,6 +2,7 @@ import { PaymentPayloadSchema } from '@x402/core/schemas'
 import { EVM_NETWORK_CHAIN_ID_MAP } from '@x402/evm/v1'
 import { SOLANA_TESTNET_CAIP2 } from '@x402/svm'
 import { describe, expect, test } from 'vitest'
+import { createSigner, wrapFetchWithPayment } from 'x402-fetch'
 import { encodeHeader } from './header.ts'
 import { readNetwork, formatNetworkV1 } from './networks.ts'
 import { decodePayload, methodOf, networkNameOf, schemeOf, encodeSettlement } from './payload.ts'
@@ -177,6 +178,35 @@ test('a 402 says the same in the header of v2 and in the body of v1', () => {
   expect(fromV1(toV1(REQUIREMENTS, RESOURCE))).toEqual({
     requirements: { ...REQUIREMENTS, network: 'base' },
     resource: RESOURCE,
+  })
+})
+
+test('a client of version 1 pays an offer that it knows, beside others that it does not', async () => {
+  const usdc = {
+    asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+    extra: { name: 'USD Coin', version: '2' },
+  }
+  const { body } = writeChallenge({
+    error: 'Payment required',
+    resource: RESOURCE,
+    accepts: [
+      { ...REQUIREMENTS, network: 'eip155:1' },
+      { ...REQUIREMENTS, network: 'eip155:10' },
+      { ...REQUIREMENTS, ...usdc },
+    ],
+  })
+  const presented: string[] = []
+  const shop: typeof fetch = async (_, init) => {
+    const payment = new Headers(init?.headers).get('x-payment')
+    if (payment === null) return Response.json(body, { status: 402 })
+    presented.push(payment)
+    return new Response('The article.')
+  }
+  const pay = wrapFetchWithPayment(shop, await createSigner('base', `0x${'11'.repeat(32)}`))
+  expect((await pay(RESOURCE.url)).status).toBe(200)
+  expect(decodePayload(presented[0] ?? '')).toMatchObject({
+    ok: true,
+    payload: { network: 'base' },
   })
 })
 

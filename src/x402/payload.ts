@@ -99,10 +99,10 @@ export const SignedTransactionPayload = v.object({
   ),
 })
 
-/** What a facilitator answers; the same in both versions. */
+/** What a facilitator answers; the same in both versions. As in the official schemas, what may be absent may be null. */
 
-const reason = v.optional(v.pipe(v.string(), v.maxLength(256)))
-const payer = v.optional(v.pipe(v.string(), v.maxLength(128)))
+const reason = v.nullish(v.string())
+const payer = v.nullish(v.string())
 
 export const VerifyResponse = v.object({ isValid: v.boolean(), invalidReason: reason, payer })
 export type VerifyResponse = v.InferOutput<typeof VerifyResponse>

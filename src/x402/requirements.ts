@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { plainNumber } from '#contract/fields.ts'
 import type { FieldFormat } from '#contract/reasons.ts'
 import { encodeHeader } from './header.ts'
-import { formatNetworkV1 } from './networks.ts'
+import { formatNetworkV1, isKnownToV1Clients } from './networks.ts'
 
 /** What a seller asks for, in both versions. As in the official schemas, what may be absent may be null. */
 
@@ -51,23 +51,29 @@ function absent(most: number) {
   )
 }
 
+/** The official packages bound none of these: a payer may have paid before a facilitator reads them. */
 export const ResourceInfo = v.object({
-  url: v.pipe(v.string(), v.minLength(1), v.maxLength(2048)),
-  description: absent(2048),
-  mimeType: absent(128),
+  url: v.pipe(v.string(), v.minLength(1), v.maxLength(8_192)),
+  description: absent(16_384),
+  mimeType: absent(1_024),
 })
 export type ResourceInfo = v.InferOutput<typeof ResourceInfo>
 
 export type Challenge = { error: string; resource: ResourceInfo; accepts: readonly Requirements[] }
 
-/** A 402: v2 in the header `PAYMENT-REQUIRED`, v1 as the body. */
+/**
+ * A 402: v2 in the header `PAYMENT-REQUIRED`, v1 as the body. Where the clients of version 1 can read some of the offers, they are told those alone:
+ * one that they cannot read keeps them from paying any.
+ */
 export function writeChallenge({ error, resource, accepts }: Challenge): {
   header: string
   body: { x402Version: 1; error: string; accepts: RequirementsV1[] }
 } {
+  const offers = accepts.map((entry) => toV1(entry, resource))
+  const known = offers.filter(({ network }) => isKnownToV1Clients(network))
   return {
     header: encodeHeader({ x402Version: 2, error, resource, accepts }),
-    body: { x402Version: 1, error, accepts: accepts.map((entry) => toV1(entry, resource)) },
+    body: { x402Version: 1, error, accepts: known.length > 0 ? known : offers },
   }
 }
 

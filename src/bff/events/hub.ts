@@ -247,6 +247,9 @@ export class EventHub {
         settle()
         close()
       }
+      const reached = (id: bigint): void => {
+        if (id >= target) finish(() => resolve(events))
+      }
       const timer = setTimeout(
         () => finish(() => reject(new Error('Missed events did not come in time.'))),
         REPLAY_TIMEOUT_MS,
@@ -259,8 +262,10 @@ export class EventHub {
         onEvent: (event) => {
           if (event.id <= target) events.push(event)
           if (events.length > limit) finish(() => resolve(undefined))
-          else if (event.id >= target) finish(() => resolve(events))
+          else reached(event.id)
         },
+        // The ring began at the newest event of the account, of whatever kind.
+        onOther: reached,
         onEnd: () =>
           finish(() => reject(new Error('The service closed the replay of missed events.'))),
       })

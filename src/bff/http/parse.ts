@@ -69,10 +69,12 @@ export function readQuery(url: URL): Record<string, string> {
 /** One spelling of one type: anything looser is how a body slips past a check. */
 const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/i
 
+type BodyRules = { maxBytes?: number | undefined; parse?: (text: string) => unknown }
+
 /** Reads a JSON body: exact type, 64 KiB unless more is named, strict UTF-8, then the JSON that keeps digits. */
 export async function readJsonBody(
   request: IncomingMessage,
-  maxBytes = MAX_JSON_BYTES,
+  { maxBytes = MAX_JSON_BYTES, parse = parseJson }: BodyRules = {},
 ): Promise<unknown> {
   if (!JSON_TYPE.test(request.headers['content-type'] ?? ''))
     throw new ProblemError('UNSUPPORTED_MEDIA_TYPE')
@@ -80,7 +82,7 @@ export async function readJsonBody(
     throw new ProblemError('PAYLOAD_TOO_LARGE')
   const bytes = await readBytes(request, maxBytes)
   try {
-    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
     const message =
       error instanceof JsonError ? renderDecodeProblem(error.problem) : 'Expected UTF-8.'

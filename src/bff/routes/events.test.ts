@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { desc, eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createId, type PaymentStatus } from '#contract/payment.ts'
-import { payment, unmatchedTransfer } from '#service/db/schema/payment.ts'
+import { recordEvent } from '#service/db/record-event.ts'
+import { event, payment, unmatchedTransfer } from '#service/db/schema/payment.ts'
 import { Fixture } from '#testing/fixture.ts'
 import { evmWallet, type TestBrowser, type TestWallet } from '#testing/test-browser.ts'
 import type { EventReader } from '#testing/event-reader.ts'
@@ -192,6 +193,35 @@ test('a draft reaches no stream and holds up none that resumes; its maker reads 
     status: 'expired',
     draft: true,
   })
+})
+
+test('a settlement, of which no stream tells, holds up none that resumes', async () => {
+  const before = await open(operator)
+  await hears(before, await pay())
+  await fixture.stopBff()
+  const missed = await pay()
+  const [paymentId = ''] = missed[0]?.split(' ') ?? []
+  const { db } = fixture.service.context
+  await db.transaction((tx) =>
+    recordEvent(tx, {
+      kind: 'settlement',
+      accountId: fixture.accountId,
+      paymentId,
+      status: 'confirmed',
+      source: 'service',
+      blockHeight: null,
+      at: new Date(),
+    }),
+  )
+  const numbers = () =>
+    db.select({ number: event.number }).from(event).where(eq(event.kind, 'settlement'))
+  await expect.poll(numbers).toEqual([{ number: expect.any(BigInt) }])
+  await fixture.startBff()
+  // It is the newest event when the ring begins.
+  const after = await open(operator, before.lastEventId)
+  await hears(after, missed)
+  const live = await pay()
+  await hears(after, [...missed, ...live])
 })
 
 test('over a restart of the proxy nothing is lost and nothing comes twice', async () => {

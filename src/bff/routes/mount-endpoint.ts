@@ -5,6 +5,7 @@ import { CONFIRM_HEADER, EVENTS_PATH } from '#contract/dashboard-endpoints.ts'
 import type { BrowserEndpoint, Endpoint } from '#contract/endpoint.ts'
 import { endpoints, type EndpointInput } from '#contract/endpoints.ts'
 import { DOWNLOAD_PATH, FILE_PATH } from '#contract/file-endpoints.ts'
+import { parseJson, parsePayment } from '#contract/json.ts'
 import { isLinkCode } from '#contract/payment-link.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { alreadySent } from '#http/server.ts'
@@ -42,12 +43,13 @@ export function mountEndpoint<K extends BrowserEndpointName>(
 ): void {
   const rule: Rule<K> = routes[name]
   const endpoint: Endpoint = endpoints[name]
+  const parse = endpoint.carriesPayment ? parsePayment : parseJson
   app.on(endpoint.method, `/api${endpoint.path}`, async (c) => {
     c.set('route', name)
     const raw: RawInput = {
       params: c.req.param(),
       query: endpoint.query ? readQuery(new URL(c.req.url)) : {},
-      body: endpoint.body ? await readJsonBody(c.env.incoming) : undefined,
+      body: endpoint.body ? await readJsonBody(c.env.incoming, { parse }) : undefined,
     }
     // The schemas of the row are those that EndpointInput is made from.
     const input = parseInput(endpoint, raw) as EndpointInput<K>
@@ -81,7 +83,9 @@ export function mountOwnEndpoint<K extends OwnEndpointName>(
     const raw = {
       params: {},
       query: {},
-      body: endpoint.body ? await readJsonBody(c.env.incoming, endpoint.maxBytes) : undefined,
+      body: endpoint.body
+        ? await readJsonBody(c.env.incoming, { maxBytes: endpoint.maxBytes })
+        : undefined,
     }
     // As above: the row's own schema.
     const body = parseInput(endpoint, raw).body as OwnCall<K>['body']

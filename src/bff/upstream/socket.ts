@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { WebSocket } from 'ws'
-import { PaymentEvent, RefundRequestNews, SocketMessage } from '#contract/event.ts'
+import { EVENT_KEYS, PaymentEvent, RefundRequestNews, SocketMessage } from '#contract/event.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
 import type { PaymentStatus } from '#contract/payment.ts'
 import { project, projectForParties } from './upstream.ts'
@@ -32,6 +32,8 @@ export type Feed = {
   since?: bigint
   onSubscribed: (facts: { lastEventId: bigint; plan: string }) => void
   onEvent: (event: FeedEvent) => void
+  /** Where it is set, the feed has the events of every kind, and this is called with the ids of those that no browser is told of. */
+  onOther?: (id: bigint) => void
   /** Called once, for any kind of end. */
   onEnd: (end: FeedEnd) => void
 }
@@ -82,7 +84,7 @@ export function openFeed(feed: Feed): () => void {
         plan = message.parsed.plan
         return sendMessage({
           method: 'subscribe',
-          keys: ['payments', 'refundRequests'],
+          keys: feed.onOther ? Object.keys(EVENT_KEYS) : ['payments', 'refundRequests'],
           ...(feed.since !== undefined && { since: String(feed.since) }),
         })
       case 'subscribed':
@@ -98,10 +100,11 @@ export function openFeed(feed: Feed): () => void {
               ? 'key_refused'
               : 'closed',
         })
-      case 'unsubscribed':
-      // Not subscribed to: the dashboard reads these from the payment itself.
+      // The dashboard reads these from the payment itself.
       case 'verification':
       case 'settlement':
+        return feed.onOther?.(BigInt(message.parsed.id))
+      case 'unsubscribed':
         return undefined
     }
   })

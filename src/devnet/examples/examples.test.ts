@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -315,6 +317,29 @@ test('a receiver of webhooks verifies each one and processes none twice', async 
   expect(paid).toHaveLength(1)
   const forged = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' })
   expect(forged.status).toBe(401)
+})
+
+test('a receiver of webhooks outlives a sender that leaves in the middle of a request, and one that sends too much', async () => {
+  const port = await freePort()
+  const { id, secret } = await call('/webhooks', { url: `http://127.0.0.1:${port}/`, events: [] })
+  const { lines } = start('webhooks', environment({ PORT: String(port), WEBHOOK_SECRET: secret }))
+  await untilAmong(lines, /^listening$/)
+  const head =
+    'POST / HTTP/1.1\r\nhost: 127.0.0.1\r\nexpect: 100-continue\r\ncontent-length: 10\r\n\r\n'
+  const socket = connect(port, '127.0.0.1', () => socket.write(head))
+  // It reads the body now.
+  await once(socket, 'data')
+  socket.destroy()
+  const large = await fetch(`http://127.0.0.1:${port}/`, {
+    method: 'POST',
+    body: 'x'.repeat(1_000_001),
+  }).then(
+    ({ status }) => status,
+    () => 'closed',
+  )
+  expect([413, 'closed']).toContain(large)
+  await call(`/webhooks/${id}/test`, {})
+  expect(await untilAmong(lines, /^test/)).toHaveLength(1)
 })
 
 test('a receiver of webhooks delivers a paid order once, and nothing for dust, refunds and what was refunded', async () => {

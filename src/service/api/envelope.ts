@@ -1,8 +1,11 @@
 import type { ErrorHandler, MiddlewareHandler, Context as HttpContext } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import * as v from 'valibot'
+import { endpoints } from '#contract/endpoints.ts'
 import { stringifyJson } from '#contract/json.ts'
 import { ProblemError, errorBody, problems } from '#contract/problem.ts'
+import { reasonCodeOf } from '#contract/reasons.ts'
 import { isDatabaseUnavailable, isRolledBack } from '#postgres/open.ts'
 import type { Context } from '../context/context.ts'
 import type { Metrics } from '../context/metrics.ts'
@@ -18,7 +21,30 @@ export function respondJson(c: HttpContext<HttpEnv>, status: number, body: strin
 
 /** The body of a problem, as it is sent and, under an idempotency key, kept. */
 export function problemText(c: HttpContext<HttpEnv>, problem: ProblemError, now: Date): string {
-  return stringifyJson(errorBody(problem, c.get('requestId'), now.getTime()))
+  const body = errorBody(problem, c.get('requestId'), now.getTime())
+  return stringifyJson({ ...body, ...settlementFacts(c, problem) })
+}
+
+/**
+ * What the official clients read of a settlement that was not made, beside our own error: they see `success`, and without these fields they tell
+ * the buyer "unknown reason".
+ */
+function settlementFacts(c: HttpContext<HttpEnv>, problem: ProblemError): object {
+  if (c.req.path !== endpoints.facilitatorSettle.path) return {}
+  return {
+    errorReason: reasonCodeOf(problem.facts.details) ?? problem.code.toLowerCase(),
+    errorMessage: problem.message,
+    transaction: '',
+    network: networkOf(c.get('requestInput')?.body),
+  }
+}
+
+function networkOf(body: unknown): string {
+  const result = v.safeParse(
+    v.object({ paymentRequirements: v.object({ network: v.string() }) }),
+    body,
+  )
+  return result.success ? result.output.paymentRequirements.network : ''
 }
 
 export function problemHeaders(c: HttpContext<HttpEnv>, problem: ProblemError): void {

@@ -13,6 +13,7 @@ import {
   JsonError,
   MAX_JSON_BYTES,
   parseJson,
+  parsePayment,
 } from '#contract/json.ts'
 import { RETRYABLE } from '#contract/problem-codes.ts'
 import { ProblemError, problems } from '#contract/problem.ts'
@@ -35,7 +36,7 @@ import { parseInput } from './parse-input.ts'
 /** Used instead of a key id. */
 const KEYLESS = 'keyless'
 
-/** Settlements per minute and address without a key: each may cost the operator a transaction. */
+/** Calls of verify and settle per minute and address without a key: each settlement may cost the operator a transaction. */
 const KEYLESS_PER_MINUTE = 20
 
 /**
@@ -95,7 +96,7 @@ const JSON_MEDIA_TYPE = /^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*
  * Reads a request's body as JSON: exact media type, at most 64 KiB, valid UTF-8, then the strict parser.
  * @throws `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE`, `INVALID_PARAMETERS`, also where the client left before the end of the body
  */
-export async function readBody(request: Request): Promise<unknown> {
+export async function readBody(request: Request, parse = parseJson): Promise<unknown> {
   const type = request.headers.get('content-type')
   if (!JSON_MEDIA_TYPE.test(type ?? '')) {
     throw new ProblemError('UNSUPPORTED_MEDIA_TYPE', {
@@ -124,7 +125,7 @@ export async function readBody(request: Request): Promise<unknown> {
     throw invalidBody('Expected valid UTF-8.', error)
   }
   try {
-    return parseJson(text)
+    return parse(text)
   } catch (error) {
     if (error instanceof JsonError) throw invalidBody(renderDecodeProblem(error.problem), error)
     throw error
@@ -184,7 +185,8 @@ export function mountEndpoint<K extends EndpointName>(
     const keyless = await actKeyless(c, context, endpoint)
     if (!keyless) requireScope(c.get('caller'), endpoint)
     c.set('requestInput', { params: c.req.param() })
-    const body = endpoint.body ? await readBody(c.req.raw) : undefined
+    const parse = endpoint.carriesPayment ? parsePayment : parseJson
+    const body = endpoint.body ? await readBody(c.req.raw, parse) : undefined
     // After the body, which may take its time: a key that ended meanwhile does nothing more.
     const actor = keyless ?? requireScope(await findCaller(c, context), endpoint)
     c.set('requestInput', { params: c.req.param(), body })

@@ -1,4 +1,4 @@
-import { and, asc, eq, sql, type SQL } from 'drizzle-orm'
+import { and, asc, eq, notInArray, sql, type SQL } from 'drizzle-orm'
 import type { WebhookFailure, WebhookState } from '#contract/webhook-endpoints.ts'
 import type { Database } from '#postgres/open.ts'
 import { deleteInBatches } from './delete-in-batches.ts'
@@ -124,15 +124,26 @@ export async function writeDeliveries(
   return { target: { id, accountId, url, secrets }, more: events === AT_ONCE }
 }
 
-/** What may be sent now: of each payment the oldest one alone. */
+/** What may be sent now: of each payment the oldest one alone. `without`: the ids of those under way. */
 export async function readDue(
   db: Database,
-  { id, now, limit }: { id: string; now: Date; limit: number },
+  {
+    id,
+    now,
+    limit,
+    without = [],
+  }: { id: string; now: Date; limit: number; without?: readonly string[] },
 ): Promise<WebhookDelivery[]> {
   return await db
     .select()
     .from(webhookDelivery)
-    .where(and(eq(webhookDelivery.endpointId, id), isDue(now)))
+    .where(
+      and(
+        eq(webhookDelivery.endpointId, id),
+        notInArray(webhookDelivery.id, [...without]),
+        isDue(now),
+      ),
+    )
     .orderBy(asc(webhookDelivery.nextAttemptAt), asc(webhookDelivery.number))
     .limit(limit)
 }

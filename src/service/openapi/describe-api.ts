@@ -380,6 +380,14 @@ const ERROR_SCHEMA = {
       },
     },
     timestamp: { type: 'integer', description: 'Unix milliseconds.' },
+    errorReason: {
+      type: 'string',
+      description:
+        'Of `/facilitator/settle` alone, for clients of x402: the code of `details.reason`, or else `code` in small letters. `errorMessage`, `transaction` and `network` are those of a settlement that was not made.',
+    },
+    errorMessage: { type: 'string' },
+    transaction: { const: '' },
+    network: { type: 'string' },
   },
 }
 

@@ -221,6 +221,15 @@ test('whatever else a facilitator says of a payment changes nothing of it', asyn
   expect([answer.sender, answer.signature].join()).not.toContain('6666')
 })
 
+test('a facilitator that says null of what it leaves out is understood, as by the official client', async () => {
+  const absent = { payer: null, extensions: null, extra: null }
+  says = {
+    verify: { ...VALID, ...absent, invalidReason: null, invalidMessage: null },
+    settle: { ...SETTLED, ...absent, errorReason: null, errorMessage: null, amount: null },
+  }
+  expect(await (await pay())()).toMatchObject({ verified: true, verifiedBy: facilitatorUrl })
+})
+
 test('what a facilitator calls a transaction and cannot be one is asked of no node', async () => {
   const network: Network = { ...evm.network, network: SOLANA_DEVNET, assets: [NATIVE_SOL] }
   const open = {

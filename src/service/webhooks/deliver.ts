@@ -32,6 +32,8 @@ export type WebhookSender = Pick<Context, 'db' | 'signer' | 'log' | 'now' | 'con
   signal: AbortSignal
   /** How long a receiver may take; `ATTEMPT_MS` where nothing is said. */
   attemptMs?: number
+  /** How long one endpoint is sent to before others are; `TURN_MS` where nothing is said. */
+  turnMs?: number
 }
 
 const ATTEMPT_MS = 15_000
@@ -39,6 +41,10 @@ const MAX_ANSWER_BYTES = 64 * 1024
 const MAX_LOGGED = 2_048
 /** Payments of one endpoint that are sent at the same time. */
 const AT_ONCE = 16
+/** After this the places of those that have ended are used again, also while others hang. */
+const REFILL_MS = 1_000
+/** After this an endpoint that still has something to send waits behind the others. */
+const TURN_MS = 10_000
 
 const MINUTE_MS = 60_000
 /** The pauses after the first attempts; the last one repeats. */
@@ -60,15 +66,15 @@ export function pauseAfter(attempts: number, random = Math.random()): number {
 }
 
 /**
- * Sends all that is due to an endpoint whose lease this process holds, and gives the lease back. A change of the URL, the secrets or `enabled` applies from
- * the next batch on.
+ * Sends what is due to an endpoint whose lease this process holds, and gives the lease back. A change of the URL, the secrets or `enabled` applies from
+ * the next look at what is due. An attempt that hangs delays no other payment, and an endpoint with much to send no other endpoint.
  * @returns when something is due again, as far as was seen here
  */
 export async function deliverTo(
   sender: WebhookSender,
   { id, accountId }: Pick<WebhookTarget, 'id' | 'accountId'>,
 ): Promise<number> {
-  const { db, holder, now, signal } = sender
+  const { db, holder, now, signal, turnMs = TURN_MS } = sender
   let dueAt = Infinity
   // Without the lease another process sends; this one stops before the next request.
   let leasedUntil = performance.now() + LEASE_S * 1_000
@@ -77,28 +83,76 @@ export async function deliverTo(
     leasedUntil = (await extendWebhook(db, id, holder)) ? requestedAt + LEASE_S * 1_000 : 0
   }
   const isLeased = () => !signal.aborted && performance.now() < leasedUntil
-  await whileBeating(extend, async () => {
-    for (let more = true; more && isLeased();) {
+  const attempts = new Attempts()
+  const attempt = async (target: WebhookTarget, delivery: WebhookDelivery) => {
+    const ended = isLeased() ? await deliver(sender, target, delivery) : undefined
+    if (ended === undefined) leasedUntil = 0
+    else if (ended.state === 'pending') dueAt = Math.min(dueAt, ended.nextAttemptAt.getTime())
+  }
+  const endsAt = performance.now() + turnMs
+  const sendDue = async () => {
+    while (isLeased() && !attempts.failed) {
+      if (performance.now() > endsAt) {
+        dueAt = Math.min(dueAt, now().getTime())
+        return
+      }
       const batch = await writeDeliveries(db, { id, accountId, holder, now: now() })
       if (!batch) return
-      const due = await readDue(db, { id, now: now(), limit: AT_ONCE })
-      const attempts = await Promise.allSettled(
-        due.map(async (delivery) =>
-          isLeased() ? await deliver(sender, batch.target, delivery) : undefined,
-        ),
-      )
-      for (const attempt of attempts) {
-        // The lease is not given back: what failed here is tried again when it ends.
-        if (attempt.status === 'rejected') throw attempt.reason
-        const { value } = attempt
-        if (value === undefined) leasedUntil = 0
-        else if (value.state === 'pending') dueAt = Math.min(dueAt, value.nextAttemptAt.getTime())
-      }
-      more = batch.more || due.length > 0
+      const limit = AT_ONCE - attempts.size
+      const due = await readDue(db, { id, now: now(), limit, without: attempts.ids })
+      for (const delivery of due) attempts.start(delivery.id, attempt(batch.target, delivery))
+      await attempts.wait(AT_ONCE)
+      if (!batch.more && due.length === 0 && attempts.size === 0) return
     }
-  })
+  }
+  // The lease is not given back where an attempt failed for a reason of ours: it is tried again when the lease ends.
+  await whileBeating(extend, () => sendDue().finally(() => attempts.end()))
+  attempts.throwFailure()
   await releaseWebhook(db, id, holder)
   return dueAt
+}
+
+/** The attempts that are under way, by the ids of their deliveries. */
+class Attempts {
+  failed = false
+  #failure: unknown
+  readonly #running = new Map<string, Promise<void>>()
+
+  get size(): number {
+    return this.#running.size
+  }
+
+  get ids(): string[] {
+    return [...this.#running.keys()]
+  }
+
+  start(id: string, attempt: Promise<void>): void {
+    const ended = attempt
+      .catch((error: unknown) => {
+        this.failed = true
+        this.#failure ??= error
+      })
+      .finally(() => this.#running.delete(id))
+    this.#running.set(id, ended)
+  }
+
+  /** Until all have ended. What takes longer than others is not waited for, as long as less than `most` are under way. */
+  async wait(most: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, REFILL_MS)))
+    await Promise.race([this.end(), late])
+    clearTimeout(timer)
+    if (this.size >= most) await Promise.race(this.#running.values())
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#running.values())
+  }
+
+  /** @throws what an attempt threw first */
+  throwFailure(): void {
+    if (this.failed) throw this.#failure
+  }
 }
 
 /** One attempt. @returns what is due next; undefined when the lease was lost meanwhile */

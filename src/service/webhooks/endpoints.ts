@@ -8,13 +8,14 @@ import { refuseUrl } from '#egress/public-address.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { lockAccount } from '../db/lease.ts'
 import { webhookEndpoint, type WebhookSecret } from '../db/schema/webhook.ts'
-import { deleteEndpoint, type WebhookEndpoint } from '../db/webhooks.ts'
+import { deleteEndpoint, redeliverRange, type WebhookEndpoint } from '../db/webhooks.ts'
 import { lastEventId } from '../events/read.ts'
 import { requireGrant } from '../keys/authenticate.ts'
 import { requireVaultKey } from '../wallets/vault-key.ts'
 import { announceWebhooks } from './deliver.ts'
 
 const SECRET_BYTES = 32
+const YEAR_MS = 365 * 86_400_000
 
 /** The account's webhooks, oldest first; of their secrets only when they end. */
 export async function listWebhooks(
@@ -77,6 +78,7 @@ export async function updateWebhook(
 ): Promise<EndpointReply<'webhookUpdate'>> {
   if (body.url !== undefined) requireUrl(context, body.url)
   const row = await readOwnWebhook(context, actor, id)
+  if (body.enabled === true && !row.enabled) await attemptAgain(context, id)
   // Drizzle refuses an update without a column.
   const [changed = row] =
     Object.keys(body).length === 0
@@ -88,6 +90,12 @@ export async function updateWebhook(
           .returning()
   await announceWebhooks(context.db)
   return { success: true, ...(await describe(context, changed)) }
+}
+
+/** What waits for an endpoint that was disabled has its three days still: before it is enabled, so that nothing ends by its old time. */
+async function attemptAgain({ db, now }: Context, endpointId: string): Promise<void> {
+  const [since, until] = [new Date(0), new Date(now().getTime() + YEAR_MS)]
+  await redeliverRange(db, { endpointId, range: { since, until, state: 'pending' }, now: now() })
 }
 
 /** @throws `NOT_FOUND` */

@@ -20,7 +20,7 @@ import { recordEvent } from '../db/record-event.ts'
 import { examples } from '../openapi/examples.ts'
 import { leaseWebhook, removeOldDeliveries } from '../db/webhooks.ts'
 import { webhookDelivery, webhookEndpoint } from '../db/schema/webhook.ts'
-import { deliverTo, pauseAfter, signMessage } from './deliver.ts'
+import { deliverTo, pauseAfter, signMessage, type WebhookSender } from './deliver.ts'
 
 const HOUR_MS = 3_600_000
 const STATUSES: readonly PaymentStatus[] = ['created', 'pending', 'confirmed', 'finalized']
@@ -142,17 +142,22 @@ describe('webhooks', () => {
 
   /** Sends all that is due, as the worker does. */
   async function deliver(attemptMs = 500): Promise<void> {
-    for (;;) {
-      const holder = crypto.randomUUID()
-      const endpoint = await leaseWebhook(app.context.db, { holder, now: new Date(now) })
-      if (!endpoint) return
-      const readPayment = async (paymentId: string) => ({
-        ...examples.paymentStatus.reply,
-        paymentId,
-      })
-      const { signal } = new AbortController()
-      await deliverTo({ ...app.context, readPayment, holder, signal, attemptMs }, endpoint)
-    }
+    while ((await deliverOnce({ attemptMs })) !== undefined);
+  }
+
+  /** Sends to one endpoint for one turn. @returns when something is due again; undefined where nothing was */
+  async function deliverOnce(
+    times: Pick<WebhookSender, 'attemptMs' | 'turnMs'>,
+  ): Promise<number | undefined> {
+    const holder = crypto.randomUUID()
+    const endpoint = await leaseWebhook(app.context.db, { holder, now: new Date(now) })
+    if (!endpoint) return undefined
+    const readPayment = async (paymentId: string) => ({
+      ...examples.paymentStatus.reply,
+      paymentId,
+    })
+    const { signal } = new AbortController()
+    return deliverTo({ ...app.context, readPayment, holder, signal, ...times }, endpoint)
   }
 
   /** What a receiver relies on: every event, in the order of each payment, duplicates with one id. */
@@ -249,6 +254,38 @@ describe('webhooks', () => {
     now += HOUR_MS
     await deliver()
     expectWhole(ids)
+  })
+
+  test('of many payments at once, one that hangs delays no other', async () => {
+    await create()
+    const ids = await pass(40, ['created'])
+    const held = Promise.withResolvers<number>()
+    receiver.answer = ({ paymentId }) => (paymentId === ids[0] ? held.promise : 200)
+    const delivering = deliver(600_000)
+    await eventually(
+      () => Promise.resolve(receiver.accepted.length),
+      (accepted) => accepted === 39,
+    )
+    held.resolve(200)
+    await delivering
+    expectWhole(ids, ['created'])
+    expect(receiver.received).toHaveLength(40)
+  })
+
+  test('an endpoint that hangs gives its place back after its turn, and is due again', async () => {
+    const { id } = await create()
+    const ids = await pass(40, ['created'])
+    receiver.answer = () => 'hang'
+    expect(await deliverOnce({ attemptMs: 300, turnMs: 100 })).toBe(now)
+    expect(await deliveries(id, '?state=pending&limit=100')).toHaveLength(40)
+    const asked = receiver.received.length
+    expect(asked).toBeLessThanOrEqual(16)
+    receiver.answer = () => 200
+    await deliver()
+    expect(receiver.accepted).toHaveLength(40 - asked)
+    now += HOUR_MS
+    await deliver()
+    expectWhole(ids, ['created'])
   })
 
   test('after three days a delivery is dead, the next event goes on, and a range is delivered again in order', async () => {
@@ -433,6 +470,24 @@ describe('webhooks', () => {
     succeed(await api.post(`/webhooks/${id}`, { enabled: true }))
     await deliver()
     expectWhole(ids, ['finalized'])
+  })
+
+  test('enabled again after a week, it is attempted for three days again', async () => {
+    const { id } = await create()
+    receiver.answer = () => 500
+    const ids = await pass(1, ['created'])
+    await deliver()
+    succeed(await api.post(`/webhooks/${id}`, { enabled: false }))
+    now += 7 * 24 * HOUR_MS
+    succeed(await api.post(`/webhooks/${id}`, { enabled: true }))
+    await deliver()
+    expect((await deliveries(id)).map(({ state, attempts }) => [state, attempts])).toEqual([
+      ['pending', 1],
+    ])
+    receiver.answer = () => 200
+    now += HOUR_MS
+    await deliver()
+    expectWhole(ids, ['created'])
   })
 
   test('a change of the URL, a rotation and a stop apply to a send that is under way', async () => {

@@ -7,7 +7,7 @@ import type { DecodeProblem } from '#contract/reasons.ts'
 import { renderDecodeProblem } from '#contract/render-en.ts'
 import { EXACT_SCHEME } from '../methods.ts'
 import { readNetwork } from '../networks.ts'
-import { fromV1, Requirements, RequirementsV1, type ResourceInfo } from '../requirements.ts'
+import { fromV1, Requirements, RequirementsV1, ResourceInfo } from '../requirements.ts'
 
 /**
  * A seller's request, read for the payer who is about to answer it. Nothing in it has been checked
@@ -88,6 +88,9 @@ export function readPaymentOption(
     return refuse({ code: 'offer_network', params: { network: networkName } })
   if (!payee.ok) return refuse({ code: 'offer_payee', params: { payee: payTo } })
   if (!stated) return refuse(fact('offer_resource'))
+  // What no facilitator reads must not be paid first.
+  const resourceInfo = v.safeParse(ResourceInfo, stated)
+  if (!resourceInfo.success) return refuseField(resourceInfo.issues[0])
   const text = (name: string) =>
     typeof extra[name] === 'string' && extra[name] !== '' ? extra[name] : null
   const payment = {
@@ -99,7 +102,7 @@ export function readPaymentOption(
     amountAtomic: BigInt(amount),
     maxTimeoutSeconds,
     method: text('assetTransferMethod'),
-    resource: stated,
+    resource: resourceInfo.output,
     memo: text('memo') ?? text('paymentId'),
     feePayer: text('feePayer'),
     extra,

@@ -59,5 +59,12 @@ async function receive(body: string, headers: Record<string, string>): Promise<n
 
 createServer(async (request, response) => {
   const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)])
-  response.writeHead(await receive(await text(request), Object.fromEntries(headers))).end()
+  // Anybody can send something here: a webhook has at most 1 MB, and says its length.
+  if (!(Number(request.headers['content-length']) <= 1_000_000))
+    return response.writeHead(413, { connection: 'close' }).end()
+  try {
+    response.writeHead(await receive(await text(request), Object.fromEntries(headers))).end()
+  } catch {
+    response.destroy() // The sender left before the end of the request.
+  }
 }).listen(Number(PORT), '127.0.0.1', () => console.log('listening'))
