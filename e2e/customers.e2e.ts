@@ -56,6 +56,15 @@ test('a seller names a customer, finds them by it, and exports and deletes their
   await expect(paymentRows(page).getByRole('link', { name: 'Ana Pérez' }).first()).toBeVisible()
   await expect(named).toHaveCount(0)
 
+  // The page of a payment is printed as a receipt, which has nothing that people of the account wrote.
+  await paymentRows(page).first().getByRole('link').first().click()
+  const notes = page.getByRole('heading', { name: text('Your notes') })
+  for (const written of [notes, page.getByText('Ana Pérez')]) await expect(written).toBeVisible()
+  await page.emulateMedia({ media: 'print' })
+  for (const written of [notes, page.getByText('Ana Pérez')]) await expect(written).toBeHidden()
+  await expect(page.getByRole('heading', { name: text('What happened') })).toBeVisible()
+  await page.emulateMedia({ media: null })
+
   // From any page, to the customer.
   await page.keyboard.press('Control+k')
   await page

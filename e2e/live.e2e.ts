@@ -71,11 +71,18 @@ test('who signed out in another tab is told why the page asks to sign in again',
   expectError(/status of 401 .*\/api\//)
   const shop = await seller()
   await signIn(shop)
+  const payment = await shop.context.newPage()
+  await payment.goto('/payments')
+  await paymentRows(payment).first().getByRole('link').first().click()
+  const details = payment.getByRole('heading', { name: text('What happened') })
+  await expect(details).toBeVisible()
   const second = await shop.context.newPage()
   await second.goto('/settings')
   await second.getByRole('button', { name: text('Sign out'), exact: true }).click()
   await expect(shop.page.getByText(text('Session ended.'))).toBeVisible()
   await expect(shop.page.getByRole('table')).toHaveCount(0)
+  // Nothing stays in view that only the session could read.
+  await expect(details).toHaveCount(0)
   await expectAccessible(shop.page, 'payments: session ended')
   // The tab where the sign-out was pressed shows no notice.
   await expect(second.getByText(text('Session ended.'))).toHaveCount(0)

@@ -11,26 +11,17 @@ import { createApp } from './app.ts'
 import { Budgets, Quota } from './budget/budgets.ts'
 import type { BffConfig } from './config/config.ts'
 import type { ProxyContext } from './context/context.ts'
-import { deleteUnpaidContacts } from './db/contacts.ts'
-import { deleteExpiredTickets, deleteOldPresenters } from './db/files.ts'
-import { deleteExpiredIntents } from './db/hosted.ts'
 import { noteStatusEvent } from './db/links.ts'
-import { deleteOldMail } from './db/mail.ts'
 import { postgresTimeline } from './db/schema.ts'
 import { BFF_SCHEMA } from './db/migrations-folder.ts'
-import { deleteExpiredInvitations } from './db/people.ts'
-import {
-  deleteExpiredChallenges,
-  deleteExpiredSessions,
-  findMakers,
-  findSessions,
-} from './db/sessions.ts'
+import { findMakers, findSessions } from './db/sessions.ts'
 import { EventHub } from './events/hub.ts'
 import { Streams } from './events/streams.ts'
-import { EXTEND_EVERY_MS, extendSendings, settleLostDeliveries } from './files/deliver.ts'
+import { EXTEND_EVERY_MS, extendSendings } from './files/deliver.ts'
 import { openSourceVault } from './files/source-key.ts'
 import { createReadiness } from './health.ts'
-import { rebuildLinkPayments, refreshOldContacts, refreshRolledBack } from './links/refresh.ts'
+import { HOUSEKEEPING_EVERY_MS, sweep } from './housekeeping.ts'
+import { rebuildLinkPayments, refreshRolledBack } from './links/refresh.ts'
 import { Mailer } from './mail/mailer.ts'
 import { Rates } from './rates/rates.ts'
 import { toOpenSession } from './session/open-session.ts'
@@ -95,7 +86,6 @@ async function warnOfUnowned(context: ProxyContext, stopping: AbortSignal): Prom
   }
 }
 
-const CLEAN_EVERY_MS = 10 * 60_000
 /** What requests under way get at the end; the whole stop stays under 10 seconds. */
 const DRAIN_MS = 8000
 /** After it, what became of the downloads that were cut off is noted within this time. */
@@ -211,7 +201,7 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
   mailer?.start()
   const stopping = new AbortController()
   void warnOfUnowned(context, stopping.signal)
-  const cleaner = setInterval(() => void clean(context), CLEAN_EVERY_MS)
+  const cleaner = setInterval(() => void sweep(context), HOUSEKEEPING_EVERY_MS)
   const extender = setInterval(() => void extendSendings(context), EXTEND_EVERY_MS)
   const { port } = server
   log.info({ port, internalPort: internal?.port, host: config.host }, 'listening')
@@ -271,24 +261,6 @@ export async function rebuildLinks(config: BffConfig): Promise<number> {
     return added
   } finally {
     upstream.close()
-  }
-}
-
-async function clean(context: ProxyContext): Promise<void> {
-  try {
-    await deleteExpiredChallenges(context.db, context.now())
-    await deleteExpiredInvitations(context.db, context.now())
-    await deleteExpiredSessions(context.db, context.now())
-    await deleteExpiredIntents(context.db, context.now())
-    await deleteExpiredTickets(context.db, context.now())
-    await deleteOldPresenters(context.db, context.now())
-    await settleLostDeliveries(context)
-    await deleteOldMail(context.db, context.now())
-    // Last: it asks the service, which may not answer.
-    await refreshOldContacts(context)
-    await deleteUnpaidContacts(context.db, context.now())
-  } catch (error) {
-    context.log.warn({ err: error }, 'expired rows could not be removed')
   }
 }
 

@@ -6,7 +6,6 @@ import {
   ilike,
   inArray,
   isNotNull,
-  isNull,
   lt,
   not,
   or,
@@ -15,6 +14,13 @@ import {
 } from 'drizzle-orm'
 import type { InvoiceState } from '#contract/invoice-state.ts'
 import type { Database } from '#postgres/open.ts'
+import {
+  forgetUnused,
+  isUnused,
+  putCustomer,
+  type CustomerRow,
+  type Transaction,
+} from './invoice-customers.ts'
 import { countTaken, holdsPlace, mayChange, TAKEN, type LinkRow } from './links.ts'
 import {
   customerProfile,
@@ -26,7 +32,6 @@ import {
 } from './schema.ts'
 
 type InvoiceRow = typeof invoice.$inferSelect
-export type CustomerRow = typeof invoiceCustomer.$inferSelect
 /** What a draft may change. */
 export type DraftFields = Pick<InvoiceRow, 'dueOn' | 'currency' | 'lines' | 'total' | 'note'>
 export type FoundInvoice = {
@@ -35,7 +40,6 @@ export type FoundInvoice = {
   customer: CustomerRow | null
   code: string | null
 }
-type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
 
 /** Of an invoice that is not paid: whether a payment is on its way, or not final yet. */
 function isConfirming(): SQL {
@@ -159,36 +163,6 @@ export async function takenPayments(
   return byLink
 }
 
-/** A customer with the same particulars is used again. */
-async function putCustomer(tx: Transaction, row: CustomerRow): Promise<string> {
-  const same = (column: typeof invoiceCustomer.email | typeof invoiceCustomer.address) => {
-    const value = column === invoiceCustomer.email ? row.email : row.address
-    return value === null ? isNull(column) : eq(column, value)
-  }
-  const [known] = await tx
-    .select({ id: invoiceCustomer.id })
-    .from(invoiceCustomer)
-    .where(
-      and(
-        eq(invoiceCustomer.name, row.name),
-        same(invoiceCustomer.email),
-        same(invoiceCustomer.address),
-      ),
-    )
-    .limit(1)
-  // The update locks the row: nobody deletes it before the invoice names it.
-  const used =
-    known &&
-    (await tx
-      .update(invoiceCustomer)
-      .set({ usedAt: row.usedAt })
-      .where(eq(invoiceCustomer.id, known.id))
-      .returning({ id: invoiceCustomer.id }))
-  if (used?.[0]) return used[0].id
-  await tx.insert(invoiceCustomer).values(row)
-  return row.id
-}
-
 type Draft = {
   id: string
   fields: DraftFields
@@ -215,24 +189,33 @@ export async function replaceDraft(
   return db.transaction(async (tx) => {
     const draft = and(eq(invoice.id, id), eq(invoice.state, 'draft'))
     // First: nothing of the customer is kept where the draft is gone.
-    const [found] = await tx.select({ id: invoice.id }).from(invoice).where(draft).for('update')
+    const [found] = await tx
+      .select({ customerId: invoice.customerId })
+      .from(invoice)
+      .where(draft)
+      .for('update')
     if (!found) return false
     const customerId = customer && (await putCustomer(tx, customer))
     await tx
       .update(invoice)
       .set({ ...fields, customerId })
       .where(draft)
+    await forgetUnused(tx, found.customerId)
     return true
   })
 }
 
 /** @returns whether the draft was there */
 export async function deleteDraft(db: Database, id: string): Promise<boolean> {
-  const rows = await db
-    .delete(invoice)
-    .where(and(eq(invoice.id, id), eq(invoice.state, 'draft')))
-    .returning({ id: invoice.id })
-  return rows.length > 0
+  return db.transaction(async (tx) => {
+    const [deleted] = await tx
+      .delete(invoice)
+      .where(and(eq(invoice.id, id), eq(invoice.state, 'draft')))
+      .returning({ customerId: invoice.customerId })
+    if (!deleted) return false
+    await forgetUnused(tx, deleted.customerId)
+    return true
+  })
 }
 
 const FIRST_PREFIX = 'INV-'
@@ -334,10 +317,6 @@ export async function setVoid(
     await tx.update(paymentLink).set({ withdrawnAt: voidedAt }).where(eq(paymentLink.id, link.id))
     return 'done'
   })
-}
-
-export async function listCustomers(db: Database, limit: number): Promise<CustomerRow[]> {
-  return db.select().from(invoiceCustomer).orderBy(desc(invoiceCustomer.usedAt)).limit(limit)
 }
 
 /** Invoices with personal data of one person, and the rows of customers that go with them. */
@@ -442,11 +421,13 @@ async function remove(
       ),
     )
   // Without an e-mail address, a row of the same name may be of another person: their invoices keep it.
-  const unused = sql`not exists (select 1 from ${invoice} where ${invoice.customerId} = ${invoiceCustomer.id})`
   const rows = await tx
     .delete(invoiceCustomer)
     .where(
-      or(inArray(invoiceCustomer.id, customerIds), and(inArray(invoiceCustomer.id, paid), unused)),
+      or(
+        inArray(invoiceCustomer.id, customerIds),
+        and(inArray(invoiceCustomer.id, paid), isUnused),
+      ),
     )
     .returning({ id: invoiceCustomer.id })
   return rows.length

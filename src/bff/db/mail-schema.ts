@@ -30,6 +30,7 @@ export const mailAddress = bff.table(
     confirmedAt: at('confirmed_at'),
     /** 256 random bits, in each e-mail's link. They end its e-mails and allow nothing else. */
     unsubscribeToken: text().notNull(),
+    /** When the person last wrote it, or was last seen with a role, by the day. */
     updatedAt: at('updated_at').notNull(),
   },
   (t) => [uniqueIndex('mail_address_token').on(t.unsubscribeToken)],

@@ -4,6 +4,7 @@ import type { MailKind } from '#contract/mail-endpoints.ts'
 import { createId } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import { mailAddress, mailCursor, mailItem, mailMessage, type MailFacts } from './mail-schema.ts'
+import { walletRole } from './schema.ts'
 
 export type MailAddressRow = typeof mailAddress.$inferSelect
 export type MailMessageRow = typeof mailMessage.$inferSelect
@@ -133,6 +134,40 @@ export async function deleteMailAddress(
     if (notifyAt) await notifyEarlierAddress(tx, { wallet, address: null, updatedAt: notifyAt })
     await tx.delete(mailAddress).where(eq(mailAddress.wallet, wallet))
     await tx.delete(mailItem).where(eq(mailItem.wallet, wallet))
+  })
+}
+
+/** How long the address of a person who lost the role is kept: a wallet may be missing in the configuration by mistake. */
+const LEFT_RETENTION_MS = 7 * 24 * 3_600_000
+/** The time of an address moves at most this often. */
+const SEEN_EVERY_MS = 24 * 3_600_000
+
+/**
+ * Deletes the addresses of people who have had no role for a week, with what waits for them. Nobody
+ * else can: they have no settings any more, and no owner sees them. `owners`: the wallets of the
+ * configuration.
+ */
+export async function deleteLeftAddresses(
+  db: Database,
+  { owners, now }: { owners: readonly string[]; now: Date },
+): Promise<void> {
+  const hasRole = or(
+    inArray(mailAddress.wallet, [...owners]),
+    sql`exists (select 1 from ${walletRole} where ${walletRole.wallet} = ${mailAddress.wallet})`,
+  )
+  const before = (ms: number) => lt(mailAddress.updatedAt, new Date(now.getTime() - ms))
+  // First: a proxy that was off for a week finds those who still have one.
+  await db
+    .update(mailAddress)
+    .set({ updatedAt: now })
+    .where(and(hasRole, before(SEEN_EVERY_MS)))
+  await db.transaction(async (tx) => {
+    const left = await tx
+      .delete(mailAddress)
+      .where(and(sql`not (${hasRole})`, before(LEFT_RETENTION_MS)))
+      .returning({ wallet: mailAddress.wallet })
+    const wallets = left.map(({ wallet }) => wallet)
+    await tx.delete(mailItem).where(inArray(mailItem.wallet, wallets))
   })
 }
 
@@ -413,13 +448,13 @@ export async function findItems(
   return { items, total }
 }
 
-/** Of messages and of events at most so many at once. */
+/** Of messages and of events at most so many at once. A message that still waits is of a time in which none were sent. */
 export async function deleteOldMail(db: Database, now: Date): Promise<void> {
   const before = new Date(now.getTime() - RETENTION_MS)
   const messages = db
     .select({ id: mailMessage.id })
     .from(mailMessage)
-    .where(and(lt(mailMessage.createdAt, before), sql`${mailMessage.state} <> 'pending'`))
+    .where(lt(mailMessage.createdAt, before))
     .limit(MOST_DELETED)
   await db.delete(mailMessage).where(inArray(mailMessage.id, messages))
   const items = db

@@ -735,6 +735,32 @@ describe('the customers of invoices', () => {
     expect(await exported(alice)).toEqual([shared.id, other.id, returned.id])
   })
 
+  test('go with the last draft of theirs', async () => {
+    const names = async () => {
+      const { customers } = bodyOf<{ customers: InvoiceCustomer[] }>(
+        await shop.get('/api/invoices/customers'),
+      )
+      return customers.map(({ name }) => name).filter((name) => name.startsWith('Eva'))
+    }
+    const customer = { name: 'Eva', address: '4 Quay' }
+    const [one, other] = [await save({ customer }), await save({ customer })]
+    await save({ id: one.id, customer: { name: 'Eva R.', address: '5 Quay' } })
+    expect((await names()).toSorted()).toEqual(['Eva', 'Eva R.'])
+    await save({ id: one.id })
+    expect(await names()).toEqual(['Eva'])
+    expect((await shop.post('/api/invoices/delete', { id: other.id })).status).toBe(200)
+    expect(await names()).toEqual([])
+    // One that is issued keeps its customer, whatever becomes of a draft.
+    const draft = await save({ customer })
+    const issued = await issue({ customer })
+    await Promise.all([
+      shop.post('/api/invoices/delete', { id: draft.id }),
+      ...Array.from({ length: 5 }, () => save({ customer })),
+    ])
+    expect((await read(issued.id)).customer).toMatchObject(customer)
+    expect(await names()).toEqual(['Eva'])
+  })
+
   test('with the same particulars are one', async () => {
     const customer = { name: 'Cy' }
     const [one, other] = [await save({ customer }), await save({ customer })]

@@ -4,6 +4,7 @@ import { dayIn, fiatDecimals, invoiceTotals } from '#contract/invoice.ts'
 import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
+import { listCustomers, type CustomerRow } from '../db/invoice-customers.ts'
 import {
   deleteCustomer,
   deleteDraft,
@@ -11,7 +12,6 @@ import {
   insertDraft,
   invoicesOfPayer,
   issueInvoice,
-  listCustomers,
   listInvoices,
   readNumbering,
   replaceDraft,
@@ -19,7 +19,6 @@ import {
   setVoid,
   takenPayments,
   unpaidLinks,
-  type CustomerRow,
   type DraftFields,
   type FoundInvoice,
   type InvoicePayer,

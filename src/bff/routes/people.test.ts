@@ -477,6 +477,17 @@ test('every change by a person of the account has an entry, done or refused', as
   expect(ids).toEqual(ids.toSorted((a, b) => b - a))
 })
 
+test('an entry has the host of a webhook, and not the rest of its address, which may be a secret', async () => {
+  const url = 'https://hooks.example.com/services/T0/hidden?token=hidden'
+  await owner.browser.post('/api/webhooks', { url })
+  const entries = await log()
+  expect(entries[0]).toMatchObject({
+    action: 'webhookCreate',
+    subject: 'https://hooks.example.com',
+  })
+  expect(JSON.stringify(entries)).not.toContain('hidden')
+})
+
 test('without an entry there is no change', async () => {
   const linkCount = async () =>
     ((await owner.browser.get('/api/links')).json as unknown as { short: unknown[] }).short.length

@@ -198,9 +198,16 @@ const SUBJECTS = [
 
 function subjectOf({ params, body }: AccessRequest['about']): string | null {
   const fields: Record<string, unknown> = { ...toFields(body), ...toFields(params) }
-  const named = SUBJECTS.map((field) => fields[field]).find((value) => value !== undefined)
+  const named = SUBJECTS.map((field) =>
+    field === 'url' ? originOf(fields[field]) : fields[field],
+  ).find((value) => value !== undefined)
   const parts = [named, fields['role']].filter((part) => part !== undefined)
   return parts.length === 0 ? null : parts.map(String).join(' ').slice(0, 200)
+}
+
+/** The rest of a webhook's address may be a secret of its receiver, and entries are never deleted. */
+function originOf(url: unknown): string | undefined {
+  return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : undefined
 }
 
 /** Where the answer names what was created, for requests that name nothing. */

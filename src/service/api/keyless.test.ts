@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
+import { idempotency } from '../db/schema/access.ts'
 import { examples } from '../openapi/examples.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
 
@@ -86,6 +87,24 @@ test('opens nothing else, and takes no key that is wrong', async () => {
   expect((await ask('/wallets')).status).toBe(401)
   expect((await ask('/payment/receive', {}, examples.paymentReceive.request.body)).status).toBe(401)
   expect((await settle({ authorization: 'Bearer pk_test_wrong' })).status).toBe(401)
+})
+
+test('an idempotency key counts for one address, and the database has neither', async () => {
+  open(true)
+  app.context.config.trustedProxyHops = 1
+  onTestFinished(() => void (app.context.config.trustedProxyHops = 0))
+  const key = crypto.randomUUID()
+  const replayed = async (address: string) => {
+    const answer = await settle({ 'idempotency-key': key, 'x-forwarded-for': address })
+    expect(answer.status).toBe(200)
+    return answer.headers.get('idempotent-replayed')
+  }
+  expect(await replayed('203.0.113.7')).toBeNull()
+  expect(await replayed('203.0.113.7')).toBe('true')
+  expect(await replayed('203.0.113.8')).toBeNull()
+  const rows = JSON.stringify(await app.context.db.select().from(idempotency))
+  expect(rows).toContain('keyless')
+  for (const part of ['203.0.113', key]) expect(rows).not.toContain(part)
 })
 
 test('is counted by address, and more strictly than reading', async () => {

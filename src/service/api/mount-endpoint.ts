@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Context as HttpContext, Hono } from 'hono'
 import * as v from 'valibot'
 import type { Endpoint } from '#contract/endpoint.ts'
@@ -88,6 +89,15 @@ async function countSettlement(c: HttpContext<HttpEnv>, context: Context): Promi
 /** Callers without a key are told apart by their address, also under an idempotency key. */
 function keylessAddress(c: HttpContext<HttpEnv>, context: Context): string {
   return clientAddress(c.env?.incoming, context.config.trustedProxyHops)
+}
+
+/**
+ * The idempotency key of a caller without an account: it counts for one address. Its row is kept for weeks and has the hash of both alone.
+ * A hash of the address would not hide it, since all addresses can be tried.
+ */
+function keylessKey(address: string, request: { key: string; fingerprint: string }) {
+  const key = createHash('sha256').update(`${address} ${request.key}`).digest('hex')
+  return { ...request, accountId: KEYLESS, key }
 }
 
 const JSON_MEDIA_TYPE = /^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?$/i
@@ -219,8 +229,10 @@ export function mountEndpoint<K extends EndpointName>(
       const outcome = await run()
       return respondJson(c, outcome.status, outcome.body)
     }
-    const scope = actor.keyId === KEYLESS ? keylessAddress(c, context) : actor.accountId
-    const outcome = await runOnce(context.db, { accountId: scope, ...idempotency }, run)
+    const owned = keyless
+      ? keylessKey(keylessAddress(c, context), idempotency)
+      : { accountId: actor.accountId, ...idempotency }
+    const outcome = await runOnce(context.db, owned, run)
     if ('replayed' in outcome) c.header('Idempotent-Replayed', 'true')
     return respondJson(c, outcome.status, outcome.body)
   })

@@ -1,7 +1,7 @@
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { configureClient } from './client.ts'
 import { unmatchedQuery } from './inbox.ts'
-import { deliveriesAfter } from './queries.ts'
+import { deliveriesAfter, sessionQuery } from './queries.ts'
 import { queryClient } from './query-client.ts'
 
 /** What the service answers: made before `until`, the newest first. */
@@ -76,4 +76,66 @@ test('unmatched transfers are read on until all of them are here, however many',
   expect(new Set(pages.flatMap((page) => page.transfers.map((each) => each.transferId))).size).toBe(
     250,
   )
+})
+
+describe('what a session read', () => {
+  const OWNER = { wallets: ['a', 'b'], role: 'owner', expiresAt: 1 } as const
+  const READINGS = [['paymentStatus', 'pay_1'], ['notes', ['pay_1']], ['mailRead']]
+
+  /** Which readings this tab still has, once it reads that the session is now `now`. */
+  async function readingsAfter(before: object | null, now: object | null): Promise<unknown[]> {
+    onTestFinished(() => {
+      vi.unstubAllGlobals()
+      queryClient.clear()
+    })
+    configureClient('http://dashboard.example')
+    vi.stubGlobal('fetch', () => Promise.resolve(new Response(JSON.stringify({ session: now }))))
+    queryClient.setQueryData(['session'], before)
+    for (const queryKey of [...READINGS, ['linkRead', 'x'], ['config']])
+      queryClient.setQueryData(queryKey, {})
+    await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 })
+    expect(queryClient.getQueryData(sessionQuery.queryKey)).toEqual(now)
+    for (const queryKey of [['linkRead', 'x'], ['config']])
+      expect(queryClient.getQueryData(queryKey)).toEqual({})
+    return READINGS.filter((queryKey) => queryClient.getQueryData(queryKey) !== undefined)
+  }
+
+  test.each([
+    ['ended', null],
+    ['is a buyer’s who paid without signing in', { ...OWNER, wallets: [], role: null }],
+    ['is of another wallet', { ...OWNER, wallets: ['c'] }],
+    ['has another wallet in place of one', { ...OWNER, wallets: ['a', 'c'] }],
+    ['has a lower role', { ...OWNER, role: 'viewer' }],
+    ['has no role any more', { ...OWNER, role: null }],
+  ])('is in no tab any more once the session %s', async (_, now) => {
+    expect(await readingsAfter(OWNER, now)).toEqual([])
+  })
+
+  test.each<[string, object | null, object]>([
+    ['is the same', OWNER, { ...OWNER, expiresAt: 2 }],
+    ['has a further wallet', OWNER, { ...OWNER, wallets: ['a', 'b', 'c'] }],
+    ['begins', null, OWNER],
+    ['of a buyer becomes a wallet’s', { ...OWNER, wallets: [], role: null }, OWNER],
+  ])('stays while the session %s', async (_, before, now) => {
+    expect(await readingsAfter(before, now)).toEqual(READINGS)
+  })
+
+  test('and what is on its way for the session before does not arrive', async () => {
+    onTestFinished(() => {
+      vi.unstubAllGlobals()
+      queryClient.clear()
+    })
+    configureClient('http://dashboard.example')
+    vi.stubGlobal('fetch', () => Promise.resolve(new Response('{"session":null}')))
+    queryClient.setQueryData(['session'], OWNER)
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const queryKey = ['mailRead']
+    const reading = queryClient
+      .fetchQuery({ queryKey, queryFn: () => promise })
+      .catch(() => 'cancelled')
+    await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 })
+    resolve('of the owner')
+    expect(await reading).toBe('cancelled')
+    expect(queryClient.getQueryData(queryKey)).toBeUndefined()
+  })
 })

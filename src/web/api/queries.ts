@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions, type QueryClient } from '@tanstack/react-query'
 import type { Session } from '#contract/dashboard-endpoints.ts'
 import type { EndpointResponse } from '#contract/endpoints.ts'
 import type { WebhookDeliveryBody, WebhookState } from '#contract/webhook-endpoints.ts'
@@ -18,11 +18,46 @@ export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal, client, queryKey }) => {
     const { session } = await callProxy('session', {}, { signal })
-    noteSession(client.getQueryData<Session | null>(queryKey), session)
+    const before = client.getQueryData<Session | null>(queryKey)
+    noteSession(before, session)
+    if (hasLost(before, session)) await forgetReads(client)
     return session
   },
   staleTime: 60_000,
 })
+
+/** Whether a session that had wallets ended, or a wallet or the role of it is gone: another tab signed out, or signed in as another account. */
+function hasLost(before: Session | null | undefined, now: Session | null): boolean {
+  if (!before || before.wallets.length === 0) return false
+  return (
+    now === null ||
+    now.role !== before.role ||
+    before.wallets.some((wallet) => !now.wallets.includes(wallet))
+  )
+}
+
+/** What says the same to everybody, or was read from a chain: a form that a payer has begun stays. */
+const OF_NO_READER: ReadonlySet<unknown> = new Set([
+  'config',
+  'session',
+  'linkRead',
+  'linkLease',
+  'linkSurplus',
+  'imageRead',
+  'invitationRead',
+  'balances',
+  'broadcast',
+  'feeLevels',
+])
+
+/** Nothing that a session read stays in view after it, in any tab. */
+async function forgetReads(client: QueryClient): Promise<void> {
+  const ofReader = {
+    predicate: ({ queryKey }: { queryKey: readonly unknown[] }) => !OF_NO_READER.has(queryKey[0]),
+  }
+  await client.cancelQueries(ofReader)
+  client.removeQueries(ofReader)
+}
 
 /** Whose payments: the whole account's, or those of some wallets. */
 export type Viewer = { wallets: readonly string[] | 'all' }

@@ -1,7 +1,8 @@
 import 'fake-indexeddb/auto'
 import { openDB } from 'idb'
 import { expect, test } from 'vitest'
-import { openJournal, readOwner } from './journal.ts'
+import { journalEntry, openJournal, readOwner } from './journal.ts'
+import { reduce, type PaymentState } from './machine.ts'
 import { open } from './testing/open.ts'
 
 test('a settlement that was begun under the names of version 1 is read under those of version 2', async () => {
@@ -74,4 +75,62 @@ test('a transaction that a search found is not free while another payment has it
   // Two payments were built with one nonce, which the wallet kept.
   expect(await owner('0xsped-up', { known: true })).toBe('free')
   run.close()
+})
+
+test('the e-mail address of a payer and the proofs of others go with the end of a payment, and with each attempt that another one follows', async () => {
+  const { browser } = open('evm')
+  const run = await browser.reviewed('typed')
+  const reviewed = run.state()
+  run.close()
+  const order = {
+    ...reviewed.order,
+    link: { text: 'code', setBy: 'Shop', returnUrl: null, email: 'ana@post.example' },
+    operation: {
+      kind: 'settle' as const,
+      way: 'execute' as const,
+      proof: 'hidden',
+      asset: 'token',
+      amountAtomic: 5n,
+      resource: null,
+      memo: null,
+    },
+  }
+  const first = journalEntry(undefined, { ...reviewed, order }, 1)
+  expect(first.state.order).toEqual(order)
+
+  const rebuilt = journalEntry(first, reduce(first.state, { type: 'rebuild' }), 2)
+  expect(rebuilt.state).toMatchObject({ attempt: 2, order })
+  const without = {
+    ...order,
+    link: { text: 'code', setBy: 'Shop', returnUrl: null },
+    operation: { ...order.operation, proof: '' },
+  }
+  expect(rebuilt.earlier.map((state) => state.order)).toEqual([without])
+
+  if (!('built' in reviewed)) throw new Error('Expected what was built.')
+  const landed = {
+    signature: '0xpay',
+    height: 1,
+    blockHash: null,
+    confirmations: 9,
+    requiredConfirmations: 2,
+    feeAtomic: 1n,
+  }
+  const paid = {
+    order,
+    attempt: 2,
+    built: reviewed.built,
+    sent: { bytes: new Uint8Array([1]), signature: '0xpay' },
+    landed,
+  }
+  const stored = (state: PaymentState) => journalEntry(rebuilt, state, 3).state
+  // A reorganization may still have it built again.
+  expect(stored({ ...paid, step: 'confirmed' }).order).toEqual(order)
+  expect(stored({ ...paid, step: 'finalized' })).toMatchObject({
+    order: without,
+    sent: { bytes: null, signature: '0xpay' },
+  })
+  expect(stored({ order, attempt: 2, step: 'cancelled' }).order).toEqual(without)
+  const failed = { ...paid, landed: null, detail: null, reason: 'expired' as const }
+  expect(stored({ ...failed, step: 'failed' }).order.link).toEqual(order.link)
 })

@@ -135,6 +135,20 @@ function forgetful(state: PaymentState): PaymentState {
     : { ...state, order }
 }
 
+/** The e-mail address that a payer typed goes once nothing can be built with it again. */
+function withoutEmail(state: PaymentState): PaymentState {
+  const { link, ...order } = state.order
+  if (link?.email === undefined) return state
+  const { email: _, ...other } = link
+  return { ...state, order: { ...order, link: other } }
+}
+
+function storable(state: PaymentState): PaymentState {
+  if (state.step === 'finalized' || state.step === 'cancelled')
+    return withoutEmail(forgetful(state))
+  return isTerminal(state) || state.step === 'draft' ? forgetful(state) : state
+}
+
 /** The entry as it may be stored. */
 export function journalEntry(
   previous: JournalEntry | undefined,
@@ -148,8 +162,11 @@ export function journalEntry(
     revision: (previous?.revision ?? 0) + 1,
     updatedAt: now,
     open: isTerminal(state) || state.step === 'draft' ? 0 : 1,
-    state: isTerminal(state) || state.step === 'draft' ? forgetful(state) : state,
-    earlier: rebuilt ? [...previous.earlier, previous.state] : (previous?.earlier ?? []),
+    state: storable(state),
+    // Of an attempt before this one nothing is sent or built again.
+    earlier: rebuilt
+      ? [...previous.earlier, withoutEmail(forgetful(previous.state))]
+      : (previous?.earlier ?? []),
     ...(paidAt !== undefined && { paidAt }),
     reported: rebuilt ? false : (previous?.reported ?? false),
   }

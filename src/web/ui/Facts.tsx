@@ -19,16 +19,19 @@ export function Fact({
   name,
   children,
   long,
+  className,
 }: {
   name: ReactNode
   children: ReactNode
   long?: boolean
+  className?: string
 }) {
   return (
     <div
       className={cx(
         'flex gap-x-6 gap-y-1 py-2.5 first:pt-0 last:pb-0 @md:grid @md:grid-cols-[10rem_minmax(0,1fr)] @md:items-baseline',
         long ? 'flex-col' : 'items-baseline justify-between',
+        className,
       )}
     >
       <dt className={cx('text-muted', !long && 'shrink-0')}>{name}</dt>

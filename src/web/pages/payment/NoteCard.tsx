@@ -41,7 +41,9 @@ export function NoteCard({ paymentId }: { paymentId: string }) {
 
   const note = data?.get(paymentId)
   return (
+    // The page is printed as a receipt for the payer.
     <Card
+      className="no-print"
       subtitle={<Trans>Visible to your team and in exports.</Trans>}
       title={<Trans>Your notes</Trans>}
     >

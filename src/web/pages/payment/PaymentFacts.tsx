@@ -128,7 +128,8 @@ function CustomerFact({ wallet }: { wallet: string | null }) {
   const name = useCustomerName(wallet, wallet === null ? undefined : profiles?.get(wallet)?.name)
   if (wallet === null) return null
   return (
-    <Fact name={<Trans>Customer</Trans>}>
+    // The name is the merchant's own, and the page is printed as a receipt.
+    <Fact className="no-print" name={<Trans>Customer</Trans>}>
       {name !== undefined && (
         <span className="me-3">
           <UntrustedText text={name} />

@@ -256,7 +256,7 @@ function RefundForm({
   }
 
   return (
-    <form className="mt-4 space-y-4" noValidate onSubmit={review}>
+    <form className="no-print mt-4 space-y-4" noValidate onSubmit={review}>
       <Field error={problem} label={<Trans>Amount</Trans>}>
         <Input
           inputMode="decimal"
