@@ -60,6 +60,15 @@ export interface Chain {
     expired?: ExpiredTransactions,
   ): Promise<{ found: readonly Found[]; readTo: number }>
   /**
+   * The transactions to a payee since a height that did not fail and whose memo names payments,
+   * the newest first; none where memos name no payments (EVM). One call, or a few where the payee
+   * has very many transactions: then not all of them are read.
+   */
+  findNamed(
+    payee: Pick<MonitoredTransaction, 'asset' | 'recipient'>,
+    since: number,
+  ): Promise<readonly Found[]>
+  /**
    * Whether `find` reads each block once: then a payment left out of a call is not found in its
    * blocks later.
    */

@@ -29,12 +29,13 @@ import { monitorHosted } from '../hosted/monitor-hosted.ts'
 import { monitorSettlement } from '../settlement/monitor-settlement.ts'
 import { checkUnmatched, noteUnmatched } from '../payments/unmatched.ts'
 import { monitorOrder } from '../settlement/monitor-self.ts'
+import { checkFurtherTransfers } from './further-transfers.ts'
 
 /** How long an expired payment is still looked for: a day, and the longest pause between two looks. */
 const AFTERLIFE_MS = 25 * 60 * 60 * 1000
 /**
  * Expired payments, by how long ago they expired: those of a group are looked for when the clock passes a multiple of `everyMs`. The last group is of presented
- * proofs, which may be valid for long after.
+ * proofs, which may be valid for long after. Where memos name orders, further transfers for orders that ended otherwise are looked for at the same times.
  */
 const EXPIRED_GROUPS = [
   { name: 'newest', fromMs: null, toMs: 2 * 60_000, everyMs: 1, received: false },
@@ -63,8 +64,9 @@ export type PollOptions = {
    * Takes over the look at a group of expired payments, of which strangers may have made very many: the round does not wait for it. It ends early at the
    * `signal`, never throws, and returns what went wrong with single ones. Without this it is part of the round.
    */
-  beside?: (group: string, look: (signal: AbortSignal) => Promise<unknown[]>) => void
+  beside?: (group: string, look: Look) => void
 }
+type Look = (signal?: AbortSignal) => Promise<unknown[]>
 
 /**
  * Checks a chain once, and every payment that may change by it. The head is read before the
@@ -90,6 +92,10 @@ export async function pollOnce(
   const head = await chain.head()
   const open = await readMonitored(context.db, network)
   const round: Round = { context, chain, head, failures: [] }
+  const lookBeside = async (group: string, look: Look) => {
+    if (options.beside) options.beside(group, look)
+    else round.failures.push(...(await look()))
+  }
   const unsettledPayments = open.filter(isWaiting)
   // Settlements built for a payee to execute are found and used up separately.
   const ordered = unsettledPayments.filter(isReceived)
@@ -121,9 +127,12 @@ export async function pollOnce(
   // called missing.
   if (readTo >= head.finalizedHeight) await each(round, others, checkLate)
   for (const group of due) {
-    const look = (signal?: AbortSignal) => checkExpired(round, group, { now, signal })
-    if (options.beside) options.beside(group.name, look)
-    else round.failures.push(...(await look()))
+    await lookBeside(group.name, (signal) => checkExpired(round, group, { now, signal }))
+    const range = { network, ...spanOf(group, now) }
+    if (!chain.scansBlocks && !group.received)
+      await lookBeside(`${group.name} ended`, (signal) =>
+        checkFurtherTransfers(round, range, signal),
+      )
   }
   return {
     open: open.length,
@@ -138,22 +147,21 @@ export async function pollOnce(
  */
 async function checkExpired(
   { context, chain, head }: Round,
-  { received, fromMs, toMs }: ExpiredGroup,
+  group: ExpiredGroup,
   { now, signal }: { now: Date; signal: AbortSignal | undefined },
 ): Promise<unknown[]> {
   const round: Round = { context, chain, head, failures: [] }
   const range = {
     network: chain.network.network,
-    received,
-    after: before(now, toMs),
-    upTo: fromMs === null ? null : before(now, fromMs),
+    received: group.received,
+    ...spanOf(group, now),
   }
   let from: ExpiredPlace | undefined
   try {
     do {
       const some = await readExpired(context.db, range, { from, limit: EXPIRED_AT_ONCE })
       from = some.length < EXPIRED_AT_ONCE ? undefined : some.at(-1)
-      if (received) {
+      if (group.received) {
         const orders = await readOrders(
           context.db,
           some.map(({ id }) => id),
@@ -329,7 +337,8 @@ async function checkFound(
   }
   if (!landed) return decided
   const accountIds = [...byAccount.keys()]
-  if (await noteUnmatched(context, chain, { signature, accountIds, settled })) return decided
+  const noted = await noteUnmatched(context, chain, { signature, accountIds, settled })
+  if (noted !== 'unseen') return decided
   if (isNewerThan(UNSEEN_MS)) return false
   context.log.warn(
     { network, signature, blockHeight: landed.height },
@@ -419,6 +428,11 @@ function dueGroups(now: Date, last: Date | undefined): ExpiredGroup[] {
       last === undefined ||
       Math.floor(now.getTime() / everyMs) !== Math.floor(last.getTime() / everyMs),
   )
+}
+
+/** When the payments of a group ended. */
+function spanOf({ fromMs, toMs }: ExpiredGroup, now: Date): { after: Date; upTo: Date | null } {
+  return { after: before(now, toMs), upTo: fromMs === null ? null : before(now, fromMs) }
 }
 
 function before(time: Date, ms: number): Date {

@@ -1,8 +1,6 @@
 import {
-  ComputeBudgetProgram,
   PublicKey,
   SystemProgram,
-  Transaction,
   TransactionInstruction,
   VersionedTransaction,
   type Keypair,
@@ -17,6 +15,7 @@ import {
   type ListedPage,
   type SolanaFixture,
 } from '#testing/local-chains.ts'
+import { sendWithMemo, type MemoTransfer } from '#testing/memo-transfer.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import { createChains } from '../service.ts'
 import type { Actor, Context } from '../context/context.ts'
@@ -69,28 +68,8 @@ async function send(payer: Keypair, built: Built): Promise<string> {
   return solana.connection.sendRawTransaction(transaction.serialize())
 }
 
-/** A transfer as another program would make it: with a memo of its choice, on a fresh blockhash. */
-async function sendOwn(
-  payer: Keypair,
-  payee: Keypair,
-  { lamports, memo, units }: { lamports: bigint; memo: string; units?: number },
-): Promise<string> {
-  const transaction = new Transaction({
-    feePayer: payer.publicKey,
-    ...(await solana.connection.getLatestBlockhash()),
-  })
-  transaction.add(
-    SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: payee.publicKey, lamports }),
-  )
-  transaction.add(
-    new TransactionInstruction({ programId: MEMO_PROGRAM, keys: [], data: Buffer.from(memo) }),
-  )
-  if (units !== undefined) transaction.add(ComputeBudgetProgram.setComputeUnitLimit({ units }))
-  transaction.sign(payer)
-  return solana.connection.sendRawTransaction(transaction.serialize(), {
-    skipPreflight: units !== undefined,
-  })
-}
+const sendOwn = (payer: Keypair, payee: Keypair, transfer: MemoTransfer) =>
+  sendWithMemo(solana, { payer, payee }, transfer)
 
 async function untilStatus(built: Built, status: string) {
   return eventually(

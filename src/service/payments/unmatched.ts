@@ -9,6 +9,7 @@ import type { Chain, Head, Observation, ObservedTransfer, TransferBlock } from '
 import { inParallel } from '../chains/endpoints.ts'
 import type { Context, Actor } from '../context/context.ts'
 import { findClaim, releaseAssigned } from '../db/claims.ts'
+import type { EndedOrder } from '../db/ended-orders.ts'
 import {
   deleteUnmatched,
   insertUnmatched,
@@ -20,6 +21,7 @@ import {
 } from '../db/unmatched.ts'
 import { findOwner } from '../db/wallet-owners.ts'
 import { findHosted, fittingOrders } from './attribution.ts'
+import { transferKey } from './apply-observation.ts'
 import { readMetadata } from './describe-money.ts'
 import { countEqual, findExecuted } from './payment-result.ts'
 
@@ -33,33 +35,41 @@ export type UnmatchedCandidate = {
    * where a payment has used the key and waits for the chain to show its transaction.
    */
   executed?: { key: string | null; authorization: Authorization }
+  /** The order that its memo names, and that ended without it. */
+  order?: EndedOrder
 }
+
+/** `unseen`: the node shows the transaction in no block, so that nothing can be said of it yet. `none`: nothing of it is unmatched. */
+export type Noted = 'unseen' | 'listed' | 'none'
 
 /**
  * Money that arrived and that nothing ties to an order of its payee. It is kept for the payee's owner, no matter whose orders it fits, or, where the payee has no
- * owner, for the accounts whose orders it fits. It is no payment of any order until evidence comes.
- * @returns false where the node shows the transaction in no block, so that nothing can be said of it yet
+ * owner, for the accounts whose orders it fits. It is no payment of any order until evidence comes. Where memos name orders, it is what names one that has
+ * ended: any other transfer with a memo pays the order that it names.
  */
 export async function noteUnmatched(
   context: Context,
   chain: Chain,
-  { signature, accountIds, settled, executed }: UnmatchedCandidate,
-): Promise<boolean> {
+  { signature, accountIds, settled, executed, order }: UnmatchedCandidate,
+): Promise<Noted> {
   const { network } = chain.network
-  if (familyOf(network) !== 'evm') return true
+  if (familyOf(network) !== 'evm' && !order) return 'none'
   const seen = await chain.observe(signature)
-  if (seen.state !== 'landed') return false
-  if (!seen.succeeded) return true
+  if (seen.state !== 'landed') return 'unseen'
+  if (!seen.succeeded) return 'none'
   const transfer = executed ? findExecuted(executed.authorization, seen.moved) : seen.transfer
-  if (!transfer) return true
+  if (!transfer || (order && !isFurther(order, transfer))) return 'none'
   const asset = chain.network.assets.find(({ address }) => address === transfer.asset)
-  if (!asset) return true
+  if (!asset) return 'none'
   const [owner, hosted] = await Promise.all([
     findOwner(context.db, network, transfer.recipient),
     findHosted(context.db, network, signature),
   ])
   // Without an owner of the payee, what a hosted payment moved is the payer's alone.
   const targets = owner !== undefined ? [owner] : hosted ? [] : accountIds
+  const used = transferKey(network, { signature, messageHash: seen.messageHash })
+  const keys = [used, executed?.key].filter((key) => typeof key === 'string')
+  let noted: Noted = 'none'
   for (const accountId of new Set(targets)) {
     // This ledger has it already.
     if (settled?.has(accountId) || hosted?.accountId === accountId) continue
@@ -69,7 +79,7 @@ export async function noteUnmatched(
       // Another proof has used what was executed here.
       if (executed && paid >= countEqual(transfer, seen.moved)) return
       // What pays an order, or a resource by its proof, is not missing an order.
-      for (const key of [unmatchedKey(signature), ...(executed?.key ? [executed.key] : [])])
+      for (const key of keys)
         if ((await findClaim(tx, { network, key, scope: accountId }))?.consumedAt) return
       await insertUnmatched(tx, {
         accountId,
@@ -88,12 +98,29 @@ export async function noteUnmatched(
         createdAt: context.now(),
         finalizedAt: seen.finalized ? context.now() : null,
       })
+      noted = 'listed'
     })
   }
-  return true
+  return noted
 }
 
-/** The name that an unmatched transfer is used up under. They are of EVM networks: elsewhere a memo names the order. */
+/**
+ * Whether a transfer is a further payment for an order that it names, of its payer or of another wallet. A name is public: what a stranger sends must be
+ * as much as the order asks, so that it costs something to fill the list.
+ */
+function isFurther(
+  { id, sender, recipient, asset, amount }: EndedOrder,
+  transfer: ObservedTransfer,
+): boolean {
+  return (
+    transfer.memo === id &&
+    transfer.recipient === recipient &&
+    transfer.asset === asset &&
+    (transfer.sender === sender || transfer.amountAtomic >= amount)
+  )
+}
+
+/** The name under which an assigned transfer is used up. They are of EVM networks: elsewhere a memo names the order, and nothing is assigned. */
 export function unmatchedKey(signature: string): string {
   return `txid:${signature}`
 }
@@ -157,10 +184,11 @@ export async function describeUnmatched(
   { db }: Context,
   row: ListedTransfer,
 ): Promise<UnmatchedReply> {
-  const candidates = await fittingOrders(db, row, {
-    transfer: transferOf(row),
-    block: blockOf(row),
-  })
+  // Where a memo names the order, it fits no other one.
+  const candidates =
+    familyOf(row.network) === 'evm'
+      ? await fittingOrders(db, row, { transfer: transferOf(row), block: blockOf(row) })
+      : []
   return {
     transferId: row.id,
     network: row.network,

@@ -125,6 +125,24 @@ export function openSearch(
   }
 }
 
+/** Searches the transactions of a payee for memos that name payments, whatever their order; those that failed moved nothing. */
+export function openNamedSearch(
+  endpoints: SolanaEndpoints,
+  receiverOf: ReceiverOf,
+): (payee: Omit<Parties, 'sender'>, since: number) => Promise<Found[]> {
+  return async (payee, since) => {
+    const account = await receiverOf(payee)
+    if (account === undefined) return []
+    const { signatures } = await endpoints.request((connection) =>
+      signaturesOf(connection, account, { from: since, firstPage: FIRST_PAGE }),
+    )
+    return signatures.flatMap(({ signature, memo, err }) => {
+      const paymentIds = err === null ? [...namedPaymentIds(memo ?? '')] : []
+      return paymentIds.length === 0 ? [] : [{ signature, paymentIds }]
+    })
+  }
+}
+
 type PageQuery = { limit: number; before?: string | undefined; knownTo?: number | undefined }
 
 function readPage(

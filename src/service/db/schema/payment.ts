@@ -27,6 +27,10 @@ import { searchExpressions, atomic, at, service } from './columns.ts'
  */
 export const mayHaveEvidence = 'not draft or sender_verified or payer_nonce is not null'
 
+/** An order to an own wallet that a chain with memos may show a further transfer for, although nothing is awaited for it any more. */
+export const endedOrder =
+  "mode = 'local' and status in ('confirmed', 'finalized', 'failed') and direction <> 'sent' and network like 'solana:%'"
+
 export const payment = service.table(
   'payment',
   {
@@ -231,6 +235,8 @@ export const payment = service.table(
     index('payment_settled')
       .on(t.network, t.blockHeight)
       .where(sql`mode = 'received'`),
+    /** Orders that a transfer may name after they have ended. */
+    index('payment_ended').on(t.network, t.updatedAt).where(sql.raw(endedOrder)),
     uniqueIndex('payment_idempotency')
       .on(t.accountId, t.idempotencyKey)
       .where(sql`idempotency_key is not null`),
