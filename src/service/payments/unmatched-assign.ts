@@ -7,6 +7,7 @@ import { claimAssigned, releaseAssigned } from '../db/claims.ts'
 import { lockPayment, type PaymentRecord } from '../db/payments.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
 import {
+  assignmentKey,
   findUnmatched,
   setAssignment,
   type ListedTransfer,
@@ -14,7 +15,7 @@ import {
 } from '../db/unmatched.ts'
 import { claimantOfOrder, refusePayee, matchesPayment } from './attribution.ts'
 import { refuseParameters } from '../context/network.ts'
-import { blockOf, unmatchedKey, describeUnmatched, transferOf } from './unmatched.ts'
+import { blockOf, describeUnmatched, transferOf } from './unmatched.ts'
 
 type Call = { transferId: string; actor: Actor }
 
@@ -86,9 +87,9 @@ export async function unassignUnmatched(
 ): Promise<EndpointReply<'unmatchedUnassign'>> {
   const { row, from } = await context.db.transaction(async (tx) => {
     const found = await requireUnmatched(tx, { actor, transferId })
-    const { assignedPaymentId: from, network, signature, accountId: scope } = found
+    const { assignedPaymentId: from, network, accountId: scope } = found
     if (from === null) return { row: found, from }
-    await releaseAssigned(tx, { scope, network, key: unmatchedKey(signature), paymentId: from })
+    await releaseAssigned(tx, { scope, network, key: assignmentKey(found), paymentId: from })
     const row =
       (await setAssignment(tx, found.id, { from, to: null })) ??
       (await requireUnmatched(tx, { actor, transferId }))
@@ -134,14 +135,14 @@ function requireFit(
 async function claimTransfer(
   tx: Database,
   order: PaymentRecord,
-  { network, signature }: UnmatchedRecord,
+  row: UnmatchedRecord,
 ): Promise<void> {
   const claimant = await claimantOfOrder(tx, order)
   // The wallet has gone to another account since.
   if (claimant === null) throw refusePayee(order.recipient)
   const claimed = await claimAssigned(tx, claimant, {
-    network,
-    key: unmatchedKey(signature),
+    network: row.network,
+    key: assignmentKey(row),
     paymentId: order.id,
   })
   if (claimed === 'taken')

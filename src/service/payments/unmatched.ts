@@ -8,9 +8,10 @@ import type { UnmatchedTransfer } from '#contract/unmatched-endpoints.ts'
 import type { Chain, Head, Observation, ObservedTransfer, TransferBlock } from '../chains/chain.ts'
 import { inParallel } from '../chains/endpoints.ts'
 import type { Context, Actor } from '../context/context.ts'
-import { findClaim, releaseAssigned } from '../db/claims.ts'
+import { findClaim, isAssigned, releaseAssigned } from '../db/claims.ts'
 import type { EndedOrder } from '../db/ended-orders.ts'
 import {
+  assignmentKey,
   deleteUnmatched,
   insertUnmatched,
   lockUses,
@@ -31,10 +32,10 @@ export type UnmatchedCandidate = {
   accountIds: readonly string[]
   settled?: ReadonlySet<string>
   /**
-   * What a third party executed in it, and the key under which a payment would have used it up; null
-   * where a payment has used the key and waits for the chain to show its transaction.
+   * What a third party executed in it, and the key under which a payment uses it up. `waits`: one
+   * has used the key, and waits for the chain to show its transaction.
    */
-  executed?: { key: string | null; authorization: Authorization }
+  executed?: { key: string; authorization: Authorization; waits?: boolean }
   /** The order that its memo names, and that ended without it. */
   order?: EndedOrder
 }
@@ -68,19 +69,25 @@ export async function noteUnmatched(
   // Without an owner of the payee, what a hosted payment moved is the payer's alone.
   const targets = owner !== undefined ? [owner] : hosted ? [] : accountIds
   const used = transferKey(network, { signature, messageHash: seen.messageHash })
-  const keys = [used, executed?.key].filter((key) => typeof key === 'string')
+  const keys = [used, executed && !executed.waits ? executed.key : null]
+  const authorizationKey = executed?.key ?? ''
   let noted: Noted = 'none'
   for (const accountId of new Set(targets)) {
     // This ledger has it already.
     if (settled?.has(accountId) || hosted?.accountId === accountId) continue
     await context.db.transaction(async (tx) => {
       const name = { accountId, network, signature, id: null }
-      const { paid } = await lockUses(tx, name, { ...transfer, amount: transfer.amountAtomic })
-      // Another proof has used what was executed here.
-      if (executed && paid >= countEqual(transfer, seen.moved)) return
-      // What pays an order, or a resource by its proof, is not missing an order.
-      for (const key of keys)
-        if ((await findClaim(tx, { network, key, scope: accountId }))?.consumedAt) return
+      const terms = { ...transfer, amount: transfer.amountAtomic }
+      const { paid, unmatched } = await lockUses(tx, name, terms)
+      const others = unmatched.filter((row) => row.authorizationKey !== authorizationKey)
+      // Other proofs have used what was executed here, or it is listed for them: no more is listed than arrived.
+      if (executed && paid + others.length >= countEqual(transfer, seen.moved)) return
+      // What pays an order, or a resource by its proof, is not missing an order. What a person assigned is listed.
+      for (const key of keys) {
+        const claim =
+          key === null ? undefined : await findClaim(tx, { network, key, scope: accountId })
+        if (claim?.consumedAt && !(executed && isAssigned(claim))) return
+      }
       await insertUnmatched(tx, {
         accountId,
         network,
@@ -92,6 +99,7 @@ export async function noteUnmatched(
         decimals: asset.decimals,
         amount: transfer.amountAtomic,
         nonce: transfer.nonce,
+        authorizationKey,
         blockHeight: seen.height,
         blockHash: seen.blockHash,
         blockTime: seen.blockTime,
@@ -120,11 +128,6 @@ function isFurther(
   )
 }
 
-/** The name under which an assigned transfer is used up. They are of EVM networks: elsewhere a memo names the order, and nothing is assigned. */
-export function unmatchedKey(signature: string): string {
-  return `txid:${signature}`
-}
-
 /**
  * Looks again at a transfer whose block was not final yet. One that a reorganization dropped may land
  * again, and nothing would find it then: it stays until its height is final without it.
@@ -136,7 +139,7 @@ export async function checkUnmatched(
 ): Promise<void> {
   const { id, signature, blockHeight, blockHash } = row
   const seen: Observation = await chain.observe(signature)
-  if (seen.state === 'landed' && seen.succeeded) {
+  if (seen.state === 'landed' && isIn(row, seen)) {
     if (seen.finalized || seen.blockHash !== blockHash)
       await setUnmatchedBlock(context.db, id, {
         finalizedAt: seen.finalized ? context.now() : null,
@@ -155,9 +158,20 @@ export async function checkUnmatched(
   await context.db.transaction(async (tx) => {
     const { accountId: scope, network, assignedPaymentId: paymentId } = row
     if (paymentId !== null)
-      await releaseAssigned(tx, { scope, network, key: unmatchedKey(row.signature), paymentId })
+      await releaseAssigned(tx, { scope, network, key: assignmentKey(row), paymentId })
     await deleteUnmatched(tx, row.id)
   })
+}
+
+/** Whether a transaction still moves a transfer: in another block an authorization may have been executed by another one, and this one may have gone on without. */
+function isIn(row: UnmatchedRecord, seen: Extract<Observation, { state: 'landed' }>): boolean {
+  if (!seen.succeeded || row.authorizationKey === '') return seen.succeeded
+  const [scope, , nonce] = row.authorizationKey.split(':')
+  return (seen.moved ?? []).some(
+    (moved) =>
+      countEqual(transferOf(row), [moved]) > 0 &&
+      (scope === 'permit2' || moved.authorization?.toLowerCase() === nonce?.toLowerCase()),
+  )
 }
 
 /** How many rows have their candidates looked for at once. */

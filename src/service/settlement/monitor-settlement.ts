@@ -95,7 +95,7 @@ async function notePossible(
   if (use.possible.length === 0) return
   // What a caller without a key settles is listed for an owner of the payee alone.
   const own = await findClaim(context.db, { network, key, scope: accountId })
-  const executed = { key: null, authorization }
+  const executed = { key, authorization, waits: true }
   for (const signature of use.possible)
     await noteUnmatched(context, chain, { signature, accountIds: own ? [accountId] : [], executed })
 }

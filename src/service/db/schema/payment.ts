@@ -398,6 +398,11 @@ export const unmatchedTransfer = service.table(
     amount: atomic().notNull(),
     /** EVM: the nonce of the transaction. */
     nonce: bigint({ mode: 'number' }),
+    /**
+     * The key of the authorization that moved it, where a third party executed what its payer had signed: one transaction may execute many. Empty for what
+     * the transaction itself transfers, and for rows from before this was recorded.
+     */
+    authorizationKey: text().notNull().default(''),
     blockHeight: bigint({ mode: 'number' }).notNull(),
     blockHash: text(),
     blockTime: at('block_time'),
@@ -413,7 +418,12 @@ export const unmatchedTransfer = service.table(
     assignedNote: text(),
   },
   (t) => [
-    uniqueIndex('unmatched_transfer_signature').on(t.accountId, t.network, t.signature),
+    uniqueIndex('unmatched_transfer_signature').on(
+      t.accountId,
+      t.network,
+      t.signature,
+      t.authorizationKey,
+    ),
     index('unmatched_transfer_open')
       .on(t.accountId, t.createdAt, t.id)
       .where(sql`matched_payment_id is null`),
