@@ -341,6 +341,11 @@ export type Observation =
        * for.
        */
       moved?: readonly ObservedTransfer[]
+      /**
+       * Where it ran, and another amount of the token arrived than was sent: what the recipient has of
+       * it. It has not succeeded then.
+       */
+      arrivedAtomic?: bigint
       failure: string | null
       /** Solana, where it failed and moved nothing: its blockhash. The same wallet can pay by another one. */
       failedBlockhash?: string

@@ -55,7 +55,7 @@ export async function findEndedNamed(
     select transaction, id, account_id as "accountId", sender, recipient, asset, amount::text
     from json_to_recordset(${JSON.stringify(names)}::json) as names(transaction text, named text)
     join service.payment on id = named
-    where ${sql.raw(endedOrder)} and network = ${network} and signature is distinct from transaction
+    where ${sql.raw(endedOrder)} and network = ${network} and (signature is distinct from transaction or status = 'failed')
       and not exists (
         select from service.unmatched_transfer as listed
         where listed.account_id = payment.account_id and listed.network = ${network} and listed.signature = transaction

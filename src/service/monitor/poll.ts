@@ -27,7 +27,7 @@ import { chooseOrder, matchesPayment } from '../payments/attribution.ts'
 import { expire } from '../payments/expire.ts'
 import { monitorHosted } from '../hosted/monitor-hosted.ts'
 import { monitorSettlement } from '../settlement/monitor-settlement.ts'
-import { checkUnmatched, noteUnmatched } from '../payments/unmatched.ts'
+import { checkUnmatched, noteShort, noteUnmatched } from '../payments/unmatched.ts'
 import { monitorOrder } from '../settlement/monitor-self.ts'
 import { checkFurtherTransfers } from './further-transfers.ts'
 
@@ -225,6 +225,7 @@ async function checkReported({ context, chain }: Round, payment: MonitoredRecord
   for (const signature of new Set([reported, seen])) {
     if (signature === null) continue
     const observation = await chain.observe(signature)
+    await noteShort(context, chain, { payment, signature, observation })
     const applied = await applyObservation(context, {
       paymentId,
       signature,
@@ -352,6 +353,7 @@ async function checkCandidate(
   { payment, signature }: { payment: MonitoredRecord; signature: string },
 ): Promise<Applied> {
   const observation = await chain.observe(signature)
+  await noteShort(context, chain, { payment, signature, observation })
   const seen = { paymentId: payment.id, signature, observation, source: 'watcher' } as const
   // A node that is behind says nothing about the block that the order has.
   const applied = observation.state === 'not_found' ? 'same' : await applyObservation(context, seen)

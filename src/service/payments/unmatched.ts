@@ -10,6 +10,7 @@ import { inParallel } from '../chains/endpoints.ts'
 import type { Context, Actor } from '../context/context.ts'
 import { findClaim, isAssigned, releaseAssigned } from '../db/claims.ts'
 import type { EndedOrder } from '../db/ended-orders.ts'
+import type { MonitoredRecord } from '../db/payments.ts'
 import {
   assignmentKey,
   deleteUnmatched,
@@ -21,7 +22,7 @@ import {
   type ListedTransfer,
 } from '../db/unmatched.ts'
 import { findOwner } from '../db/wallet-owners.ts'
-import { findHosted, fittingOrders } from './attribution.ts'
+import { findHosted, fittingOrders, matchesPayment } from './attribution.ts'
 import { transferKey } from './apply-observation.ts'
 import { readMetadata } from './describe-money.ts'
 import { countEqual, findExecuted } from './payment-result.ts'
@@ -57,8 +58,7 @@ export async function noteUnmatched(
   if (familyOf(network) !== 'evm' && !order) return 'none'
   const seen = await chain.observe(signature)
   if (seen.state !== 'landed') return 'unseen'
-  if (!seen.succeeded) return 'none'
-  const transfer = executed ? findExecuted(executed.authorization, seen.moved) : seen.transfer
+  const transfer = executed ? findExecuted(executed.authorization, seen.moved) : readArrived(seen)
   if (!transfer || (order && !isFurther(order, transfer))) return 'none'
   const asset = chain.network.assets.find(({ address }) => address === transfer.asset)
   if (!asset) return 'none'
@@ -110,6 +110,39 @@ export async function noteUnmatched(
     })
   }
   return noted
+}
+
+type Landed = Extract<Observation, { state: 'landed' }>
+
+/** What a transaction moved to its recipient, where it moved something: of a token that keeps a part, what arrived. */
+function readArrived({ succeeded, transfer, arrivedAtomic = 0n }: Landed): ObservedTransfer | null {
+  if (succeeded || transfer === null) return transfer
+  return arrivedAtomic > 0n ? { ...transfer, amountAtomic: arrivedAtomic } : null
+}
+
+/**
+ * Notes what arrived of an order whose token kept a part of it. That does not pay the order, which fails once it is final, and then nothing looks for the
+ * money: it is noted before.
+ */
+export async function noteShort(
+  context: Context,
+  chain: Chain,
+  {
+    payment,
+    signature,
+    observation,
+  }: { payment: MonitoredRecord; signature: string; observation: Observation },
+): Promise<void> {
+  const { mode, direction, accountId, network } = payment
+  if (observation.state !== 'landed' || observation.succeeded || mode !== 'local') return
+  if (!readArrived(observation) || !matchesPayment(payment, observation.transfer, observation))
+    return
+  await noteUnmatched(context, chain, {
+    signature,
+    // What the account sent is no money of its own.
+    accountIds: direction === 'sent' ? [] : [accountId],
+    ...(familyOf(network) === 'solana' && { order: payment }),
+  })
 }
 
 /**
@@ -164,8 +197,9 @@ export async function checkUnmatched(
 }
 
 /** Whether a transaction still moves a transfer: in another block an authorization may have been executed by another one, and this one may have gone on without. */
-function isIn(row: UnmatchedRecord, seen: Extract<Observation, { state: 'landed' }>): boolean {
-  if (!seen.succeeded || row.authorizationKey === '') return seen.succeeded
+function isIn(row: UnmatchedRecord, seen: Landed): boolean {
+  if (row.authorizationKey === '') return seen.succeeded || readArrived(seen) !== null
+  if (!seen.succeeded) return false
   const [scope, , nonce] = row.authorizationKey.split(':')
   return (seen.moved ?? []).some(
     (moved) =>
