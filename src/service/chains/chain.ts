@@ -52,13 +52,14 @@ export interface Chain {
    * Looks for payments nobody reported, in the blocks after `from` up to `to`. Returns candidates,
    * each to be checked with `observe`; decides nothing. `to` must be a head that was read before
    * the wanted payments: then no payment of those blocks is missing among them. `expired`: where
-   * blocks are scanned, also those that expired.
+   * blocks are scanned, also those that expired. `failed`: payments that could not be looked for,
+   * where each is looked for separately.
    */
   find(
     monitored: readonly MonitoredTransaction[],
     range: { from: number; to: number },
     expired?: ExpiredTransactions,
-  ): Promise<{ found: readonly Found[]; readTo: number }>
+  ): Promise<{ found: readonly Found[]; readTo: number; failed?: readonly SearchFailure[] }>
   /**
    * The transactions to a payee since a height that did not fail and whose memo names payments,
    * the newest first; none where memos name no payments (EVM). One call, or a few where the payee
@@ -308,6 +309,9 @@ export type Found = {
   paymentIds: readonly string[]
   landed?: { transfer: ObservedTransfer } & TransferBlock
 }
+
+/** Why these payments could not be looked for. */
+export type SearchFailure = { paymentIds: readonly string[]; error: Error }
 
 /** The block that a transfer landed in. */
 export type TransferBlock = { height: number; blockTime: Date | null }

@@ -12,6 +12,8 @@ import { noteUnmatched } from '../payments/unmatched.ts'
 
 const PARALLEL_PAYEES = 4
 const PARALLEL_TRANSACTIONS = 8
+/** After so many payees in a row the others wait for the next look: the chain is down. Some are under way at once. */
+const MAX_FAILED_IN_A_ROW = 8
 /** How many transactions that are no money are remembered of a chain: anybody may write an order's name into many. */
 const MAX_OTHERS = 20_000
 
@@ -31,12 +33,15 @@ export async function checkFurtherTransfers(
   signal: AbortSignal | undefined,
 ): Promise<unknown[]> {
   const failures: unknown[] = []
+  let failedInARow = 0
   const orFail = (work: Promise<void>) => work.catch((error: unknown) => void failures.push(error))
 
   async function checkPayee(payee: EndedPayee): Promise<void> {
-    if (signal?.aborted) return
+    if (signal?.aborted || failedInARow >= MAX_FAILED_IN_A_ROW) return
     const known = others.get(chain)
+    failedInARow++
     const found = await chain.findNamed(payee, payee.builtHeight)
+    failedInARow = 0
     const fresh = found.filter(({ signature }) => !known?.has(signature))
     const named = await findEndedNamed(context.db, chain.network.network, fresh)
     await inParallel(named, PARALLEL_TRANSACTIONS, (each) => orFail(note(each)))

@@ -113,7 +113,7 @@ export async function pollOnce(
   await each(round, ordered, (each, payment) => checkOrdered(each, payment, orders.get(payment.id)))
   await each(round, waiting.filter(isReceived), checkReceived)
   await each(round, others, checkReported)
-  const readTo = await search(
+  const { readTo, unsearched } = await search(
     round,
     waiting.filter((payment) => isSearched(payment, chain)),
     {
@@ -125,7 +125,12 @@ export async function pollOnce(
   await each(round, unsettled, (each, row) => checkUnmatched(each.context, each, row))
   // Everything in blocks up to the finalized one has been found by now; before that, nothing may be
   // called missing.
-  if (readTo >= head.finalizedHeight) await each(round, others, checkLate)
+  if (readTo >= head.finalizedHeight)
+    await each(
+      round,
+      others.filter(({ id }) => !unsearched.has(id)),
+      checkLate,
+    )
   for (const group of due) {
     await lookBeside(group.name, (signal) => checkExpired(round, group, { now, signal }))
     const range = { network, ...spanOf(group, now) }
@@ -188,10 +193,11 @@ async function checkExpired(
 
 async function searchExpired(round: Round, searched: readonly MonitoredRecord[]): Promise<void> {
   const { chain, head } = round
-  const { found } = await chain.find(searched.map(toMonitored), {
+  const { found, failed = [] } = await chain.find(searched.map(toMonitored), {
     from: head.height,
     to: head.height,
   })
+  round.failures.push(...failed.map(({ error }) => error))
   const byId = new Map(searched.map((payment) => [payment.id, payment]))
   await each(round, found, async (each, one) => {
     await checkFound(
@@ -244,12 +250,13 @@ async function checkReported({ context, chain }: Round, payment: MonitoredRecord
 /**
  * Looks for payments nobody reported. The cursor stays where it is until everything found has been
  * checked. Where blocks are scanned, those that expired are looked for in the same blocks.
+ * `unsearched`: those that could not be looked for.
  */
 async function search(
   round: Round,
   searched: readonly MonitoredRecord[],
   { expiredSince }: { expiredSince: Date },
-): Promise<number> {
+): Promise<{ readTo: number; unsearched: ReadonlySet<string> }> {
   const { context, chain, head } = round
   const { network } = chain.network
   const byId = new Map(searched.map((payment) => [payment.id, payment]))
@@ -270,10 +277,15 @@ async function search(
   // A chain that is shorter than what was read of it has been restarted.
   const cursor = await readCursor(context.db, network)
   const from = Math.min(cursor, head.height)
-  const { found, readTo } =
-    searched.length === 0 && !expired
-      ? { found: [], readTo: head.height }
-      : await chain.find(searched.map(toMonitored), { from, to: head.height }, expired)
+  const {
+    found,
+    readTo,
+    failed = [],
+  } = searched.length === 0 && !expired
+    ? { found: [], readTo: head.height }
+    : await chain.find(searched.map(toMonitored), { from, to: head.height }, expired)
+  round.failures.push(...failed.map(({ error }) => error))
+  const unsearched = new Set(failed.flatMap(({ paymentIds }) => paymentIds))
   const failures = round.failures.length
   let decidedTo = readTo
   await each(round, found, async (each, one) => {
@@ -284,9 +296,9 @@ async function search(
     if (payments.length === 0 || (await checkFound(each, one, payments))) return
     if (landed) decidedTo = Math.min(decidedTo, landed.height - 1)
   })
-  if (round.failures.length > failures) return from
+  if (round.failures.length > failures) return { readTo: from, unsearched }
   if (decidedTo !== cursor) await writeCursor(context.db, network, decidedTo)
-  return decidedTo
+  return { readTo: decidedTo, unsearched }
 }
 
 /**

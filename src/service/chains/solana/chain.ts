@@ -67,7 +67,7 @@ export function openSolanaChain(network: Network, observer = NO_OBSERVER): Chain
     note: (note) => buildNote(endpoints, note),
     observe: (signature, as) => observe(endpoints, signature, { as }),
     observeTwice: (signature) => observe(endpoints, signature, { twice: true }),
-    find: async (monitored, { to }) => ({ found: await search(monitored), readTo: to }),
+    find: async (monitored, { to }) => ({ ...(await search(monitored)), readTo: to }),
     findNamed: openNamedSearch(endpoints, receiverOf),
     findByMessage: messages.find,
     canNeverLand: absence.canNeverLand,
