@@ -369,8 +369,10 @@ async function checkCandidate(
   const seen = { paymentId: payment.id, signature, observation, source: 'watcher' } as const
   // A node that is behind says nothing about the block that the order has.
   const applied = observation.state === 'not_found' ? 'same' : await applyObservation(context, seen)
+  // What failed takes the place of no report: its payer may have reported another one since.
+  const failed = 'failedBlockhash' in observation && observation.failedBlockhash !== undefined
   // An order that was built meanwhile may fit better: the next rounds decide between them.
-  if (applied === 'same' || applied === 'unproven')
+  if ((applied === 'same' && !failed) || applied === 'unproven')
     await setReported(context.db, payment.id, { signature, at: context.now() })
   return applied
 }

@@ -19,6 +19,7 @@ import { sendWithMemo, type MemoTransfer } from '#testing/memo-transfer.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import { createChains } from '../service.ts'
 import type { Actor, Context } from '../context/context.ts'
+import { findPayment } from '../db/payments.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from './report.ts'
 import { readPaymentBody } from '../payments/status.ts'
@@ -155,6 +156,8 @@ async function openGated(count = 1) {
       }),
     report: (built: Built, signature: string) =>
       reportSubmitted(own.context, own.actor, { paymentId: built.paymentId, signature }),
+    reportOf: async ({ paymentId }: Built) =>
+      (await findPayment(own.context.db, paymentId))?.reportedSignature,
     body: (built: Built) => readPaymentBody(own.context, built.paymentId),
     poll: async () => (await pollOnce(own.context, chain, { expiredToo: false })).failures,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
@@ -297,6 +300,37 @@ test('an absence that cannot be proven is read once a minute in the background, 
   const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 120_000)
   await eventually(look, () => proofs.filter((address) => address === receiver).length > 1)
   later.mockRestore()
+})
+
+test('a failure for the code of an order that is not final at the deadline keeps the order open until it is, and no minute longer', async () => {
+  await using orders = await lateOrders()
+  const { gate, payer, payee, busy, look } = orders
+  await orders.untilLate()
+  const failed = await fail(payer, payee, busy)
+  // As if it had landed just now.
+  gate.lie = (asked, answer) => {
+    if (!asked.includes('"getSignaturesForAddress"')) return answer
+    const told = JSON.parse(answer) as { result: { signature: string; slot: number }[] }
+    const result = told.result.map((each) =>
+      each.signature === failed ? { ...each, slot: each.slot + 1_000_000 } : each,
+    )
+    return JSON.stringify({ ...told, result })
+  }
+  expect(await look()).toMatchObject({ busy: 'created' })
+  gate.lie = undefined
+  expect(await look()).toMatchObject({ busy: 'expired' })
+})
+
+test('what is found of an order that failed replaces no report of its payer', async () => {
+  await using own = await openGated()
+  const { payer, payee } = await parties()
+  const built = await own.order(payer, payee)
+  await untilNewBlockhash(built)
+  await fail(payer, payee, built)
+  const reported = '5'.repeat(87)
+  await own.report(built, reported)
+  for (let times = 0; times < 2; times++) expect(await own.poll()).toEqual([])
+  expect(await own.reportOf(built)).toBe(reported)
 })
 
 test('an order that a payer names in a transaction of another amount is read once a minute', async () => {

@@ -364,9 +364,14 @@ async function absenceAt(
   )
   if (pages === 1 && named.length > MAX_READ_AT_ONCE) return 'unread'
   // Anyone can write an id into a memo and name the sender beside it.
-  for (const { signature } of named)
-    if (await isPaidBy(connection, signature, monitored)) return 'unproven'
-  return 'proven'
+  let isOpen = false
+  for (const { signature, err } of named) {
+    if (!(await isPaidBy(connection, signature, monitored))) continue
+    // What the wallet tried and failed is no payment a moment later, when it is final.
+    if (monitored.signed !== undefined || err === null) return 'unproven'
+    isOpen = true
+  }
+  return isOpen ? 'open' : 'proven'
 }
 
 type MessageQuery = Parties & { builtHeight: number | null; messageHash: string }
