@@ -4,7 +4,10 @@ import { atomic, decimal, publicText, timestamp } from './fields.ts'
 import { RefundState } from './payment-body.ts'
 import { PAYMENT_STATUSES } from './payment.ts'
 
-/** Money that arrived at an owned wallet, fits one or more orders, and is tied to none of them by evidence. */
+/**
+ * Money that arrived at an owned wallet, fits one or more orders, and is tied to none of them by evidence; on Solana, what names an order that has ended
+ * without it.
+ */
 export const UnmatchedTransfer = v.object({
   transferId: publicText,
   /** CAIP-2. */

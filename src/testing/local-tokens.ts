@@ -118,15 +118,21 @@ export type MintOptions = {
   decimals?: number
   program?: PublicKey
   /** Behind the mint, as Token-2022 writes them. */ extensions?: readonly TestExtension[]
+  /** One that is there already, and is written again. */
+  at?: PublicKey
 }
 export type TestExtension = { type: number; value: Uint8Array }
 
 /** A mint of our own under either token program, put onto the local chain as it is. */
 export async function createMint(
   solana: SolanaFixture,
-  { decimals = 6, program = TOKEN, extensions = [] }: MintOptions = {},
+  {
+    decimals = 6,
+    program = TOKEN,
+    extensions = [],
+    at: mint = Keypair.generate().publicKey,
+  }: MintOptions = {},
 ): Promise<Asset> {
-  const mint = Keypair.generate().publicKey
   const data = Buffer.concat([
     mintData(decimals),
     ...(extensions.length > 0
@@ -139,6 +145,16 @@ export async function createMint(
     data: data.toString('hex'),
   })
   return { address: mint.toBase58(), symbol: 'USDC', name: 'USD Coin', decimals, native: false }
+}
+
+/** The extension of a mint of Token-2022 that keeps so much of every transfer. */
+export function transferFee(basisPoints: number): TestExtension {
+  const value = Buffer.alloc(108)
+  for (const at of [72, 90]) {
+    value.writeBigUInt64LE(2n ** 64n - 1n, at + 8)
+    value.writeUInt16LE(basisPoints, at + 16)
+  }
+  return { type: 1, value }
 }
 
 /** `spl_token::state::Mint` without authorities. */

@@ -177,6 +177,7 @@ export class SimulatedChain implements Chain {
     )
   }
 
+  findNamed: Chain['findNamed'] = () => Promise.resolve([])
   findByMessage: Chain['findByMessage'] = () => Promise.resolve(null)
   isGone: Chain['isGone'] = () => Promise.resolve(false)
   simulateSigned: Chain['simulateSigned'] = () => Promise.resolve({ ok: true })

@@ -52,13 +52,23 @@ export interface Chain {
    * Looks for payments nobody reported, in the blocks after `from` up to `to`. Returns candidates,
    * each to be checked with `observe`; decides nothing. `to` must be a head that was read before
    * the wanted payments: then no payment of those blocks is missing among them. `expired`: where
-   * blocks are scanned, also those that expired.
+   * blocks are scanned, also those that expired. `failed`: payments that could not be looked for,
+   * where each is looked for separately.
    */
   find(
     monitored: readonly MonitoredTransaction[],
     range: { from: number; to: number },
     expired?: ExpiredTransactions,
-  ): Promise<{ found: readonly Found[]; readTo: number }>
+  ): Promise<{ found: readonly Found[]; readTo: number; failed?: readonly SearchFailure[] }>
+  /**
+   * The transactions to a payee since a height that did not fail and whose memo names payments,
+   * the newest first; none where memos name no payments (EVM). One call, or a few where the payee
+   * has very many transactions: then not all of them are read.
+   */
+  findNamed(
+    payee: Pick<MonitoredTransaction, 'asset' | 'recipient'>,
+    since: number,
+  ): Promise<readonly Found[]>
   /**
    * Whether `find` reads each block once: then a payment left out of a call is not found in its
    * blocks later.
@@ -300,6 +310,9 @@ export type Found = {
   landed?: { transfer: ObservedTransfer } & TransferBlock
 }
 
+/** Why these payments could not be looked for. */
+export type SearchFailure = { paymentIds: readonly string[]; error: Error }
+
 /** The block that a transfer landed in. */
 export type TransferBlock = { height: number; blockTime: Date | null }
 
@@ -332,6 +345,11 @@ export type Observation =
        * for.
        */
       moved?: readonly ObservedTransfer[]
+      /**
+       * Where it ran, and another amount of the token arrived than was sent: what the recipient has of
+       * it. It has not succeeded then.
+       */
+      arrivedAtomic?: bigint
       failure: string | null
       /** Solana, where it failed and moved nothing: its blockhash. The same wallet can pay by another one. */
       failedBlockhash?: string

@@ -245,3 +245,38 @@ test('a proof takes both endpoints, and one that shows nothing ends it', async (
   expect(await endpoints.prove(shownBy(['two']))).toBe(false)
   expect(await endpoints.prove(shownBy(['one', 'two']))).toBe(true)
 })
+
+test('an endpoint that fails to be one of two rests, and its answers count only once it has proved its chain again', async () => {
+  const [asked, identified]: [string[], string[]] = [[], []]
+  const [failing, ofAnotherChain] = [new Set<string>(), new Set<string>()]
+  const endpoints = new RpcEndpoints({
+    name: 'Local',
+    urls: ['one', 'two'],
+    connect: (url) => url,
+    identify: async (url) => {
+      identified.push(url)
+      if (ofAnotherChain.has(url)) throw new Error('another chain')
+    },
+  })
+  const work = async (url: string) => {
+    asked.push(url)
+    if (failing.has(url)) throw new Error('refused')
+    return url
+  }
+  const two = () => endpoints.requestTwo(work)
+  expect(await two()).toEqual(['one', 'two'])
+  expect(identified).toEqual(['one', 'two'])
+  failing.add('one')
+  await expect(two()).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
+  failing.clear()
+  asked.length = 0
+  expect(await endpoints.request(work)).toBe('two')
+  expect(asked).toEqual(['two'])
+
+  ofAnotherChain.add('one')
+  await expect(two()).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
+  expect(asked).toEqual(['two', 'two'])
+  ofAnotherChain.clear()
+  expect(await two()).toEqual(['two', 'one'])
+  expect(await two()).toEqual(['one', 'two'])
+})

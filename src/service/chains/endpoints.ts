@@ -100,19 +100,19 @@ export class RpcEndpoints<Client> {
 
   /**
    * The answers of two endpoints, or of the only one asked twice: for irreversible decisions. With
-   * two configured, both must answer. `enough`: whether the first answer decides alone; it is then
-   * returned as both.
+   * two configured, both must answer; of more, those two that do not rest. `enough`: whether the
+   * first answer decides alone; it is then returned as both.
    * @throws ProblemError `CHAIN_UNAVAILABLE`
    */
   async requestTwo<T>(
     work: (client: Client) => Promise<T>,
     enough: (answer: T) => boolean = () => false,
   ): Promise<[T, T]> {
-    const [first, second = first] = this.#endpoints
+    const [first, second = first] = this.#inOrder()
     if (!first || !second) throw unavailable(`${this.#options.name} has no address.`)
     try {
-      const answer = await this.#requestWithRetry(first, work)
-      return [answer, enough(answer) ? answer : await this.#requestWithRetry(second, work)]
+      const answer = await this.#requestAndNote(first, work)
+      return [answer, enough(answer) ? answer : await this.#requestAndNote(second, work)]
     } catch (error) {
       if (error instanceof ProblemError) throw error
       throw unavailable(`${this.#options.name} cannot be asked twice.`, error)

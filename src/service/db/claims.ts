@@ -65,6 +65,11 @@ export function confirmsOrder({ attempt }: Pick<ClaimRecord, 'attempt'>): boolea
   return attempt === ORDER
 }
 
+/** Whether a person assigned the transfer of a claim to an order. */
+export function isAssigned({ attempt }: Pick<ClaimRecord, 'attempt'>): boolean {
+  return attempt === ASSIGNED
+}
+
 /** The claim that binds a scope: its own, or the exclusive one of another. */
 export async function findClaim(
   db: Database,

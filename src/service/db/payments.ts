@@ -16,6 +16,7 @@ import {
 import type { NetworkId } from '#contract/network.ts'
 import { canMove, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
+import { isEnded } from './ended-orders.ts'
 import { event, mayHaveEvidence, payment, unmatchedTransfer } from './schema/payment.ts'
 
 export type PaymentRecord = typeof payment.$inferSelect
@@ -337,15 +338,15 @@ export type MonitoredRecord = Omit<
   | 'refundNote'
 >
 
-/** Whether a watcher has anything to look at: an open payment, one that expired after `expiredSince`, or an unmatched transfer that is not final. */
-export async function isMonitored(
-  db: Database,
-  network: NetworkId,
-  expiredSince: Date,
-): Promise<boolean> {
+/**
+ * Whether a watcher has anything to look at: an open payment, one that expired after `since`, an order that ended after it and may be paid again, or an
+ * unmatched transfer that is not final.
+ */
+export async function isMonitored(db: Database, network: NetworkId, since: Date): Promise<boolean> {
   const { rows } = await db.execute<{ found: boolean }>(
     sql`select exists (select from ${payment} where ${isOpenOn(network)})
-      or exists (select from ${payment} where ${isExpired(network, expiredSince)})
+      or exists (select from ${payment} where ${isExpired(network, since)})
+      or exists (select from ${payment} where ${isEnded(network, { after: since, upTo: null })})
       or exists (
         select from ${unmatchedTransfer}
         where ${unmatchedTransfer.network} = ${network} and ${unmatchedTransfer.finalizedAt} is null and ${unmatchedTransfer.matchedPaymentId} is null

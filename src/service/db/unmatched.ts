@@ -24,6 +24,21 @@ export type UnmatchedRecord = typeof unmatchedTransfer.$inferSelect
 export type NewUnmatched = Omit<typeof unmatchedTransfer.$inferInsert, 'id'>
 type Name = Pick<UnmatchedRecord, 'accountId' | 'network' | 'signature'>
 
+/** The name under which an assigned transfer is used up. They are of EVM networks: elsewhere a memo names the order, and nothing is assigned. */
+export function assignmentKey({
+  signature,
+  authorizationKey,
+}: Pick<UnmatchedRecord, 'signature' | 'authorizationKey'>): string {
+  return authorizationKey === ''
+    ? `txid:${signature}`
+    : `unmatched:${signature}:${authorizationKey}`
+}
+
+/** What of a transaction a proof is for, by the key of its claim: that of an authorization, or the transfer of the transaction itself. */
+export function authorizationKeyOf(claimKey: string): string {
+  return /^(?:txid|message):/.test(claimKey) ? '' : claimKey
+}
+
 /**
  * Orders the commit that uses a transfer up and the one that notes it as unmatched: without it
  * neither would see the other's row, and the transfer would be in both. Taken after the lock of a
@@ -39,9 +54,18 @@ export async function lockTransfer(tx: Database, name: Name): Promise<void> {
 /** The payment that returns a transfer to its sender, or may do so: it is not confirmed yet. */
 export type TransferRefund = { paymentId: string; status: PaymentStatus }
 
+/** The open transfers of one payer in the transaction of a transfer, of one asset. One authorization moves one, and a transaction executes many. */
+const siblings = (alias: 'larger' | 'earlier') => sql`
+  select 1 from service.unmatched_transfer as ${sql.raw(alias)}
+  where ${sql.raw(alias)}.account_id = unmatched_transfer.account_id and ${sql.raw(alias)}.network = unmatched_transfer.network
+    and ${sql.raw(alias)}.signature = unmatched_transfer.signature and ${sql.raw(alias)}.sender = unmatched_transfer.sender
+    and ${sql.raw(alias)}.asset = unmatched_transfer.asset and ${sql.raw(alias)}.matched_payment_id is null`
+
 /**
  * The payment of the account that returns a transfer: by its reference, the transaction. A wallet that is not registered may pay it,
  * and a proof that was handed in never is one. `orBuilt`: a wallet may have what was built for it, too. Column names in full, as drizzle shortens them here.
+ * A payment returns one transfer: the largest of its payer that it covers. Of equal ones of one transaction the first payment returns the first, and so on;
+ * those that are assigned come last.
  */
 const returnedBy = (orBuilt: '' | 'or true') => sql<TransferRefund | null>`(
   select json_build_object('paymentId', back.id, 'status', back.status) from service.payment as back
@@ -51,7 +75,11 @@ const returnedBy = (orBuilt: '' | 'or true') => sql<TransferRefund | null>`(
     and back.direction in ('sent', 'external') and back.mode <> 'received'
     and back.recipient = unmatched_transfer.sender and back.amount >= unmatched_transfer.amount
     and (back.status in ('pending', 'confirmed', 'finalized', 'rolled_back') or (back.status = 'created' and (back.mode = 'hosted' ${sql.raw(orBuilt)})))
-  order by back.status in ('confirmed', 'finalized') desc, back.created_at, back.id limit 1)`
+    and not exists (${siblings('larger')} and larger.amount > unmatched_transfer.amount and larger.amount <= back.amount)
+  order by back.status in ('confirmed', 'finalized') desc, back.created_at, back.id limit 1
+  offset (select count(*) from (${siblings('earlier')} and earlier.amount = unmatched_transfer.amount and earlier.id <> unmatched_transfer.id
+    and (earlier.assigned_payment_id is not null, earlier.created_at, earlier.id)
+      < (unmatched_transfer.assigned_payment_id is not null, unmatched_transfer.created_at, unmatched_transfer.id)) as before_it))`
 
 /** It counts from when it may land. */
 const refundedBy = returnedBy('')
@@ -70,10 +98,14 @@ export class TransferRefundedError extends Error {
 
 type Terms = Pick<PaymentRecord, 'sender' | 'recipient' | 'asset' | 'amount'>
 
+type UnmatchedUse = Pick<UnmatchedRecord, 'id' | 'authorizationKey' | 'assignedPaymentId'> & {
+  refundedBy: TransferRefund | null
+}
+
 /**
  * What an account has recorded of the transfers with these terms in one transaction, which stays so
- * until the database transaction ends: how many payments other than `id` they have paid, and the
- * unmatched one. A hosted payment is the payer's own record of what its payee may have recorded too.
+ * until the database transaction ends: how many payments other than `id` they have paid, and which
+ * are unmatched, those that nothing returns first. A hosted payment is the payer's own record of what its payee may have recorded too.
  * Claims bind by scope, and so do these: callers without a key, whose payments the operator's account
  * records, use up no transfer that it sold for. In one scope a key is claimed once, so no use is counted twice.
  */
@@ -81,7 +113,7 @@ export async function lockUses(
   tx: Database,
   { id, ...name }: Name & { id: string | null },
   { sender, recipient, asset, amount }: Terms,
-): Promise<{ paid: number; unmatched: { assignedPaymentId: string | null } | undefined }> {
+): Promise<{ paid: number; unmatched: readonly UnmatchedUse[] }> {
   await lockTransfer(tx, name)
   const same = (table: typeof payment | typeof unmatchedTransfer) =>
     and(
@@ -102,11 +134,14 @@ export async function lockUses(
     id === null ? undefined : ne(payment.id, id),
     sql`exists (select from ${claim} where ${claim.paymentId} = ${payment.id} and ${claim.scope} = ${scope})`,
   )
-  const [row] = await tx
+  const { id: unmatchedId, authorizationKey, assignedPaymentId } = unmatchedTransfer
+  const rows = await tx
     .select({
       paid: sql<number>`(select count(*)::int from ${payment} where ${paid})`,
-      unmatched: unmatchedTransfer.id,
-      assignedPaymentId: unmatchedTransfer.assignedPaymentId,
+      unmatchedId,
+      authorizationKey,
+      assignedPaymentId,
+      refundedBy,
     })
     .from(sql`(select 1) as one`)
     .leftJoin(
@@ -117,8 +152,14 @@ export async function lockUses(
         sql`${scope} <> ${KEYLESS_SCOPE}`,
       ),
     )
-  const { assignedPaymentId = null } = row ?? {}
-  return { paid: row?.paid ?? 0, unmatched: row?.unmatched ? { assignedPaymentId } : undefined }
+    .orderBy(sql`${refundedBy} is not null`, sql`${assignedPaymentId} is not null`, unmatchedId)
+  return {
+    paid: rows[0]?.paid ?? 0,
+    // Without one there is a row of nulls.
+    unmatched: rows.flatMap(({ paid: _paid, unmatchedId: of, authorizationKey: by, ...row }) =>
+      of !== null && by !== null ? [{ ...row, id: of, authorizationKey: by }] : [],
+    ),
+  }
 }
 
 /** Keeps a transfer once, however often it is seen. */
@@ -127,32 +168,40 @@ export async function insertUnmatched(db: Database, row: NewUnmatched): Promise<
     .insert(unmatchedTransfer)
     .values({ ...row, id: createId('umt') })
     .onConflictDoNothing({
-      target: [unmatchedTransfer.accountId, unmatchedTransfer.network, unmatchedTransfer.signature],
+      target: [
+        unmatchedTransfer.accountId,
+        unmatchedTransfer.network,
+        unmatchedTransfer.signature,
+        unmatchedTransfer.authorizationKey,
+      ],
     })
 }
 
-/** What returns a transfer of the account that was unmatched; a paid refund before one under way. */
+/** What returns the transfer of a transaction that was unmatched in the account; a paid refund before one under way. */
 export async function findTransferRefund(
   db: Database,
   name: Name,
 ): Promise<TransferRefund | undefined> {
-  const [row] = await db.select({ refundedBy }).from(unmatchedTransfer).where(named(name))
+  const [row] = await db
+    .select({ refundedBy })
+    .from(unmatchedTransfer)
+    .where(and(named(name), eq(unmatchedTransfer.authorizationKey, '')))
   return row?.refundedBy ?? undefined
 }
 
 type Returned = Name & Pick<UnmatchedRecord, 'asset' | 'amount'> & { recipient: string }
 
 /**
- * In the transaction that records a payment which returns an unmatched transfer: locks the transfer until it ends.
- * @returns another payment that returns it already, or that a wallet may still send
+ * In the transaction that records a payment which returns an unmatched transfer: locks the transfers of that transaction until it ends.
+ * @returns where nothing is left to return for it: another payment that returns it already, or that a wallet may still send
  */
 export async function lockReturned(
   tx: Database,
   { recipient, asset, amount, ...name }: Returned,
 ): Promise<TransferRefund | undefined> {
   await lockTransfer(tx, name)
-  const [row] = await tx
-    .select({ refundedOrBuilt })
+  const rows = await tx
+    .select({ amount: unmatchedTransfer.amount, refundedOrBuilt })
     .from(unmatchedTransfer)
     .where(
       and(
@@ -163,15 +212,24 @@ export async function lockReturned(
         lte(unmatchedTransfer.amount, amount),
       ),
     )
-  return row?.refundedOrBuilt ?? undefined
+    .orderBy(desc(unmatchedTransfer.amount))
+  // It returns one of the largest that it covers.
+  const [first] = rows
+  const covered = rows.filter((row) => row.amount === first?.amount)
+  const isLeft = covered.some((row) => row.refundedOrBuilt === null)
+  return isLeft ? undefined : (first?.refundedOrBuilt ?? undefined)
 }
 
 /**
  * The transfer pays an order or a resource after all; what a person had assigned it to is no longer so.
- * The caller has locked it.
+ * The caller has locked it. `authorizationKey`: of what of the transaction; by default of what it transfers itself.
  * @throws TransferRefundedError when the account returns it. What the service signed itself stays what it is, and so do other transfers of the same transaction.
  */
-export async function markMatched(tx: Database, name: Name, paymentId: string): Promise<void> {
+export async function markMatched(
+  tx: Database,
+  { authorizationKey = '', ...name }: Name & { authorizationKey?: string },
+  paymentId: string,
+): Promise<void> {
   // In the one statement, so that a transfer that never was unmatched costs nothing more.
   const refund = sql<TransferRefund | null>`(
     select ${refundedBy} from service.payment as paid where paid.id = ${paymentId} and paid.mode <> 'hosted'
@@ -180,9 +238,17 @@ export async function markMatched(tx: Database, name: Name, paymentId: string): 
   const [row] = await tx
     .update(unmatchedTransfer)
     .set({ matchedPaymentId: paymentId, assignedPaymentId: null })
-    .where(named(name))
+    .where(and(named(name), eq(unmatchedTransfer.authorizationKey, authorizationKey)))
     .returning({ refund })
   if (row?.refund) throw new TransferRefundedError(row.refund)
+}
+
+/** The same of one of several transfers, that nothing returns: the caller has read it with `lockUses`. */
+export async function markOneMatched(tx: Database, id: string, paymentId: string): Promise<void> {
+  await tx
+    .update(unmatchedTransfer)
+    .set({ matchedPaymentId: paymentId, assignedPaymentId: null })
+    .where(eq(unmatchedTransfer.id, id))
 }
 
 /** Transfers whose block may still be replaced. */

@@ -86,7 +86,7 @@ export async function signReplacement(
  * Raises the fee of the transaction at the head of a nonce queue, when the network's fees have risen above
  * its offer: same nonce, so only one of the transactions can land.
  */
-async function bumpFee(context: Context, stuck: WaitingPayment): Promise<void> {
+async function bumpFee(context: Context, stuck: WaitingPayment, pooled: boolean): Promise<void> {
   const { payment, newest, chain } = stuck
   const { nonce } = newest
   if (newest.number >= MAX_ATTEMPTS || nonce === null) return
@@ -95,11 +95,10 @@ async function bumpFee(context: Context, stuck: WaitingPayment): Promise<void> {
   const market = await readMarket(stuck)
   const unsigned =
     market &&
-    raiseFees(
-      Buffer.from(newest.signedTransaction, 'base64'),
-      market,
-      maxFeeAtomic(payment.priorityFee ?? 0n),
-    )
+    raiseFees(Buffer.from(newest.signedTransaction, 'base64'), market, {
+      maxFeeAtomic: maxFeeAtomic(payment.priorityFee ?? 0n),
+      pooled,
+    })
   const raised = unsigned && decodeTransaction(unsigned)
   if (!unsigned || !raised?.ok) return
   const feeAtomic = raised.feeBoundAtomic + market.dataFeeAtomic
@@ -368,7 +367,7 @@ export async function ensureInclusion(
   const waitedMs = context.now().getTime() - newest.createdAt.getTime()
   if (!ours || (waitedMs >= 0 && waitedMs <= RAISE_AFTER_MS)) return
   try {
-    await bumpFee(context, stuck)
+    await bumpFee(context, stuck, pooled)
   } catch (error) {
     // Dearer than what is ever paid, or not known: what is offered already still stands.
     if (!(error instanceof ProblemError) || error.code !== 'CHAIN_UNAVAILABLE') throw error

@@ -489,6 +489,50 @@ test('a payment whose tip is too low for its network is offered more, though the
   expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'confirmed' })
 })
 
+test('a payment that a node refuses for its tip is offered with the least tip that the node names', async () => {
+  const sender = await managed(ETH)
+  const { baseFeePerGas: former } = await evm.client.getBlock()
+  const setBaseFee = async (baseFeePerGas: bigint) => {
+    await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas })
+    await evm.mine()
+  }
+  onTestFinished(() => setBaseFee(former ?? 0n))
+  await setBaseFee(40n * 10n ** 9n)
+  onTestFinished(() => void (gate.lie = undefined))
+  const [usual, least] = [10n ** 9n, 15n * 10n ** 8n]
+  const fallen: { baseFee?: string } = {}
+  gate.lie = (asked, answer) => {
+    if (asked.includes('"eth_feeHistory"')) {
+      const told = JSON.parse(answer) as { result: { baseFeePerGas: string[] } }
+      const fees = told.result.baseFeePerGas
+      const reward = fees.slice(1).map(() => [`0x${usual.toString(16)}`])
+      const baseFeePerGas = fees.map((fee) => fallen.baseFee ?? fee)
+      return JSON.stringify({ ...told, result: { ...told.result, baseFeePerGas, reward } })
+    }
+    if (!asked.includes('"eth_sendRawTransaction"')) return answer
+    const { id, params } = JSON.parse(asked) as { id: number; params: [Hex] }
+    const decoded = decodeTransaction(Buffer.from(params[0].slice(2), 'hex'))
+    const tip = decoded.ok ? decoded.maxPriorityFeePerGas : 0n
+    if (tip >= least) return answer
+    const message = `transaction underpriced: gas tip cap ${tip}, minimum needed ${least}`
+    return JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_000, message } })
+  }
+  const { paymentId, signature } = await send({ walletAddress: sender })
+  // The node behind the gate has it all the same.
+  await evm.client.dropTransaction({ hash: signature as Hex })
+  fallen.baseFee = '0x1'
+  later += 31_000
+  await follow()
+  const tips = (await readAttempts(context.db, paymentId)).map(({ signedTransaction }) => {
+    const decoded = decodeTransaction(Buffer.from(signedTransaction, 'base64'))
+    return decoded.ok && decoded.maxPriorityFeePerGas
+  })
+  expect(tips).toEqual([least, usual])
+  await evm.mine(2)
+  await follow()
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'confirmed' })
+})
+
 test('a higher offer includes a rollup’s charge for the data, as the first one did', async () => {
   await using rollup = await startEvm({ slotsInEpoch: 2 })
   // The oracle of the OP stack, which here asks 0x1234 for the data and 0x1234 for the operator.

@@ -55,7 +55,10 @@ describe.each(ENGINES)('on %s', (engine) => {
   })
 })
 
-test('drafts on Solana that nobody signs cost one search of their payee, and rarely one after they expired', async () => {
+test.each([
+  ['drafts that nobody signs', 'expired'],
+  ['orders that are paid', 'finalized'],
+])('%s on Solana cost one search of their payee, and rarely one after that', async (...[, end]) => {
   await using solana = await startSolana({ slotTimeMs: 400 })
   await using gate = await startGate(solana.rpcUrl)
   let now = new Date()
@@ -83,20 +86,21 @@ test('drafts on Solana that nobody signs cost one search of their payee, and rar
   await pollOnce(context, chain, { expiredToo: false })
   expect(searches.count).toBe(1)
 
-  const expiresAt = now
+  const endedAt = now
+  const at = `'${endedAt.toISOString()}'`
   await executeAsOwner(
     { target: context.config.database, db: context.db },
-    `update service.payment set status = 'expired', expires_at = '${expiresAt.toISOString()}'`,
+    `update service.payment set status = '${end}', expires_at = ${at}, updated_at = ${at}`,
   )
   searches.count = 0
   let [idle, expiredAt] = [true, new Date(now.getTime() + 1)]
   gate.requests = 0
   for (let seconds = 30; seconds <= 24 * 3_600; seconds += 30) {
-    now = new Date(expiresAt.getTime() + seconds * 1_000)
+    now = new Date(endedAt.getTime() + seconds * 1_000)
     ;({ idle } = await pollOnce(context, chain, { expiredToo: true, idle, expiredAt }))
     expiredAt = now
   }
-  // Each round of two minutes, each five minutes of an hour, each hour of a day: for ten drafts.
+  // Each round of two minutes, each five minutes of an hour, each hour of a day: for ten of them.
   expect(searches.count).toBeGreaterThanOrEqual(24 + 10)
   expect(searches.count).toBeLessThanOrEqual(24 + 13 + 5)
   expect(gate.requests).toBeLessThanOrEqual(5 * searches.count)

@@ -27,14 +27,15 @@ import { chooseOrder, matchesPayment } from '../payments/attribution.ts'
 import { expire } from '../payments/expire.ts'
 import { monitorHosted } from '../hosted/monitor-hosted.ts'
 import { monitorSettlement } from '../settlement/monitor-settlement.ts'
-import { checkUnmatched, noteUnmatched } from '../payments/unmatched.ts'
+import { checkUnmatched, noteShort, noteUnmatched } from '../payments/unmatched.ts'
 import { monitorOrder } from '../settlement/monitor-self.ts'
+import { checkFurtherTransfers } from './further-transfers.ts'
 
 /** How long an expired payment is still looked for: a day, and the longest pause between two looks. */
 const AFTERLIFE_MS = 25 * 60 * 60 * 1000
 /**
  * Expired payments, by how long ago they expired: those of a group are looked for when the clock passes a multiple of `everyMs`. The last group is of presented
- * proofs, which may be valid for long after.
+ * proofs, which may be valid for long after. Where memos name orders, further transfers for orders that ended otherwise are looked for at the same times.
  */
 const EXPIRED_GROUPS = [
   { name: 'newest', fromMs: null, toMs: 2 * 60_000, everyMs: 1, received: false },
@@ -63,8 +64,9 @@ export type PollOptions = {
    * Takes over the look at a group of expired payments, of which strangers may have made very many: the round does not wait for it. It ends early at the
    * `signal`, never throws, and returns what went wrong with single ones. Without this it is part of the round.
    */
-  beside?: (group: string, look: (signal: AbortSignal) => Promise<unknown[]>) => void
+  beside?: (group: string, look: Look) => void
 }
+type Look = (signal?: AbortSignal) => Promise<unknown[]>
 
 /**
  * Checks a chain once, and every payment that may change by it. The head is read before the
@@ -90,6 +92,10 @@ export async function pollOnce(
   const head = await chain.head()
   const open = await readMonitored(context.db, network)
   const round: Round = { context, chain, head, failures: [] }
+  const lookBeside = async (group: string, look: Look) => {
+    if (options.beside) options.beside(group, look)
+    else round.failures.push(...(await look()))
+  }
   const unsettledPayments = open.filter(isWaiting)
   // Settlements built for a payee to execute are found and used up separately.
   const ordered = unsettledPayments.filter(isReceived)
@@ -107,7 +113,7 @@ export async function pollOnce(
   await each(round, ordered, (each, payment) => checkOrdered(each, payment, orders.get(payment.id)))
   await each(round, waiting.filter(isReceived), checkReceived)
   await each(round, others, checkReported)
-  const readTo = await search(
+  const { readTo, unsearched } = await search(
     round,
     waiting.filter((payment) => isSearched(payment, chain)),
     {
@@ -119,11 +125,19 @@ export async function pollOnce(
   await each(round, unsettled, (each, row) => checkUnmatched(each.context, each, row))
   // Everything in blocks up to the finalized one has been found by now; before that, nothing may be
   // called missing.
-  if (readTo >= head.finalizedHeight) await each(round, others, checkLate)
+  if (readTo >= head.finalizedHeight)
+    await each(
+      round,
+      others.filter(({ id }) => !unsearched.has(id)),
+      checkLate,
+    )
   for (const group of due) {
-    const look = (signal?: AbortSignal) => checkExpired(round, group, { now, signal })
-    if (options.beside) options.beside(group.name, look)
-    else round.failures.push(...(await look()))
+    await lookBeside(group.name, (signal) => checkExpired(round, group, { now, signal }))
+    const range = { network, ...spanOf(group, now) }
+    if (!chain.scansBlocks && !group.received)
+      await lookBeside(`${group.name} ended`, (signal) =>
+        checkFurtherTransfers(round, range, signal),
+      )
   }
   return {
     open: open.length,
@@ -138,22 +152,21 @@ export async function pollOnce(
  */
 async function checkExpired(
   { context, chain, head }: Round,
-  { received, fromMs, toMs }: ExpiredGroup,
+  group: ExpiredGroup,
   { now, signal }: { now: Date; signal: AbortSignal | undefined },
 ): Promise<unknown[]> {
   const round: Round = { context, chain, head, failures: [] }
   const range = {
     network: chain.network.network,
-    received,
-    after: before(now, toMs),
-    upTo: fromMs === null ? null : before(now, fromMs),
+    received: group.received,
+    ...spanOf(group, now),
   }
   let from: ExpiredPlace | undefined
   try {
     do {
       const some = await readExpired(context.db, range, { from, limit: EXPIRED_AT_ONCE })
       from = some.length < EXPIRED_AT_ONCE ? undefined : some.at(-1)
-      if (received) {
+      if (group.received) {
         const orders = await readOrders(
           context.db,
           some.map(({ id }) => id),
@@ -180,10 +193,11 @@ async function checkExpired(
 
 async function searchExpired(round: Round, searched: readonly MonitoredRecord[]): Promise<void> {
   const { chain, head } = round
-  const { found } = await chain.find(searched.map(toMonitored), {
+  const { found, failed = [] } = await chain.find(searched.map(toMonitored), {
     from: head.height,
     to: head.height,
   })
+  round.failures.push(...failed.map(({ error }) => error))
   const byId = new Map(searched.map((payment) => [payment.id, payment]))
   await each(round, found, async (each, one) => {
     await checkFound(
@@ -217,6 +231,7 @@ async function checkReported({ context, chain }: Round, payment: MonitoredRecord
   for (const signature of new Set([reported, seen])) {
     if (signature === null) continue
     const observation = await chain.observe(signature)
+    await noteShort(context, chain, { payment, signature, observation })
     const applied = await applyObservation(context, {
       paymentId,
       signature,
@@ -235,12 +250,13 @@ async function checkReported({ context, chain }: Round, payment: MonitoredRecord
 /**
  * Looks for payments nobody reported. The cursor stays where it is until everything found has been
  * checked. Where blocks are scanned, those that expired are looked for in the same blocks.
+ * `unsearched`: those that could not be looked for.
  */
 async function search(
   round: Round,
   searched: readonly MonitoredRecord[],
   { expiredSince }: { expiredSince: Date },
-): Promise<number> {
+): Promise<{ readTo: number; unsearched: ReadonlySet<string> }> {
   const { context, chain, head } = round
   const { network } = chain.network
   const byId = new Map(searched.map((payment) => [payment.id, payment]))
@@ -261,10 +277,15 @@ async function search(
   // A chain that is shorter than what was read of it has been restarted.
   const cursor = await readCursor(context.db, network)
   const from = Math.min(cursor, head.height)
-  const { found, readTo } =
-    searched.length === 0 && !expired
-      ? { found: [], readTo: head.height }
-      : await chain.find(searched.map(toMonitored), { from, to: head.height }, expired)
+  const {
+    found,
+    readTo,
+    failed = [],
+  } = searched.length === 0 && !expired
+    ? { found: [], readTo: head.height }
+    : await chain.find(searched.map(toMonitored), { from, to: head.height }, expired)
+  round.failures.push(...failed.map(({ error }) => error))
+  const unsearched = new Set(failed.flatMap(({ paymentIds }) => paymentIds))
   const failures = round.failures.length
   let decidedTo = readTo
   await each(round, found, async (each, one) => {
@@ -275,9 +296,9 @@ async function search(
     if (payments.length === 0 || (await checkFound(each, one, payments))) return
     if (landed) decidedTo = Math.min(decidedTo, landed.height - 1)
   })
-  if (round.failures.length > failures) return from
+  if (round.failures.length > failures) return { readTo: from, unsearched }
   if (decidedTo !== cursor) await writeCursor(context.db, network, decidedTo)
-  return decidedTo
+  return { readTo: decidedTo, unsearched }
 }
 
 /**
@@ -329,7 +350,8 @@ async function checkFound(
   }
   if (!landed) return decided
   const accountIds = [...byAccount.keys()]
-  if (await noteUnmatched(context, chain, { signature, accountIds, settled })) return decided
+  const noted = await noteUnmatched(context, chain, { signature, accountIds, settled })
+  if (noted !== 'unseen') return decided
   if (isNewerThan(UNSEEN_MS)) return false
   context.log.warn(
     { network, signature, blockHeight: landed.height },
@@ -343,11 +365,14 @@ async function checkCandidate(
   { payment, signature }: { payment: MonitoredRecord; signature: string },
 ): Promise<Applied> {
   const observation = await chain.observe(signature)
+  await noteShort(context, chain, { payment, signature, observation })
   const seen = { paymentId: payment.id, signature, observation, source: 'watcher' } as const
   // A node that is behind says nothing about the block that the order has.
   const applied = observation.state === 'not_found' ? 'same' : await applyObservation(context, seen)
+  // What failed takes the place of no report: its payer may have reported another one since.
+  const failed = 'failedBlockhash' in observation && observation.failedBlockhash !== undefined
   // An order that was built meanwhile may fit better: the next rounds decide between them.
-  if (applied === 'same' || applied === 'unproven')
+  if ((applied === 'same' && !failed) || applied === 'unproven')
     await setReported(context.db, payment.id, { signature, at: context.now() })
   return applied
 }
@@ -419,6 +444,11 @@ function dueGroups(now: Date, last: Date | undefined): ExpiredGroup[] {
       last === undefined ||
       Math.floor(now.getTime() / everyMs) !== Math.floor(last.getTime() / everyMs),
   )
+}
+
+/** When the payments of a group ended. */
+function spanOf({ fromMs, toMs }: ExpiredGroup, now: Date): { after: Date; upTo: Date | null } {
+  return { after: before(now, toMs), upTo: fromMs === null ? null : before(now, fromMs) }
 }
 
 function before(time: Date, ms: number): Date {

@@ -1,8 +1,6 @@
 import {
-  ComputeBudgetProgram,
   PublicKey,
   SystemProgram,
-  Transaction,
   TransactionInstruction,
   VersionedTransaction,
   type Keypair,
@@ -17,9 +15,11 @@ import {
   type ListedPage,
   type SolanaFixture,
 } from '#testing/local-chains.ts'
+import { sendWithMemo, type MemoTransfer } from '#testing/memo-transfer.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import { createChains } from '../service.ts'
 import type { Actor, Context } from '../context/context.ts'
+import { findPayment } from '../db/payments.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from './report.ts'
 import { readPaymentBody } from '../payments/status.ts'
@@ -69,28 +69,8 @@ async function send(payer: Keypair, built: Built): Promise<string> {
   return solana.connection.sendRawTransaction(transaction.serialize())
 }
 
-/** A transfer as another program would make it: with a memo of its choice, on a fresh blockhash. */
-async function sendOwn(
-  payer: Keypair,
-  payee: Keypair,
-  { lamports, memo, units }: { lamports: bigint; memo: string; units?: number },
-): Promise<string> {
-  const transaction = new Transaction({
-    feePayer: payer.publicKey,
-    ...(await solana.connection.getLatestBlockhash()),
-  })
-  transaction.add(
-    SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: payee.publicKey, lamports }),
-  )
-  transaction.add(
-    new TransactionInstruction({ programId: MEMO_PROGRAM, keys: [], data: Buffer.from(memo) }),
-  )
-  if (units !== undefined) transaction.add(ComputeBudgetProgram.setComputeUnitLimit({ units }))
-  transaction.sign(payer)
-  return solana.connection.sendRawTransaction(transaction.serialize(), {
-    skipPreflight: units !== undefined,
-  })
-}
+const sendOwn = (payer: Keypair, payee: Keypair, transfer: MemoTransfer) =>
+  sendWithMemo(solana, { payer, payee }, transfer)
 
 async function untilStatus(built: Built, status: string) {
   return eventually(
@@ -154,28 +134,74 @@ test('a payment that the wallet makes as a transaction of version 1 is found by 
   expect(final).toMatchObject({ signature, fee: { amountAtomic: '5000' } })
 })
 
-test('a transaction of a version that cannot be read, with the memo of an order, ends the order neither way', async () => {
-  await using gate = await startGate(solana.rpcUrl)
-  await using own = await openContext([{ ...solana.network, rpcUrls: [gate.url] }])
+/** A service that asks the node through so many gates, and orders of it: nothing looks for them but `poll`. */
+async function openGated(count = 1) {
+  await using stack = new AsyncDisposableStack()
+  const gates: Awaited<ReturnType<typeof startGate>>[] = []
+  while (gates.length < count) gates.push(stack.use(await startGate(solana.rpcUrl)))
+  const rpcUrls = gates.map(({ url }) => url)
+  const own = stack.use(await openContext([{ ...solana.network, rpcUrls }]))
   const [chain] = own.context.chains.values()
-  if (!chain) throw new Error('no chain')
+  const [first, second = first] = gates
+  if (!chain || !first || !second) throw new Error('no chain')
+  const running = stack.move()
+  return {
+    gate: first,
+    second,
+    order: (from: Keypair, to: Keypair) =>
+      buildTransaction(own.context, own.actor, {
+        walletAddress: from.publicKey.toBase58(),
+        recipientAddress: to.publicKey.toBase58(),
+        amount: '0.1',
+      }),
+    report: (built: Built, signature: string) =>
+      reportSubmitted(own.context, own.actor, { paymentId: built.paymentId, signature }),
+    reportOf: async ({ paymentId }: Built) =>
+      (await findPayment(own.context.db, paymentId))?.reportedSignature,
+    body: (built: Built) => readPaymentBody(own.context, built.paymentId),
+    poll: async () => (await pollOnce(own.context, chain, { expiredToo: false })).failures,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
+}
+
+/** Waits until an order cannot be paid any more by what was built for it. */
+const untilLate = (...orders: readonly Built[]) =>
+  eventually(
+    () => solana.connection.getBlockHeight('finalized'),
+    (height) => orders.every(({ lastValidBlockHeight }) => height > lastValidBlockHeight),
+  )
+
+/** Waits until transactions have other blockhashes than the one that was built for an order. */
+function untilNewBlockhash(built: Built) {
+  const { message } = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
+  return eventually(
+    () => solana.connection.getLatestBlockhash(),
+    ({ blockhash }) => blockhash !== message.recentBlockhash,
+  )
+}
+
+/** A transaction for an order that has failed and is final. */
+async function fail(payer: Keypair, payee: Keypair, { paymentId: memo }: Built): Promise<string> {
+  const signature = await sendOwn(payer, payee, { lamports: SOL / 10n, memo, units: 200 })
+  await eventually(
+    () => solana.connection.getSignatureStatus(signature, { searchTransactionHistory: true }),
+    ({ value }) => value?.confirmationStatus === 'finalized' && value.err !== null,
+  )
+  return signature
+}
+
+test('a transaction of a version that cannot be read, with the memo of an order, ends the order neither way', async () => {
+  await using own = await openGated()
+  const { gate } = own
   const { payer, payee } = await parties()
-  const built = await buildTransaction(own.context, own.actor, {
-    walletAddress: payer.publicKey.toBase58(),
-    recipientAddress: payee.publicKey.toBase58(),
-    amount: '0.1',
-  })
+  const built = await own.order(payer, payee)
   const signature = await sendOwn(payer, payee, { lamports: SOL / 10n, memo: built.paymentId })
   gate.lie = hidesNewer(signature)
   const poll = async () => {
-    const { failures } = await pollOnce(own.context, chain, { expiredToo: false })
-    expect(failures).toEqual([])
-    return readPaymentBody(own.context, built.paymentId)
+    expect(await own.poll()).toEqual([])
+    return own.body(built)
   }
-  await eventually(
-    () => solana.connection.getBlockHeight('finalized'),
-    (height) => height > built.lastValidBlockHeight,
-  )
+  await untilLate(built)
   expect(await poll()).toMatchObject({ status: 'created' })
   expect(await poll()).toMatchObject({ status: 'created' })
   gate.lie = undefined
@@ -185,25 +211,16 @@ test('a transaction of a version that cannot be read, with the memo of an order,
 })
 
 test('an order does not expire while a payment may lie behind more transactions of its payer and its payee than are read', async () => {
-  await using gate = await startGate(solana.rpcUrl)
-  await using own = await openContext([{ ...solana.network, rpcUrls: [gate.url] }])
-  const [chain] = own.context.chains.values()
-  if (!chain) throw new Error('no chain')
+  await using own = await openGated()
+  const { gate } = own
   const { payer, payee } = await parties()
-  const built = await buildTransaction(own.context, own.actor, {
-    walletAddress: payer.publicKey.toBase58(),
-    recipientAddress: payee.publicKey.toBase58(),
-    amount: '0.1',
-  })
+  const built = await own.order(payer, payee)
   const signature = await sendOwn(payer, payee, { lamports: SOL / 10n, memo: built.paymentId })
-  await eventually(
-    () => solana.connection.getBlockHeight('finalized'),
-    (height) => height > built.lastValidBlockHeight,
-  )
+  await untilLate(built)
   const slot = await solana.connection.getSlot()
   const poll = async () => {
-    await pollOnce(own.context, chain, { expiredToo: false })
-    return readPaymentBody(own.context, built.paymentId)
+    await own.poll()
+    return own.body(built)
   }
   const sender = payer.publicKey.toBase58()
   gate.lie = listsNewer({ slot, count: 20_001 })
@@ -225,46 +242,29 @@ test('an order does not expire while a payment may lie behind more transactions 
 
 /** Two orders of one payee that nobody pays, past their deadline, and the lists of their payers that proofs begin to read. */
 async function lateOrders() {
-  const stack = new AsyncDisposableStack()
-  const gate = stack.use(await startGate(solana.rpcUrl))
-  const own = stack.use(await openContext([{ ...solana.network, rpcUrls: [gate.url] }]))
-  const [chain] = own.context.chains.values()
-  if (!chain) throw new Error('no chain')
+  const own = await openGated()
   const { payer, payee } = await parties()
   const other = await solana.wallet(SOL)
-  const order = async ({ publicKey }: Keypair) =>
-    buildTransaction(own.context, own.actor, {
-      walletAddress: publicKey.toBase58(),
-      recipientAddress: payee.publicKey.toBase58(),
-      amount: '0.1',
-    })
-  const [busy, quiet] = [await order(payer), await order(other)]
+  const [busy, quiet] = [await own.order(payer, payee), await own.order(other, payee)]
   const [proofs, pages]: [string[], string[]] = [[], []]
-  const status = async (built: Built) =>
-    (await readPaymentBody(own.context, built.paymentId)).status
   return {
-    gate,
+    gate: own.gate,
     payer,
     payee,
     busy,
     proofs,
     pages,
-    untilLate: () =>
-      eventually(
-        () => solana.connection.getBlockHeight('finalized'),
-        (height) => height > Math.max(busy.lastValidBlockHeight, quiet.lastValidBlockHeight),
-      ),
+    untilLate: () => untilLate(busy, quiet),
     /** A search begins with a page of 100, a proof with one of 1,000. */
     onPage: ({ address, limit, before }: ListedPage) => {
       pages.push(address)
       if (limit === 1_000 && before === undefined) proofs.push(address)
     },
     look: async () => {
-      const { failures } = await pollOnce(own.context, chain, { expiredToo: false })
-      expect(failures).toEqual([])
-      return { busy: await status(busy), quiet: await status(quiet) }
+      expect(await own.poll()).toEqual([])
+      return { busy: (await own.body(busy)).status, quiet: (await own.body(quiet)).status }
     },
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    [Symbol.asyncDispose]: () => own[Symbol.asyncDispose](),
   }
 }
 
@@ -300,6 +300,37 @@ test('an absence that cannot be proven is read once a minute in the background, 
   const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 120_000)
   await eventually(look, () => proofs.filter((address) => address === receiver).length > 1)
   later.mockRestore()
+})
+
+test('a failure for the code of an order that is not final at the deadline keeps the order open until it is, and no minute longer', async () => {
+  await using orders = await lateOrders()
+  const { gate, payer, payee, busy, look } = orders
+  await orders.untilLate()
+  const failed = await fail(payer, payee, busy)
+  // As if it had landed just now.
+  gate.lie = (asked, answer) => {
+    if (!asked.includes('"getSignaturesForAddress"')) return answer
+    const told = JSON.parse(answer) as { result: { signature: string; slot: number }[] }
+    const result = told.result.map((each) =>
+      each.signature === failed ? { ...each, slot: each.slot + 1_000_000 } : each,
+    )
+    return JSON.stringify({ ...told, result })
+  }
+  expect(await look()).toMatchObject({ busy: 'created' })
+  gate.lie = undefined
+  expect(await look()).toMatchObject({ busy: 'expired' })
+})
+
+test('what is found of an order that failed replaces no report of its payer', async () => {
+  await using own = await openGated()
+  const { payer, payee } = await parties()
+  const built = await own.order(payer, payee)
+  await untilNewBlockhash(built)
+  await fail(payer, payee, built)
+  const reported = '5'.repeat(87)
+  await own.report(built, reported)
+  for (let times = 0; times < 2; times++) expect(await own.poll()).toEqual([])
+  expect(await own.reportOf(built)).toBe(reported)
 })
 
 test('an order that a payer names in a transaction of another amount is read once a minute', async () => {
@@ -422,22 +453,13 @@ test.each(['before', 'after'])(
   async (when) => {
     const { payer, payee } = await parties()
     const built = await build(payer, payee)
-    const paying = { lamports: SOL / 10n, memo: built.paymentId }
-    const { message } = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
-    await eventually(
-      () => solana.connection.getLatestBlockhash(),
-      ({ blockhash }) => blockhash !== message.recentBlockhash,
-    )
-    const failed = await sendOwn(payer, payee, { ...paying, units: 200 })
-    const { value } = await eventually(
-      () => solana.connection.getSignatureStatus(failed, { searchTransactionHistory: true }),
-      ({ value: status }) => status?.confirmationStatus === 'finalized',
-    )
-    expect(value?.err).not.toBeNull()
+    await untilNewBlockhash(built)
+    await fail(payer, payee, built)
     if (when === 'after') {
       const { events } = await untilStatus(built, 'expired')
       expect(events.map(({ status }) => status)).toEqual(['created', 'expired'])
     }
+    const paying = { lamports: SOL / 10n, memo: built.paymentId }
     const signature = await sendOwn(payer, payee, paying)
     if (when === 'after')
       await reportSubmitted(context, actor, { paymentId: built.paymentId, signature })
@@ -450,47 +472,23 @@ const isNotFinal = (_: string, answer: string) =>
 
 /** A service with two endpoints, and an order whose payer makes transactions on later blockhashes. */
 async function orderAtTwo() {
-  const stack = new AsyncDisposableStack()
-  const first = stack.use(await startGate(solana.rpcUrl))
-  const second = stack.use(await startGate(solana.rpcUrl))
-  const rpcUrls = [first.url, second.url]
-  const own = stack.use(await openContext([{ ...solana.network, rpcUrls }]))
-  const [chain] = own.context.chains.values()
-  if (!chain) throw new Error('no chain')
+  const own = await openGated(2)
   const { payer, payee } = await parties()
-  const built = await buildTransaction(own.context, own.actor, {
-    walletAddress: payer.publicKey.toBase58(),
-    recipientAddress: payee.publicKey.toBase58(),
-    amount: '0.1',
-  })
-  const { message } = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
-  await eventually(
-    () => solana.connection.getLatestBlockhash(),
-    ({ blockhash }) => blockhash !== message.recentBlockhash,
-  )
-  const paying = { lamports: SOL / 10n, memo: built.paymentId }
+  const built = await own.order(payer, payee)
+  await untilNewBlockhash(built)
   return {
     built,
-    own,
-    first,
-    second,
+    report: (signature: string) => own.report(built, signature),
+    first: own.gate,
+    second: own.second,
     payer,
-    pay: () => sendOwn(payer, payee, paying),
-    /** A transaction of the payer with the memo of the order, which has failed and is final. */
-    fail: async () => {
-      const signature = await sendOwn(payer, payee, { ...paying, units: 200 })
-      await eventually(
-        () => solana.connection.getSignatureStatus(signature, { searchTransactionHistory: true }),
-        ({ value }) => value?.confirmationStatus === 'finalized' && value.err !== null,
-      )
-      return signature
-    },
+    pay: () => sendOwn(payer, payee, { lamports: SOL / 10n, memo: built.paymentId }),
+    fail: () => fail(payer, payee, built),
     look: async () => {
-      const { failures } = await pollOnce(own.context, chain, { expiredToo: false })
-      expect(failures).toEqual([])
-      return readPaymentBody(own.context, built.paymentId)
+      expect(await own.poll()).toEqual([])
+      return own.body(built)
     },
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    [Symbol.asyncDispose]: () => own[Symbol.asyncDispose](),
   }
 }
 
@@ -500,11 +498,7 @@ test.each(['reported', 'found'])(
     await using order = await orderAtTwo()
     const failed = await order.fail()
     order.second.lie = isNotFinal
-    if (how === 'reported')
-      await reportSubmitted(order.own.context, order.own.actor, {
-        paymentId: order.built.paymentId,
-        signature: failed,
-      })
+    if (how === 'reported') await order.report(failed)
     expect(await order.look()).toMatchObject({ status: 'created' })
     expect(await order.look()).toMatchObject({ status: 'created' })
     order.second.lie = undefined

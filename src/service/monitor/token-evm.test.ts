@@ -4,12 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Asset } from '#contract/network.ts'
 import { signBuilt, startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { balanceOnEvm, issueOddToken, issueUsdc, transferData } from '#testing/local-tokens.ts'
-import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
+import { eventually, openContext, ownWallet, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { readHistory } from '../payments/list/history.ts'
 import { reportSubmitted } from './report.ts'
 import { readPaymentBody } from '../payments/status.ts'
+import { readUnmatched } from '../payments/unmatched.ts'
 import { startWatchers, type Watchers } from './start.ts'
 
 const ETH = 10n ** 18n
@@ -252,24 +253,42 @@ test('a token payment that reverts has failed, once that is final', async () => 
   })
 })
 
-test('a token that begins to keep a part after the payment was built has not paid, and the payment says so', async () => {
-  const { payer, payee } = await parties()
-  const built = await build(payer, payee, { asset: 'TURNS' })
-  // The same storage under other code, as an upgrade of a proxy does it.
-  await evm.setCode(
-    turning.address,
-    (await evm.client.getCode({ address: keeping.address as Hex })) ?? '0x',
-  )
-  const hash = await send(payer, built)
-  await evm.mine(2)
-  await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: hash })
-  await evm.mine(8)
-  expect(await untilStatus(built, 'failed')).toMatchObject({
-    signature: hash,
-    failure: expect.stringContaining('2475000 instead of 2500000'),
-  })
-  expect(await balanceOnEvm(evm, turning, payee.address)).toBe(2_475_000n)
-})
+test.each(['reported', 'found in its block'])(
+  'a token that begins to keep a part after the payment was built has not paid, the payment says so, and what arrived is unmatched: %s',
+  async (how) => {
+    const code = async ({ address }: Asset) =>
+      (await evm.client.getCode({ address: address as Hex })) ?? '0x'
+    const original = await code(turning)
+    const { payer, payee } = await parties()
+    await ownWallet(opened, payee.address)
+    const built = await build(payer, payee, { asset: 'TURNS' })
+    // The same storage under other code, as an upgrade of a proxy does it.
+    await evm.setCode(turning.address, await code(keeping))
+    const hash = await send(payer, built)
+    await evm.mine(2)
+    if (how === 'reported')
+      await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: hash })
+    const listed = async () => {
+      const { transfers } = await readUnmatched(context, actor, { limit: 100, offset: 0 })
+      return transfers.filter(({ recipient }) => recipient === payee.address)
+    }
+    const arrived = {
+      signature: hash,
+      sender: payer.address,
+      symbol: 'TURNS',
+      amountAtomic: '2475000',
+    }
+    expect(await eventually(listed, (rows) => rows.length > 0)).toMatchObject([arrived])
+    await evm.mine(8)
+    expect(await untilStatus(built, 'failed')).toMatchObject({
+      signature: hash,
+      failure: expect.stringContaining('2475000 instead of 2500000'),
+    })
+    expect(await balanceOnEvm(evm, turning, payee.address)).toBe(2_475_000n)
+    expect(await listed()).toMatchObject([arrived])
+    await evm.setCode(turning.address, original)
+  },
+)
 
 test('a token payment that was dropped and whose nonce is used has failed; one nobody sends expires', async () => {
   const { payer, payee } = await parties()

@@ -8,8 +8,8 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Asset } from '#contract/network.ts'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
-import { balanceOnSolana, createMint, give } from '#testing/local-tokens.ts'
-import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
+import { balanceOnSolana, createMint, give, transferFee } from '#testing/local-tokens.ts'
+import { eventually, openContext, ownWallet, type OpenedContext } from '#testing/service-context.ts'
 import {
   accountOf,
   openAccount,
@@ -22,6 +22,7 @@ import { buildTransaction } from '../payments/build.ts'
 import { readHistory } from '../payments/list/history.ts'
 import { reportSubmitted } from './report.ts'
 import { readPaymentBody } from '../payments/status.ts'
+import { readUnmatched } from '../payments/unmatched.ts'
 import { startWatchers, type Watchers } from './start.ts'
 
 const SOL = 1_000_000_000n
@@ -34,6 +35,7 @@ let actor: Actor
 let watchers: Watchers
 let usdc: Asset
 let newer: Asset
+let turning: Asset
 
 beforeAll(async () => {
   solana = await startSolana({ slotTimeMs: 20 })
@@ -45,8 +47,12 @@ beforeAll(async () => {
     })),
     symbol: 'NEWER',
   }
+  turning = {
+    ...(await createMint(solana, { program: TOKEN_2022, extensions: [transferFee(0)] })),
+    symbol: 'TURNS',
+  }
   opened = await openContext(
-    [{ ...solana.network, assets: [...solana.network.assets, usdc, newer] }],
+    [{ ...solana.network, assets: [...solana.network.assets, usdc, newer, turning] }],
     { engine: 'postgres' },
   )
   context = opened.context
@@ -281,6 +287,39 @@ test('a transfer that fails because its account is gone has failed', async () =>
     skipPreflight: true,
   })
   expect(await untilStatus(built, 'failed')).toMatchObject({ signature })
+})
+
+test('a token that begins to keep a part after the payment was built has not paid, the payment says so, and what arrived is unmatched', async () => {
+  const { payer, payee } = await parties()
+  await ownWallet(opened, payee.publicKey.toBase58())
+  await give(solana, turning, {
+    owner: payer.publicKey,
+    amount: 10_000_000n,
+    program: TOKEN_2022,
+    extensions: [{ type: 2, value: new Uint8Array(8) }],
+  })
+  const built = await build(payer, payee, 'TURNS')
+  await createMint(solana, {
+    program: TOKEN_2022,
+    extensions: [transferFee(100)],
+    at: new PublicKey(turning.address),
+  })
+  const signature = await send(payer, built)
+  expect(await untilStatus(built, 'failed')).toMatchObject({
+    signature,
+    failure: expect.stringContaining('2475000 instead of 2500000'),
+  })
+  expect(await balanceOnSolana(solana, accountFor(payee, turning, TOKEN_2022))).toBe(2_475_000n)
+  const { transfers } = await readUnmatched(context, actor, { limit: 100, offset: 0 })
+  expect(transfers.filter(({ recipient }) => recipient === payee.publicKey.toBase58())).toEqual([
+    expect.objectContaining({
+      signature,
+      sender: payer.publicKey.toBase58(),
+      symbol: 'TURNS',
+      amountAtomic: '2475000',
+      candidates: [],
+    }),
+  ])
 })
 
 test('a token payment nobody signs expires', async () => {

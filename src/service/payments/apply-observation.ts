@@ -5,7 +5,7 @@ import { isUniqueViolation, type Database } from '#postgres/open.ts'
 import { MAX_REORG, type Observation, type ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { persistProofOf } from '../db/attempts.ts'
-import { claimForOrder, isProven, releaseAssigned } from '../db/claims.ts'
+import { claimForOrder, findClaimKey, isProven, releaseAssigned } from '../db/claims.ts'
 import { lowerCursor } from '../db/cursors.ts'
 import {
   findBySignature,
@@ -20,7 +20,14 @@ import {
 import { recordEvent } from '../db/record-event.ts'
 import { settleRefundRequests } from '../db/refund-requests.ts'
 import { acceptPayerOf, recordFeePaid, reopenFee } from '../db/settlement-fees.ts'
-import { lockTransfer, lockUses, markMatched, TransferRefundedError } from '../db/unmatched.ts'
+import {
+  assignmentKey,
+  lockTransfer,
+  lockUses,
+  markMatched,
+  markOneMatched,
+  TransferRefundedError,
+} from '../db/unmatched.ts'
 import { attribute, claimantOfOrder, matchesPayment } from './attribution.ts'
 import { countEqual } from './payment-result.ts'
 
@@ -199,11 +206,23 @@ async function useUpMoved(
   const name = { accountId, network, signature }
   const { paid, unmatched } = await lockUses(tx, { ...name, id: row.id }, row)
   if (paid >= moved) return false
-  if (!unmatched || paid + 1 < moved) return true
-  const { assignedPaymentId: paymentId } = unmatched
+  if (unmatched.length === 0) return true
+  // The one that was listed of this very proof, or one where more would be listed than is left.
+  const key = await findClaimKey(tx, row.id)
+  const yields =
+    unmatched.find(({ authorizationKey }) => authorizationKey !== '' && authorizationKey === key) ??
+    (paid + unmatched.length >= moved ? unmatched[0] : undefined)
+  if (!yields) return true
+  if (yields.refundedBy) throw new TransferRefundedError(yields.refundedBy)
+  const { assignedPaymentId: paymentId } = yields
   if (paymentId !== null)
-    await releaseAssigned(tx, { scope: accountId, network, key: `txid:${signature}`, paymentId })
-  await markMatched(tx, name, row.id)
+    await releaseAssigned(tx, {
+      scope: accountId,
+      network,
+      key: assignmentKey({ ...yields, signature }),
+      paymentId,
+    })
+  await markOneMatched(tx, yields.id, row.id)
   return true
 }
 

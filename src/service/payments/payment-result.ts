@@ -89,19 +89,24 @@ function isMovedBy({ method, nonce }: Authorization, transfer: ObservedTransfer 
   return method === 'permit2' || transfer?.authorization?.toLowerCase() === nonce.toLowerCase()
 }
 
-/** What the execution of an authorization moved: exactly what its payer signed. */
+/**
+ * What the execution of an authorization moved: exactly what its payer signed, or less where the
+ * token keeps a part, and names the authorization of what is left.
+ */
 export function findExecuted(
   authorization: Authorization,
   moved: readonly ObservedTransfer[] = [],
 ): ObservedTransfer | undefined {
-  const { from, to, token, amountAtomic } = authorization
+  const { method, from, to, token, amountAtomic } = authorization
   const [sender, recipient, asset] = [from, to, token].map((address) => checksumAddress(address))
-  return moved.find(
+  const arrived = moved.filter(
     (transfer) =>
       transfer.sender === sender &&
       transfer.recipient === recipient &&
       transfer.asset === asset &&
-      transfer.amountAtomic === amountAtomic &&
+      transfer.amountAtomic > 0n &&
       isMovedBy(authorization, transfer),
   )
+  const exact = arrived.find((transfer) => transfer.amountAtomic === amountAtomic)
+  return exact ?? (method === 'eip3009' && arrived.length === 1 ? arrived[0] : undefined)
 }

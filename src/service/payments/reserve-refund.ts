@@ -2,6 +2,7 @@ import { formatAmount } from '#contract/amount.ts'
 import { isPaid } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
+import { readTransactionName } from '../chains/chain.ts'
 import { lockPayment, type PaymentRecord } from '../db/payments.ts'
 import { readRefunds } from '../db/refunds.ts'
 import { lockReturned } from '../db/unmatched.ts'
@@ -54,9 +55,6 @@ export async function reserveRefund(
   requireLeft(original, { amountAtomic, left: await readLeft(tx, original) })
 }
 
-/** EVM: elsewhere a memo names the order. */
-const TRANSACTION_HASH = /^0x[0-9a-f]{64}$/
-
 /**
  * In the transaction that records a payment whose reference is an unmatched transfer to the account: locks the transfer, so that of two refunds the second
  * one sees the first.
@@ -69,7 +67,8 @@ export async function reserveReturn(
 ): Promise<void> {
   const { accountId, network, asset, recipient, amount } = payment
   const signature = metadata?.['referenceId']
-  if (typeof signature !== 'string' || !TRANSACTION_HASH.test(signature)) return
+  // A hash counts only in its normal form, as it is compared.
+  if (typeof signature !== 'string' || readTransactionName(network, signature) !== signature) return
   const refund = await lockReturned(tx, {
     accountId,
     network,

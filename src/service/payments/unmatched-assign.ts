@@ -6,6 +6,7 @@ import type { Actor, Context } from '../context/context.ts'
 import { claimAssigned, releaseAssigned } from '../db/claims.ts'
 import { lockPayment, type PaymentRecord } from '../db/payments.ts'
 import {
+  assignmentKey,
   findUnmatched,
   setAssignment,
   type ListedTransfer,
@@ -13,7 +14,7 @@ import {
 } from '../db/unmatched.ts'
 import { claimantOfOrder, refusePayee, matchesPayment } from './attribution.ts'
 import { refuseParameters } from '../context/network.ts'
-import { blockOf, unmatchedKey, describeUnmatched, transferOf } from './unmatched.ts'
+import { blockOf, describeUnmatched, transferOf } from './unmatched.ts'
 
 type Call = { transferId: string; actor: Actor }
 
@@ -85,9 +86,9 @@ export async function unassignUnmatched(
 ): Promise<EndpointReply<'unmatchedUnassign'>> {
   const { row, from } = await context.db.transaction(async (tx) => {
     const found = await requireUnmatched(tx, { actor, transferId })
-    const { assignedPaymentId: from, network, signature, accountId: scope } = found
+    const { assignedPaymentId: from, network, accountId: scope } = found
     if (from === null) return { row: found, from }
-    await releaseAssigned(tx, { scope, network, key: unmatchedKey(signature), paymentId: from })
+    await releaseAssigned(tx, { scope, network, key: assignmentKey(found), paymentId: from })
     const row =
       (await setAssignment(tx, found.id, { from, to: null })) ??
       (await requireUnmatched(tx, { actor, transferId }))
@@ -133,14 +134,14 @@ function requireFit(
 async function claimTransfer(
   tx: Database,
   order: PaymentRecord,
-  { network, signature }: UnmatchedRecord,
+  row: UnmatchedRecord,
 ): Promise<void> {
   const claimant = await claimantOfOrder(tx, order)
   // The wallet has gone to another account since.
   if (claimant === null) throw refusePayee(order.recipient)
   const claimed = await claimAssigned(tx, claimant, {
-    network,
-    key: unmatchedKey(signature),
+    network: row.network,
+    key: assignmentKey(row),
     paymentId: order.id,
   })
   if (claimed === 'taken')

@@ -17,13 +17,13 @@ import { claimForOrder } from '../db/claims.ts'
 import { findPayment, insertPayment } from '../db/payments.ts'
 import { payment } from '../db/schema/payment.ts'
 import { claim } from '../db/schema/proof.ts'
-import { lockTransfer, markMatched } from '../db/unmatched.ts'
+import { assignmentKey, lockTransfer, markMatched } from '../db/unmatched.ts'
 import { receivePayment } from '../settlement/receive.ts'
 import { pollOnce } from '../monitor/poll.ts'
 import { buildTransaction } from './build.ts'
 import { reportSubmitted } from '../monitor/report.ts'
 import { readPaymentBody } from './status.ts'
-import { noteUnmatched, unmatchedKey, readUnmatched } from './unmatched.ts'
+import { noteUnmatched, readUnmatched } from './unmatched.ts'
 import { assignUnmatched, unassignUnmatched } from './unmatched-assign.ts'
 
 /** Money that arrived and that nothing ties to an order: its wallet replaced the fees, and its sender is not verified. */
@@ -557,7 +557,8 @@ test('a transfer that is noted while another commit uses it up for an order is i
   let noted: Promise<unknown> = Promise.resolve()
   await context.db.transaction(async (tx) => {
     await lockTransfer(tx, { accountId, network, signature })
-    await claimForOrder(tx, claimant, { network, key: unmatchedKey(signature), paymentId })
+    const key = assignmentKey({ signature, authorizationKey: '' })
+    await claimForOrder(tx, claimant, { network, key, paymentId })
     await markMatched(tx, { accountId, network, signature }, paymentId)
     noted = noteUnmatched(context, chain, { signature, accountIds: [accountId] }).finally(
       () => (noting.over = true),

@@ -22,6 +22,7 @@ import { reportSubmitted } from '../monitor/report.ts'
 import { readList } from '../payments/list/history.ts'
 import { buildRefund, refundPayment, releaseRefund } from './refund.ts'
 import { readPaymentBody, readStatuses } from '../payments/status.ts'
+import { readUnmatched } from '../payments/unmatched.ts'
 
 const ETH = 10n ** 18n
 const PAID = ETH / 100n
@@ -277,6 +278,52 @@ describe('on Postgres', () => {
           })
       expect(await refundOf(order.id)).toMatchObject({ pendingAtomic: PAID.toString() })
     }
+  })
+
+  test('of several unmatched transfers of one transaction each payment returns one, the largest that it covers', async () => {
+    const { context, actor } = opened
+    const [payee, payer] = [await evm.wallet(ETH), await evm.wallet(0n)]
+    const { address: asset, symbol, decimals } = NATIVE_ETH
+    const signature = keccak256(payer.address)
+    const amounts = [PAID / 2n, PAID, PAID / 2n]
+    for (const [index, amount] of amounts.entries())
+      await insertUnmatched(context.db, {
+        accountId: actor.accountId,
+        network: evm.network.network,
+        signature,
+        authorizationKey: `token:payer:${index}`,
+        sender: payer.address,
+        recipient: payee.address,
+        asset,
+        symbol,
+        decimals,
+        amount,
+        blockHeight: 1,
+        createdAt: context.now(),
+      })
+    const build = (amount: string) =>
+      buildTransaction(context, actor, {
+        walletAddress: payee.address,
+        recipientAddress: payer.address,
+        amount,
+        metadata: { referenceId: signature },
+        senderVerified: true,
+      })
+    const open = async () =>
+      (await readUnmatched(context, actor, { limit: 100, offset: 0 })).transfers
+        .filter((row) => row.signature === signature && row.refundedBy === null)
+        .map(({ amountAtomic }) => BigInt(amountAtomic))
+        .toSorted((a, b) => Number(b - a))
+    expect(await open()).toEqual([PAID, PAID / 2n, PAID / 2n])
+    await build('0.006')
+    expect(await open()).toEqual([PAID, PAID / 2n])
+    await build('0.01')
+    expect(await open()).toEqual([PAID / 2n])
+    const refused = { facts: { details: { reason: { code: 'transfer_refunded' } } } }
+    await expect(build('0.01')).rejects.toMatchObject(refused)
+    await build('0.005')
+    expect(await open()).toEqual([])
+    await expect(build('0.005')).rejects.toMatchObject(refused)
   })
 
   test('of ten requests at once that return an unmatched transfer, from managed wallets or from others, one is made', async () => {

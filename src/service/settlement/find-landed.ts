@@ -70,10 +70,12 @@ async function findByMemo({ payment, order, chain }: Ordered): Promise<string[]>
     lastValidBlockHeight: null,
     createdAt,
   }
-  const { found } = await chain.find([{ ...expected, reported: null, open: true }], {
+  const { found, failed } = await chain.find([{ ...expected, reported: null, open: true }], {
     from: 0,
     to: 0,
   })
+  // Not to be taken for an answer: what is not found may be called over.
+  if (failed?.[0]) throw failed[0].error
   return found.map(({ signature }) => signature)
 }
 

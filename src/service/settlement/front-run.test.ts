@@ -4,6 +4,7 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { AUTHORIZATION_TYPES, PERMIT2, PERMIT_TYPES } from '#chains/evm/signed-types.ts'
+import { formatAmount } from '#contract/amount.ts'
 import { parseJson } from '#contract/json.ts'
 import { multicall3 } from '#devnet/tokens/evm.ts'
 import { readAttempts } from '#service/db/attempts.ts'
@@ -12,7 +13,7 @@ import { pollOnce } from '#service/monitor/poll.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { claim } from '#service/db/schema/proof.ts'
 import { buildTransaction } from '#service/payments/build.ts'
-import { assignUnmatched } from '#service/payments/unmatched-assign.ts'
+import { assignUnmatched, unassignUnmatched } from '#service/payments/unmatched-assign.ts'
 import { readPaymentBody } from '#service/payments/status.ts'
 import { readUnmatched } from '#service/payments/unmatched.ts'
 import { settlePayment } from '#service/settlement/facilitator.ts'
@@ -174,6 +175,98 @@ test.each(['eip3009', 'permit2'] as const)(
     ])
   },
 )
+
+describe.each(['eip3009', 'permit2'] as const)(
+  '%s: of two that a third party executes in one transaction before they are presented',
+  (method) => {
+    /** Executed together for equal amounts, then presented twice each. `before`: what happens before they are executed. */
+    async function executed<T>(before: (all: Parties) => Promise<T>) {
+      const all = await fixture.parties({ method })
+      await fixture.evm.client.setBalance({ address: all.payee.address, value: 10n ** 18n })
+      const made = await before(all)
+      await fixture.evm.mine()
+      const headers = [
+        await payInvoice(all.client, all.requirements),
+        await payInvoice(all.client, all.requirements),
+      ]
+      const hash = await executeTogether(
+        await Promise.all(headers.map((header) => fixture.authorizationOf(all, header))),
+      )
+      await fixture.evm.mine()
+      for (const header of [...headers, ...headers])
+        await expect(fixture.receive(all, header)).rejects.toMatchObject({ reason: 'already_used' })
+      return { all, hash, made }
+    }
+
+    const build = (
+      { asset, amount }: Parties,
+      { from, to, reference }: { from: string; to: string; reference?: Hex },
+    ) =>
+      buildTransaction(fixture.context, fixture.actor, {
+        walletAddress: from,
+        recipientAddress: to,
+        amount: formatAmount(amount, asset.decimals),
+        asset: asset.symbol,
+        ...(reference && { metadata: { referenceId: reference }, senderVerified: true }),
+      })
+
+    test('each is listed once, and refunded once', async () => {
+      using _ = fixture.withoutMining()
+      const { all, hash } = await executed(async () => {})
+      const amountAtomic = all.amount.toString()
+      const one = { signature: hash, recipient: all.payee.address, amountAtomic, refundedBy: null }
+      expect(await listed(all)).toMatchObject([one, one])
+      expect(await fixture.balance(all.asset, all.payee.address)).toBe(2n * all.amount)
+
+      const refund = () =>
+        build(all, { from: all.payee.address, to: all.payer.address, reference: hash })
+      const ids: string[] = []
+      for (let times = 1; times <= 2; times++) {
+        ids.push((await refund()).paymentId)
+        const refunded = (await listed(all)).flatMap(({ refundedBy }) => refundedBy ?? [])
+        expect(refunded.map(({ paymentId }) => paymentId).toSorted()).toEqual(ids.toSorted())
+      }
+      await expect(refund()).rejects.toMatchObject({
+        code: 'INVALID_PARAMETERS',
+        facts: { details: { reason: { code: 'transfer_refunded' } } },
+      })
+    })
+
+    test('each is assigned to its own order', async () => {
+      using _ = fixture.withoutMining()
+      const { all, made } = await executed(async (parties) => {
+        const between = { from: parties.payer.address, to: parties.payee.address }
+        return [await build(parties, between), await build(parties, between)]
+      })
+      const { context, actor } = fixture
+      const money = await listed(all)
+      for (const [index, { transferId }] of money.entries())
+        await assignUnmatched(
+          context,
+          { actor, transferId },
+          { paymentId: made[index]?.paymentId ?? '' },
+        )
+      const assigned = (await listed(all)).map((row) => row.assigned?.paymentId ?? '')
+      expect(assigned.toSorted()).toEqual(made.map(({ paymentId }) => paymentId).toSorted())
+      for (const { transferId } of money)
+        await unassignUnmatched(context, { actor, transferId }, {})
+      expect(await listed(all)).toMatchObject([{ assigned: null }, { assigned: null }])
+    })
+  },
+)
+
+test('an authorization that was presented is paid by the transaction that executes it beside one that was not, and the other one is listed', async () => {
+  using _ = fixture.withoutMining()
+  const all = await fixture.parties({ validSeconds: 600 })
+  const first = await present(all)
+  const header = await payInvoice(all.client, all.requirements)
+  const hash = await executeTogether([first.signed, await fixture.authorizationOf(all, header)])
+  await fixture.evm.mine()
+  await expect(fixture.receive(all, header)).rejects.toMatchObject({ reason: 'already_used' })
+  expect(await final(first.id)).toEqual(['finalized'])
+  expect(await listed(all)).toMatchObject([{ signature: hash }])
+  expect(await fixture.balance(all.asset, all.payee.address)).toBe(2n * all.amount)
+})
 
 /** Replaces the last blocks with empty ones. */
 async function reorganize(depth: number): Promise<void> {
@@ -429,6 +522,25 @@ describe('a permit that a third party executes', () => {
     expect(await readPaymentBody(fixture.context, first.id)).toMatchObject({ signature: hash })
     expect(await fixture.balance(all.asset, all.payee.address)).toBe(all.amount)
     expect(await listed(all)).toEqual([])
+  })
+
+  test('with an equal one in one transaction, neither shown by any data, stays open, and both are listed as unmatched', async () => {
+    using _ = fixture.withoutMining()
+    const { all, first, last } = await presented(2)
+    const calls = [first, last].map(({ signed }) => {
+      const to = privateKeyToAddress(generatePrivateKey())
+      return { to, code: calling(callOf(signed)) }
+    })
+    for (const { to, code } of calls) await fixture.evm.setCode(to, code)
+    const callData = '0x' as const
+    const args = [
+      calls.map(({ to: target }) => ({ target, allowFailure: false, callData })),
+    ] as const
+    const data = encodeFunctionData({ abi: multicallAbi, functionName: 'aggregate3', args })
+    const hash = await queueFirst({ to: multicall3.address, data })
+    expect(await final(first.id, last.id)).toEqual(['pending', 'pending'])
+    expect(await listed(all)).toMatchObject([{ signature: hash }, { signature: hash }])
+    expect(await fixture.balance(all.asset, all.payee.address)).toBe(2n * all.amount)
   })
 
   test('in a block with an equal one, neither shown by any data, stays open, and both are listed as unmatched', async () => {

@@ -71,6 +71,14 @@ export async function monitorSettlement(
     const observation = await chain.observe(use.signature, (seen) =>
       asPaymentResult(payment, seen, authorized.authorization),
     )
+    // A token that kept a part of it moved the rest.
+    if (observation.state === 'landed' && !observation.succeeded && key !== undefined)
+      await notePossible(context, chain, {
+        payment,
+        key,
+        use: { possible: [use.signature] },
+        ...authorized,
+      })
     return apply({ signature: use.signature, observation }, authorized.authorization)
   }
   if (use.used && use.signature === null && key !== undefined)
@@ -86,7 +94,7 @@ type Undecided = SignedAuthorization & {
   use: { possible: readonly string[] }
 }
 
-/** Lists what may have paid it as unmatched: the money has arrived, and only its payee can decide. */
+/** Lists what may have paid it, or paid a part of it, as unmatched: the money has arrived, and only its payee can decide. */
 async function notePossible(
   context: Context,
   chain: Chain,
@@ -95,7 +103,7 @@ async function notePossible(
   if (use.possible.length === 0) return
   // What a caller without a key settles is listed for an owner of the payee alone.
   const own = await findClaim(context.db, { network, key, scope: accountId })
-  const executed = { key: null, authorization }
+  const executed = { key, authorization, waits: true }
   for (const signature of use.possible)
     await noteUnmatched(context, chain, { signature, accountIds: own ? [accountId] : [], executed })
 }

@@ -15,7 +15,12 @@ import {
   type NewPayment,
   type PaymentRecord,
 } from '../db/payments.ts'
-import { lockTransfer, markMatched, TransferRefundedError } from '../db/unmatched.ts'
+import {
+  authorizationKeyOf,
+  lockTransfer,
+  markMatched,
+  TransferRefundedError,
+} from '../db/unmatched.ts'
 import { recordEvent } from '../db/record-event.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { findAdoptable, isAdoptable } from '../payments/attribution.ts'
@@ -336,7 +341,12 @@ async function consume(
     )
   // It is no longer unmatched, even if a person had assigned it to something.
   try {
-    if (transfer) await markMatched(tx, transfer, facts.paymentId)
+    if (transfer)
+      await markMatched(
+        tx,
+        { ...transfer, authorizationKey: authorizationKeyOf(lease.key) },
+        facts.paymentId,
+      )
   } catch (error) {
     if (!(error instanceof TransferRefundedError)) throw error
     report.check('already_used', {

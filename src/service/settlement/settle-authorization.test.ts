@@ -15,6 +15,7 @@ import type { Context } from '../context/context.ts'
 import { readSigned } from '../db/attempts.ts'
 import { resumeWallet } from '../db/wallet-ledger.ts'
 import { pollOnce } from '../monitor/poll.ts'
+import { readUnmatched } from '../payments/unmatched.ts'
 import { reconcile } from '../reconciliation/reconcile.ts'
 import { receivePayment } from './receive.ts'
 
@@ -191,7 +192,7 @@ test.each(['another transaction', 'an authorization of EIP-7702'])(
   },
 )
 
-test('a token that says it moved less than it was asked to is no payment', async () => {
+test('a token that says it moved less than it was asked to is no payment, and what arrived is unmatched', async () => {
   const all = await fixture.parties()
   // The real token, with its Transfer event changed to half the amount: a fee on transfer as the
   // chain shows it.
@@ -222,6 +223,10 @@ test('a token that says it moved less than it was asked to is no payment', async
   expect(await refusal(receivePayment(lying, fixture.actor, body))).toEqual(
     refused('transaction_failed', 'transaction'),
   )
+  const { transfers } = await readUnmatched(lying, fixture.actor, { limit: 100, offset: 0 })
+  expect(transfers.filter(({ sender }) => sender === all.payer.address)).toMatchObject([
+    { recipient: all.payee.address, amountAtomic: (all.amount / 2n).toString() },
+  ])
 })
 
 test('what was signed and recorded by a process that died is sent by the watcher', async () => {

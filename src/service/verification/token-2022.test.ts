@@ -3,7 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Asset } from '#contract/network.ts'
 import { parseJson } from '#contract/json.ts'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
-import { balanceOnSolana, createMint, give, type TestExtension } from '#testing/local-tokens.ts'
+import {
+  balanceOnSolana,
+  createMint,
+  give,
+  transferFee,
+  type TestExtension,
+} from '#testing/local-tokens.ts'
 import { refusal, refused } from '#testing/proofs.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import { accountOf, TOKEN_2022 } from '#testing/token-instructions.ts'
@@ -19,7 +25,6 @@ const AMOUNT = 2_000_000n
 const GIVEN = 10_000_000n
 
 /** Numbers and layouts of the extensions. @see https://github.com/solana-program/token-2022 (interface/src/extension) */
-const TRANSFER_FEE_CONFIG = 1
 const TRANSFER_FEE_AMOUNT = 2
 const IMMUTABLE_OWNER = 7
 const TRANSFER_HOOK = 14
@@ -41,7 +46,7 @@ beforeAll(async () => {
   taxed = {
     ...(await createMint(solana, {
       program: TOKEN_2022,
-      extensions: [{ type: TRANSFER_FEE_CONFIG, value: feeConfig(100) }],
+      extensions: [transferFee(100)],
     })),
     symbol: 'TAXED',
   }
@@ -78,15 +83,6 @@ async function hold(asset: Asset, extensions: readonly TestExtension[]): Promise
 }
 
 /** Two authorities, what is withheld, and the fee of two epochs: the epoch, the most it takes, and hundredths of a percent. */
-function feeConfig(basisPoints: number): Uint8Array {
-  const value = Buffer.alloc(108)
-  for (const at of [72, 90]) {
-    value.writeBigUInt64LE(2n ** 64n - 1n, at + 8)
-    value.writeUInt16LE(basisPoints, at + 16)
-  }
-  return value
-}
-
 function hook(program: PublicKey): Uint8Array {
   return Buffer.concat([Buffer.alloc(32), program.toBytes()])
 }

@@ -8,6 +8,7 @@ import type { BroadcastResult, SignedSimulation } from '../chain.ts'
 import { printableText } from '../contracts.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readDataFeeNow, serializeCall } from './data-fee.ts'
+import { noteLeastTip } from './least-tip.ts'
 import { refusal, simulateNativeTransfer } from './simulate.ts'
 
 /** Whether the sender can still use this nonce, holds amount and fee, and the recipient takes the amount. */
@@ -84,9 +85,9 @@ export function broadcast(endpoints: EvmEndpoints, bytes: Uint8Array): Promise<B
       const answer =
         error instanceof BaseError ? error.walk((cause) => cause instanceof RpcRequestError) : null
       if (!(answer instanceof RpcRequestError)) throw error
-      return KNOWN.test(answer.details)
-        ? { accepted: true }
-        : { accepted: false, reason: printableText(answer.details) ?? 'refused' }
+      if (KNOWN.test(answer.details)) return { accepted: true }
+      noteLeastTip(client, answer.details)
+      return { accepted: false, reason: printableText(answer.details) ?? 'refused' }
     }
   })
 }

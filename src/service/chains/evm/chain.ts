@@ -45,6 +45,7 @@ export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
     observeTwice: async (signature) =>
       observe(endpoints, network, { hash: signature, head: await head.fresh(), twice: true }),
     find: (monitored, range, expired) => scan.find(monitored, range, expired),
+    findNamed: async () => [],
     findByMessage: async () => null,
     canNeverLand: (monitored) => canNeverLand(endpoints, monitored),
     isGone: (landed) => isGone(endpoints, landed),

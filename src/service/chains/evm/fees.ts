@@ -3,6 +3,7 @@ import { automaticTip, maxFeeAtomic, priceOfPriorityFee } from '#chains/evm/fee.
 import { ProblemError } from '#contract/problem.ts'
 import type { GasPrice } from '../contracts.ts'
 import { unavailable } from '../endpoints.ts'
+import { leastTip } from './least-tip.ts'
 
 /** How many recent blocks show what validators take. */
 const BLOCKS = 5
@@ -35,7 +36,8 @@ type Priced = {
 
 /**
  * Twice the next base fee, so that the transaction stays valid over six full blocks, plus the tip:
- * the payer's own total, or the median of recent blocks.
+ * the payer's own total, or the median of recent blocks, and no less than the node has named where
+ * it refused a transaction. What is named above the limit is not believed: one that asks it takes nothing.
  * @throws ProblemError `CHAIN_UNAVAILABLE` when even the next block costs more than a payer is ever
  * charged
  */
@@ -46,18 +48,19 @@ export async function readCappedPrice(
   const history = await client.getFeeHistory({ blockCount: BLOCKS, rewardPercentiles: [MEDIAN] })
   const baseFee = history.baseFeePerGas.at(-1)
   if (baseFee === undefined) throw new Error('The node told no base fee.')
+  // The cap of a payer who named no tip leaves room for an automatic one, so the browser never
+  // refuses what is built with it.
+  const ceiling = capAtomic / gas
+  const usual = automaticTip((history.reward ?? []).map(([median = 0n]) => median))
+  const least = leastTip(client)
+  const automatic = least > usual && baseFee + least <= ceiling ? least : usual
   const tip =
-    priorityFeeAtomic === undefined
-      ? automaticTip((history.reward ?? []).map(([median = 0n]) => median))
-      : priceOfPriorityFee(priorityFeeAtomic, gas)
+    priorityFeeAtomic === undefined ? automatic : priceOfPriorityFee(priorityFeeAtomic, gas)
   if (tip > UINT64)
     throw new ProblemError('INVALID_PARAMETERS', {
       message: 'The priority fee is too large.',
       details: { priorityFee: 'Expected a fee that a transaction can carry.' },
     })
-  // The cap of a payer who named no tip leaves room for an automatic one, so the browser never
-  // refuses what is built with it.
-  const ceiling = capAtomic / gas
   if (baseFee + tip > ceiling)
     throw unavailable('The network asks fees above the ceiling at the moment.')
   const uncapped = baseFee * 2n + tip

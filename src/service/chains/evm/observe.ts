@@ -59,8 +59,7 @@ async function observeOnce(
   // A receipt of a block that a reorg has replaced in the meantime counts for nothing.
   if (!receipt || receipt.blockHash !== block.hash) return { state: 'pending', transfer }
   const height = Number(receipt.blockNumber)
-  const short =
-    receipt.status === 'success' && transfer ? describeShort(transfer, receipt.logs) : null
+  const short = receipt.status === 'success' && transfer ? readShort(transfer, receipt.logs) : null
   return {
     state: 'landed',
     succeeded: receipt.status === 'success' && short === null,
@@ -72,9 +71,10 @@ async function observeOnce(
     blockTime: new Date(Number(block.timestamp) * 1000),
     transfer,
     moved: readTokenMoves(receipt.logs),
+    ...(short && { arrivedAtomic: short.arrivedAtomic }),
     failure:
       receipt.status === 'success'
-        ? short
+        ? (short?.reason ?? null)
         : 'The transaction landed and was reverted: nothing was moved.',
   }
 }
@@ -136,15 +136,21 @@ export function readTransfer(
   }
 }
 
+type Short = { reason: string; arrivedAtomic: bigint }
+
 /** Why a token's transfer that went through did not pay: the token's own events tell of another movement. Null when it paid exactly. */
-function describeShort(
+function readShort(
   { sender, recipient, asset, amountAtomic }: ObservedTransfer,
   logs: readonly ChainLog[],
-): string | null {
+): Short | null {
   if (asset === EVM_NATIVE) return null
   const moves = readMoves(logs, asset)
   if (isOneMove(moves, { from: sender, to: recipient, amountAtomic })) return null
-  return `The transaction landed, and the token moved ${arrived(moves, { from: sender, to: recipient })} instead of ${amountAtomic} of its smallest units to the recipient: this is not the payment.`
+  const arrivedAtomic = arrived(moves, { from: sender, to: recipient })
+  return {
+    reason: `The transaction landed, and the token moved ${arrivedAtomic} instead of ${amountAtomic} of its smallest units to the recipient: this is not the payment.`,
+    arrivedAtomic,
+  }
 }
 
 /** True when another block, or none yet, stands at the height a transaction was seen at. A node that is behind proves nothing. */

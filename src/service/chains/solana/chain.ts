@@ -27,7 +27,13 @@ import { broadcast, simulateSigned } from './broadcast.ts'
 import { build } from './build.ts'
 import { openEndpoints, type SolanaEndpoints } from './client.ts'
 import { readUnitPrice, UNIT_LIMIT } from './fees.ts'
-import { openAbsence, openMessageSearch, openReceivers, openSearch } from './find.ts'
+import {
+  openAbsence,
+  openMessageSearch,
+  openNamedSearch,
+  openReceivers,
+  openSearch,
+} from './find.ts'
 import { isGone, observe, readStatuses } from './observe.ts'
 import { readToken } from './token.ts'
 
@@ -61,7 +67,8 @@ export function openSolanaChain(network: Network, observer = NO_OBSERVER): Chain
     note: (note) => buildNote(endpoints, note),
     observe: (signature, as) => observe(endpoints, signature, { as }),
     observeTwice: (signature) => observe(endpoints, signature, { twice: true }),
-    find: async (monitored, { to }) => ({ found: await search(monitored), readTo: to }),
+    find: async (monitored, { to }) => ({ ...(await search(monitored)), readTo: to }),
+    findNamed: openNamedSearch(endpoints, receiverOf),
     findByMessage: messages.find,
     canNeverLand: absence.canNeverLand,
     isGone: (landed) => isGone(endpoints, landed),

@@ -6,13 +6,15 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '#chains/solana/programs.ts'
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import { SOLANA_NATIVE } from '#contract/address.ts'
 import { isPaymentId, namedPaymentIds } from '#contract/payment.ts'
-import type { Found, MonitoredTransaction } from '../chain.ts'
+import type { Found, MonitoredTransaction, SearchFailure } from '../chain.ts'
 import { inParallel } from '../endpoints.ts'
 import { BackgroundReads } from '../recent.ts'
 import type { SolanaEndpoints } from './client.ts'
 import { isPaidBy, isRefused, readStatuses, readTransaction } from './observe.ts'
 
 const PARALLEL_ACCOUNTS = 4
+/** After so many accounts in a row that no endpoint could list, the others are not asked: the chain is down. */
+const MAX_FAILED_IN_A_ROW = 8
 const PAGE = 1_000
 /** Most searches reach back a minute: the first page is short, so that a busy payee's answer is small. */
 const FIRST_PAGE = 100
@@ -63,18 +65,19 @@ export function openReceivers(endpoints: SolanaEndpoints): ReceiverOf {
 export function openSearch(
   endpoints: SolanaEndpoints,
   receiverOf: ReceiverOf,
-): (monitored: readonly MonitoredTransaction[]) => Promise<Found[]> {
+): (
+  monitored: readonly MonitoredTransaction[],
+) => Promise<{ found: Found[]; failed: readonly SearchFailure[] }> {
   const sendersOf = (payments: readonly MonitoredTransaction[]) =>
     Map.groupBy(payments, ({ sender }) => sender)
 
   async function search(
     accounts: ReadonlyMap<string, readonly MonitoredTransaction[]>,
+    failures: SearchFailures,
   ): Promise<{ found: Found[]; unread: MonitoredTransaction[] }> {
     const unread: MonitoredTransaction[] = []
-    const found = await inParallel(
-      [...accounts],
-      PARALLEL_ACCOUNTS,
-      async ([account, payments]) => {
+    const found = await inParallel([...accounts], PARALLEL_ACCOUNTS, ([account, payments]) =>
+      failures.orNone(payments, async () => {
         const from = Math.min(...payments.map(({ builtHeight }) => builtHeight ?? 0))
         const { signatures, complete } = await endpoints.request((connection) =>
           signaturesOf(connection, account, { from, firstPage: FIRST_PAGE }),
@@ -97,19 +100,23 @@ export function openSearch(
             paymentIds: [paymentId],
           })),
         )
-      },
+      }),
     )
     return { found: found.flat(), unread }
   }
 
   return async (monitored) => {
+    const failures = new SearchFailures()
+    const { failed } = failures
     const payees = Map.groupBy(monitored, ({ asset, recipient }) => `${asset} ${recipient}`)
     const received = (
-      await inParallel([...payees.values()], PARALLEL_ACCOUNTS, async (payments) => {
-        const [first] = payments
-        const account = first && (await receiverOf(first))
-        return payments.map((payment) => ({ payment, account: account ?? payment.sender }))
-      })
+      await inParallel([...payees.values()], PARALLEL_ACCOUNTS, (payments) =>
+        failures.orNone(payments, async () => {
+          const [first] = payments
+          const account = first && (await receiverOf(first))
+          return payments.map((payment) => ({ payment, account: account ?? payment.sender }))
+        }),
+      )
     ).flat()
     const receivers = new Map(
       [...Map.groupBy(received, ({ account }) => account)].map(([account, of]) => [
@@ -117,11 +124,61 @@ export function openSearch(
         of.map(({ payment }) => payment),
       ]),
     )
-    const senders = sendersOf(monitored)
-    if (senders.size < receivers.size) return (await search(senders)).found
-    const { found, unread } = await search(receivers)
-    if (unread.length === 0) return found
-    return [...found, ...(await search(sendersOf(unread))).found]
+    const senders = sendersOf(received.map(({ payment }) => payment))
+    if (senders.size < receivers.size)
+      return { found: (await search(senders, failures)).found, failed }
+    const { found, unread } = await search(receivers, failures)
+    if (unread.length === 0) return { found, failed }
+    return { found: [...found, ...(await search(sendersOf(unread), failures)).found], failed }
+  }
+}
+
+/** The payments that a search could not look for. What goes wrong with one account concerns its payments alone. */
+class SearchFailures {
+  readonly failed: SearchFailure[] = []
+  #inARow = 0
+
+  /** What is found for these payments; nothing where that fails. */
+  async orNone<T>(
+    payments: readonly MonitoredTransaction[],
+    work: () => Promise<T[]>,
+  ): Promise<T[]> {
+    const paymentIds = payments.map(({ paymentId }) => paymentId)
+    const last = this.failed.at(-1)
+    if (last && this.#inARow >= MAX_FAILED_IN_A_ROW) {
+      this.failed.push({ paymentIds, error: last.error })
+      return []
+    }
+    try {
+      const found = await work()
+      this.#inARow = 0
+      return found
+    } catch (error) {
+      this.#inARow++
+      this.failed.push({
+        paymentIds,
+        error: error instanceof Error ? error : new Error('', { cause: error }),
+      })
+      return []
+    }
+  }
+}
+
+/** Searches the transactions of a payee for memos that name payments, whatever their order; those that failed moved nothing. */
+export function openNamedSearch(
+  endpoints: SolanaEndpoints,
+  receiverOf: ReceiverOf,
+): (payee: Omit<Parties, 'sender'>, since: number) => Promise<Found[]> {
+  return async (payee, since) => {
+    const account = await receiverOf(payee)
+    if (account === undefined) return []
+    const { signatures } = await endpoints.request((connection) =>
+      signaturesOf(connection, account, { from: since, firstPage: FIRST_PAGE }),
+    )
+    return signatures.flatMap(({ signature, memo, err }) => {
+      const paymentIds = err === null ? [...namedPaymentIds(memo ?? '')] : []
+      return paymentIds.length === 0 ? [] : [{ signature, paymentIds }]
+    })
   }
 }
 
@@ -307,9 +364,14 @@ async function absenceAt(
   )
   if (pages === 1 && named.length > MAX_READ_AT_ONCE) return 'unread'
   // Anyone can write an id into a memo and name the sender beside it.
-  for (const { signature } of named)
-    if (await isPaidBy(connection, signature, monitored)) return 'unproven'
-  return 'proven'
+  let isOpen = false
+  for (const { signature, err } of named) {
+    if (!(await isPaidBy(connection, signature, monitored))) continue
+    // What the wallet tried and failed is no payment a moment later, when it is final.
+    if (monitored.signed !== undefined || err === null) return 'unproven'
+    isOpen = true
+  }
+  return isOpen ? 'open' : 'proven'
 }
 
 type MessageQuery = Parties & { builtHeight: number | null; messageHash: string }

@@ -60,12 +60,13 @@ async function observeOnce(connection: Connection, signature: string): Promise<O
     blockTime: readBlockTime(landed.blockTime),
     messageHash: bytesToHex(sha256(messageBytes(landed.transaction.message))),
     transfer,
+    ...(landed.meta.err === null && short && { arrivedAtomic: short.arrivedAtomic }),
     ...(landed.meta.err !== null && {
       failedBlockhash: landed.transaction.message.recentBlockhash,
     }),
     failure:
       landed.meta.err === null
-        ? short
+        ? (short?.reason ?? null)
         : `The transaction landed and failed: ${JSON.stringify(landed.meta.err).slice(0, 200)}`,
   }
 }
@@ -171,7 +172,8 @@ function feeOf({
 
 type Paid = {
   transfer: ObservedTransfer | null
-  /** Why a token transfer that succeeded did not pay. */ short: string | null
+  /** Why a token transfer that succeeded did not pay, and what arrived of it. */
+  short: { reason: string; arrivedAtomic: bigint } | null
 }
 
 /**
@@ -232,12 +234,10 @@ function readTokenPaid(
   }
   if (!landed.succeeded || matchesTransfer(operation, landed.tokenChanges))
     return { transfer, short: null }
-  const arrived =
+  const arrivedAtomic =
     landed.tokenChanges.find(({ account }) => account === destination)?.changeAtomic ?? 0n
-  return {
-    transfer,
-    short: `The transaction landed, and ${arrived} instead of ${amountAtomic} of the token's smallest units arrived: this is not the payment.`,
-  }
+  const reason = `The transaction landed, and ${arrivedAtomic} instead of ${amountAtomic} of the token's smallest units arrived: this is not the payment.`
+  return { transfer, short: { reason, arrivedAtomic } }
 }
 
 /**

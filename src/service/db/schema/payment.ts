@@ -27,6 +27,10 @@ import { searchExpressions, atomic, at, service } from './columns.ts'
  */
 export const mayHaveEvidence = 'not draft or sender_verified or payer_nonce is not null'
 
+/** An order to an own wallet that a chain with memos may show a further transfer for, although nothing is awaited for it any more. */
+export const endedOrder =
+  "mode = 'local' and status in ('confirmed', 'finalized', 'failed') and direction <> 'sent' and network like 'solana:%'"
+
 export const payment = service.table(
   'payment',
   {
@@ -231,6 +235,8 @@ export const payment = service.table(
     index('payment_settled')
       .on(t.network, t.blockHeight)
       .where(sql`mode = 'received'`),
+    /** Orders that a transfer may name after they have ended. */
+    index('payment_ended').on(t.network, t.updatedAt).where(sql.raw(endedOrder)),
     uniqueIndex('payment_idempotency')
       .on(t.accountId, t.idempotencyKey)
       .where(sql`idempotency_key is not null`),
@@ -392,6 +398,11 @@ export const unmatchedTransfer = service.table(
     amount: atomic().notNull(),
     /** EVM: the nonce of the transaction. */
     nonce: bigint({ mode: 'number' }),
+    /**
+     * The key of the authorization that moved it, where a third party executed what its payer had signed: one transaction may execute many. Empty for what
+     * the transaction itself transfers, and for rows from before this was recorded.
+     */
+    authorizationKey: text().notNull().default(''),
     blockHeight: bigint({ mode: 'number' }).notNull(),
     blockHash: text(),
     blockTime: at('block_time'),
@@ -407,7 +418,12 @@ export const unmatchedTransfer = service.table(
     assignedNote: text(),
   },
   (t) => [
-    uniqueIndex('unmatched_transfer_signature').on(t.accountId, t.network, t.signature),
+    uniqueIndex('unmatched_transfer_signature').on(
+      t.accountId,
+      t.network,
+      t.signature,
+      t.authorizationKey,
+    ),
     index('unmatched_transfer_open')
       .on(t.accountId, t.createdAt, t.id)
       .where(sql`matched_payment_id is null`),

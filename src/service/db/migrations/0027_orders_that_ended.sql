@@ -1,0 +1,1 @@
+CREATE INDEX "payment_ended" ON "service"."payment" USING btree ("network","updated_at") WHERE mode = 'local' and status in ('confirmed', 'finalized', 'failed') and direction <> 'sent' and network like 'solana:%';
