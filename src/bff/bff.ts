@@ -30,7 +30,13 @@ import { EventHub } from './events/hub.ts'
 import { Streams } from './events/streams.ts'
 import { EXTEND_EVERY_MS, extendSendings, settleLostDeliveries } from './files/deliver.ts'
 import { createReadiness } from './health.ts'
-import { rebuildLinkPayments, refreshOldContacts, refreshRolledBack } from './links/refresh.ts'
+import {
+  rebuildLinkPayments,
+  refreshAllSurplus,
+  refreshOldContacts,
+  refreshRefunded,
+  refreshRolledBack,
+} from './links/refresh.ts'
 import { Mailer } from './mail/mailer.ts'
 import { Rates } from './rates/rates.ts'
 import { toOpenSession } from './session/open-session.ts'
@@ -155,6 +161,11 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
         // It is asked about when somebody reads its link.
         log.warn({ err: error, paymentId }, 'the status of a payment was not written'),
       ),
+    noteRefund: (paymentId) =>
+      refreshRefunded(context, paymentId).catch((error: unknown) =>
+        // It is asked about when somebody reads its link, and every few minutes.
+        log.warn({ err: error, paymentId }, 'the refund of a payment was not written'),
+      ),
     onPlan: (plan) =>
       quota.expect(PLANS[plan as Plan]?.requestsPerMinute ?? PLANS.standard.requestsPerMinute),
     capacity: overrides.ringCapacity,
@@ -267,7 +278,8 @@ async function clean(context: ProxyContext): Promise<void> {
     await deleteOldPresenters(context.db, context.now())
     await settleLostDeliveries(context)
     await deleteOldMail(context.db, context.now())
-    // Last: it asks the service, which may not answer.
+    // Last: they ask the service, which may not answer.
+    await refreshAllSurplus(context)
     await refreshOldContacts(context)
     await deleteUnpaidContacts(context.db, context.now())
   } catch (error) {
