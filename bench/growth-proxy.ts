@@ -58,6 +58,7 @@ export const PROXY_CASES: Record<keyof typeof browserEndpoints, GrowthCases> = {
   sessionList: [look('/sessions')],
   sessionEndOthers: [ask('/sessions/end-others', {})],
   linkList: [look('/links')],
+  surplusList: [ask('/links/surplus', {})],
   linkCreate: [
     ask('/links', ({ t }) => ({
       network: t.evm.network.network,

@@ -1,4 +1,4 @@
-import { connectOnLink, expectPaid, signButton } from './checkout.ts'
+import { connectOnLink, expectPaid, expectReviewed, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { downloaded, signIn } from './seller.ts'
@@ -117,4 +117,51 @@ test('a seller makes a product and an invoice of it, a buyer pays, and it is pai
   await expect(page.getByText('Ana Q.')).toHaveCount(0)
   await expect(heading).toHaveText(text('Invoice {number}', { number }))
   await expect(page.getByText('0.033 ETH').first()).toBeVisible()
+})
+
+test('a payment that arrives on a void invoice is to be refunded: in the inbox and on the page of links, until it is', async ({
+  seller,
+  buyer,
+}) => {
+  test.slow()
+  const page = await signIn(await seller(), '/invoices')
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: text('New invoice') }).click()
+  await dialog.getByRole('textbox', { name: text('Customer') }).fill('Bo')
+  await dialog.getByLabel(text('Currency')).selectOption('ETH')
+  await dialog.getByLabel(text('Item')).fill('Winter tea')
+  await dialog.getByLabel(text('Unit price before tax')).fill('0.0161')
+  await dialog.getByRole('button', { name: text('Save draft') }).click()
+  await page.getByRole('button', { name: text('Issue invoice') }).click()
+  await dialog.getByRole('button', { name: text('Issue invoice') }).click()
+  const heading = page.getByRole('heading', { level: 1 })
+  await expect(heading).toHaveText(/INV-[0-9]{4}$/)
+  const number = (await heading.innerText()).replace(/^.* /, '')
+  const address = await page.getByText(/https?:.*\/pay\//).innerText()
+
+  // The buyer has it built, and signs after the seller has voided the invoice.
+  const visitor = await buyer({ ether: '1' })
+  await visitor.page.goto(address.slice(address.indexOf('http')))
+  await connectOnLink(visitor.page, 'MetaMask')
+  await page.getByRole('button', { name: text('Void invoice') }).click()
+  await dialog.getByRole('button', { name: text('Void invoice') }).click()
+  await expect(page.getByRole('button', { name: text('Undo void') })).toBeVisible()
+  await signButton(visitor.page, 'MetaMask').click()
+  await expectPaid(visitor.page)
+  await expect(visitor.page.getByRole('alert')).toContainText(text('Payment not needed'))
+
+  await page.goto('/')
+  const inbox = page.getByRole('listitem').filter({
+    hasText: text('The link or invoice was paid already, or is void.'),
+  })
+  await inbox.getByRole('link', { name: text('Show') }).click()
+  const owed = page.getByRole('listitem').filter({ hasText: number })
+  await expectAccessible(page, 'links: a payment to refund')
+  await owed.getByRole('link', { name: text('Paid after void. Refund it.') }).click()
+  await page.getByRole('button', { name: text('Review refund') }).click()
+  await expectReviewed(page, 'MetaMask')
+  await signButton(page, 'MetaMask').click()
+  await expectPaid(page)
+  await Promise.all([page.waitForResponse(/\/links\/surplus$/), page.goto('/links')])
+  await expect(owed).toHaveCount(0)
 })

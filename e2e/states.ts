@@ -60,6 +60,7 @@ export const STATES = [
   'link: expired',
   'links: signed out',
   'links: list',
+  'links: a payment to refund',
   'links: new one',
   'links: code to share',
   'links: wallet code to share',

@@ -21,7 +21,7 @@ import { EXTEND_EVERY_MS, extendSendings } from './files/deliver.ts'
 import { openSourceVault } from './files/source-key.ts'
 import { createReadiness } from './health.ts'
 import { HOUSEKEEPING_EVERY_MS, sweep } from './housekeeping.ts'
-import { rebuildLinkPayments, refreshRolledBack } from './links/refresh.ts'
+import { rebuildLinkPayments, refreshRefunded, refreshRolledBack } from './links/refresh.ts'
 import { Mailer } from './mail/mailer.ts'
 import { Rates } from './rates/rates.ts'
 import { toOpenSession } from './session/open-session.ts'
@@ -146,6 +146,11 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
       ).catch((error: unknown) =>
         // It is asked about when somebody reads its link.
         log.warn({ err: error, paymentId }, 'the status of a payment was not written'),
+      ),
+    noteRefund: (paymentId) =>
+      refreshRefunded(context, paymentId).catch((error: unknown) =>
+        // It is asked about when somebody reads its link, and every few minutes.
+        log.warn({ err: error, paymentId }, 'the refund of a payment was not written'),
       ),
     onPlan: (plan) =>
       quota.expect(PLANS[plan as Plan]?.requestsPerMinute ?? PLANS.standard.requestsPerMinute),

@@ -6,7 +6,7 @@ import { deleteLeftAddresses, deleteOldMail } from './db/mail.ts'
 import { deleteExpiredInvitations } from './db/people.ts'
 import { deleteExpiredChallenges, deleteExpiredSessions } from './db/sessions.ts'
 import { settleLostDeliveries } from './files/deliver.ts'
-import { refreshOldContacts } from './links/refresh.ts'
+import { refreshAllSurplus, refreshOldContacts } from './links/refresh.ts'
 
 export const HOUSEKEEPING_EVERY_MS = 10 * 60_000
 
@@ -24,7 +24,8 @@ const SWEEPS: Readonly<Record<string, Sweep>> = {
   'e-mails that were sent': ({ db, now }) => deleteOldMail(db, now()),
   'e-mail addresses of people without a role': ({ db, now, config }) =>
     deleteLeftAddresses(db, { owners: config.operatorWallets, now: now() }),
-  // Last: it asks the service, which may not answer.
+  // Last: they ask the service, which may not answer.
+  'payments that are owed back': refreshAllSurplus,
   'e-mail addresses of unpaid orders': async (context) => {
     await refreshOldContacts(context)
     await deleteUnpaidContacts(context.db, context.now())

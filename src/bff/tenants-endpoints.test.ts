@@ -317,6 +317,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
     { ...OWN_WALLETS, request: () => ({ path: '/sessions/end-others', body: {} }) },
   ],
   'GET /links': [{ ...READER, ...plain('/links') }],
+  'POST /links/surplus': [{ ...READER, request: () => ({ path: '/links/surplus', body: {} }) }],
   'POST /links': [
     {
       ...OPERATOR,

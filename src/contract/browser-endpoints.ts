@@ -344,6 +344,10 @@ const rows = {
     }),
   },
   linkOpen: { body: v.strictObject({ link: linkCode }) },
+  /** `after`: the payment that a page ended with. */
+  surplusList: {
+    body: v.pipe(v.unknown(), noArray, v.strictObject({ after: v.optional(paymentId) })),
+  },
   linkSurplus: { body: v.strictObject({ link: linkText, paymentId }) },
   linkLease: { body: v.strictObject({ link: linkText, paymentId }) },
   linkWithdraw: { body: v.strictObject({ id: linkId }) },

@@ -42,7 +42,7 @@ export const InvoiceBody = v.object({
   customerRemovedAt: v.nullable(timestamp),
   /** The code of the payment link: `/pay/<code>`. */
   link: v.nullable(v.string()),
-  /** The payment that pays it, the first that arrived. */
+  /** The payment that pays it: the first that arrived and did not go back in full. */
   payment: v.nullable(
     v.object({
       paymentId: v.string(),
@@ -53,7 +53,7 @@ export const InvoiceBody = v.object({
       late: v.boolean(),
     }),
   ),
-  /** Payments that are not owed: after the first one, or on a void invoice. */
+  /** Payments that are owed back: they arrived after the one that pays it, or on a void invoice, and did not go back in full. */
   surplus: v.array(v.string()),
   createdAt: timestamp,
 })

@@ -17,11 +17,11 @@ const linkUse = {
   paid: v.number(),
   pending: v.number(),
   /**
-   * Payments that arrived after the link had all that it takes and were not refunded in full: the
-   * payer is owed a refund.
+   * Payments that are owed back: of those that did not go back in full, the ones that arrived after as
+   * many as the link takes.
    */
   surplus: v.array(v.string()),
-  /** How many of the other paid ones were refunded, in full or in part; null where nobody could say. */
+  /** Of as many paid ones as it takes, how many were refunded, in full or in part; null where nobody could say. */
   refunded: v.nullable(v.object({ full: v.number(), partial: v.number() })),
   createdAt: timestamp,
   withdrawnAt: v.nullable(timestamp),
@@ -34,6 +34,23 @@ export type LinkBody = v.InferOutput<typeof LinkBody>
 /** A short link as its seller sees it. */
 export const ShortLinkBody = v.object({ ...linkUse, short: ShortTerms })
 export type ShortLinkBody = v.InferOutput<typeof ShortLinkBody>
+
+/** A payment of a link or of an invoice that is owed back. */
+export const SurplusPayment = v.object({
+  paymentId: v.string(),
+  /** The wallet that the payer named; null where it was not recorded. */
+  sender: v.nullable(v.string()),
+  createdAt: timestamp,
+  linkId: v.string(),
+  /** Of the link. */
+  description: v.nullable(v.string()),
+  reference: v.nullable(v.string()),
+  /** The invoice that the link is of. */
+  invoice: v.nullable(
+    v.object({ id: v.string(), number: v.nullable(v.string()), isVoid: v.boolean() }),
+  ),
+})
+export type SurplusPayment = v.InferOutput<typeof SurplusPayment>
 
 const AnyLink = v.union([LinkBody, ShortLinkBody])
 const LinkAnswer = v.object({ link: LinkBody })
@@ -68,6 +85,17 @@ export const linkEndpoints = {
     path: '/links',
     response: v.object({ links: v.array(LinkBody), short: v.array(ShortLinkBody) }),
   },
+  /** All payments of links and invoices that are owed back, those that were made longest ago first, 50 at a time. */
+  surplusList: {
+    method: 'POST',
+    path: '/links/surplus',
+    response: v.object({
+      payments: v.array(SurplusPayment),
+      /** Of all pages. */
+      total: v.number(),
+      next: v.nullable(v.string()),
+    }),
+  },
   linkCreate: { method: 'POST', path: '/links', response: LinkAnswer },
   /** A link of 12 characters whose terms the proxy keeps, for every network and currency. */
   shortLinkCreate: {
@@ -92,7 +120,7 @@ export const linkEndpoints = {
    * 15 minutes where the price is in fiat. Nothing is written.
    */
   linkOpen: { method: 'POST', path: '/link/open', response: OpenedShortLink },
-  /** Whether a payment of this session came after its link had all the payments that it takes. */
+  /** Whether a payment of this session is owed back: its link has all the payments that it takes without it. */
   linkSurplus: {
     method: 'POST',
     path: '/link/surplus',

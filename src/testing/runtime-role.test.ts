@@ -48,7 +48,7 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'bff.invoice_numbering': 'SI last prefix',
   'bff.link_key': 'SI',
   'bff.link_payment':
-    'SID arrival checked_at lease_until payment_id presenter recorded sender session_id status',
+    'SID arrival checked_at lease_until payment_id presenter recorded refunded sender session_id status surplus',
   'bff.mail_address':
     'SID address code code_attempts code_expires_at confirmed_at kinds language unsubscribe_token updated_at',
   'bff.mail_cursor': 'SI events_at lists_at position',

@@ -48,6 +48,7 @@ export const VALID_REQUESTS: Record<string, string> = {
   'imageRead body': `{"ids":["img_${'1'.repeat(22)}"]}`,
   'linkOpen body': `{"link":"4fJq7Wm2Xr9K"}`,
   'linkSurplus body': `{"link":"4fJq7Wm2Xr9K","paymentId":"pay_7YqzZ3kVnWc2hXbT9mDfRs"}`,
+  'surplusList body': `{"after":"pay_${'1'.repeat(22)}"}`,
   'linkLease body': `{"link":"4fJq7Wm2Xr9K","paymentId":"pay_7YqzZ3kVnWc2hXbT9mDfRs"}`,
   'linkPay body': `{"link":"${LINK}","walletAddress":"${EVM}"}`,
   'hostedIntent body': `{"network":"eip155:1","from":"${EVM}","to":"${EVM}","asset":"ETH","amount":0.01,"signer":"${EVM}"}`,

@@ -21,7 +21,14 @@ import {
   type CustomerRow,
   type Transaction,
 } from './invoice-customers.ts'
-import { countTaken, holdsPlace, mayChange, TAKEN, type LinkRow } from './links.ts'
+import {
+  countTaken,
+  holdsPlace,
+  mayChange,
+  TAKEN,
+  type LinkPaymentRow,
+  type LinkRow,
+} from './links.ts'
 import {
   customerProfile,
   invoice,
@@ -140,12 +147,9 @@ export async function unpaidLinks(
   return rows.map(({ linkId }) => linkId)
 }
 
-type TakenPayment = { paymentId: string; status: string; sender: string | null }
+export type TakenPayment = Omit<LinkPaymentRow, 'paymentId'> & { paymentId: string }
 
-/**
- * The payments that landed or are on their way, by link, in the order of arrival: that of the payments
- * that a link names as surplus.
- */
+/** The payments that landed or are on their way, by link, in the order of arrival. */
 export async function takenPayments(
   db: Database,
   linkIds: readonly string[],
@@ -157,9 +161,9 @@ export async function takenPayments(
     .from(linkPayment)
     .where(and(inArray(linkPayment.linkId, [...linkIds]), inArray(linkPayment.status, [...TAKEN])))
     .orderBy(linkPayment.arrival, linkPayment.createdAt)
-  for (const { linkId, paymentId, status, sender } of rows)
+  for (const { paymentId, ...row } of rows)
     if (paymentId !== null)
-      byLink.set(linkId, [...(byLink.get(linkId) ?? []), { paymentId, status, sender }])
+      byLink.set(row.linkId, [...(byLink.get(row.linkId) ?? []), { ...row, paymentId }])
   return byLink
 }
 

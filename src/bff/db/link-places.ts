@@ -104,6 +104,8 @@ export async function allocateLinkUse(
       presenter,
       status: 'building',
       arrival: null,
+      refunded: null,
+      surplus: false,
       createdAt: now,
       checkedAt: null,
       leaseUntil: null,

@@ -1,6 +1,7 @@
-import { and, desc, eq, inArray, or, sql, type SQL } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNotNull, or, sql, type SQL } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
 import { linkKey, linkPayment, paymentLink } from './schema.ts'
+import { lockLink, PAID, settleSurplus } from './surplus.ts'
 
 export type LinkRow = typeof paymentLink.$inferSelect
 export type LinkKeyRow = typeof linkKey.$inferSelect
@@ -8,7 +9,6 @@ export type LinkPaymentRow = typeof linkPayment.$inferSelect
 
 /** The money has arrived or is on its way. A rolled-back payment counts too: it may land again. */
 export const TAKEN = ['pending', 'confirmed', 'finalized', 'rolled_back']
-const PAID = ['confirmed', 'finalized']
 /** May still change to another status. */
 const MOVING = ['created', 'pending', 'confirmed', 'rolled_back']
 /** An expired payment is checked again for this long: the chain overrides an expiry. */
@@ -185,6 +185,22 @@ export async function takeUnsettledPayments(
   )
 }
 
+/** The same of all links that take so many payments, those that were asked for longest ago first. */
+export async function takeUnsettledOfLimited(
+  db: Database,
+  { now, most }: Limits,
+): Promise<LinkPaymentRow[]> {
+  const rows = await db
+    .select({ id: linkPayment.id })
+    .from(linkPayment)
+    .innerJoin(paymentLink, eq(paymentLink.id, linkPayment.linkId))
+    .where(and(isNotNull(paymentLink.maxPayments), mayChange(now)))
+    .orderBy(sql`${linkPayment.checkedAt} asc nulls first`, linkPayment.createdAt)
+    .limit(most)
+  const ids = rows.map(({ id }) => id)
+  return recordChecked(db, ids, now)
+}
+
 /** Of these payments the service is asked now. */
 export async function recordChecked(
   db: Database,
@@ -201,35 +217,36 @@ export async function recordChecked(
 
 /**
  * Writes the status of a link's payment, unless another one was written since the row was read: that
- * one may be newer. The first time that it is paid it gets its number of arrival; payments that
- * confirm at once wait for the row of the link, so no number is given twice.
+ * one may be newer. The first time that it is paid it gets its number of arrival. Where it arrives, or
+ * is gone again, it is settled who pays the link. Payments that do so at once wait for the row of the
+ * link: no number is given twice.
  */
 export async function setPaymentStatus(
   db: Database,
-  { id, linkId, status: from, arrival }: LinkPaymentRow,
+  row: LinkPaymentRow,
   status: string,
 ): Promise<void> {
+  const { id, linkId, status: from, arrival } = row
   const isSame = and(eq(linkPayment.id, id), eq(linkPayment.status, from))
-  if (!PAID.includes(status) || arrival !== null) {
+  const isPaid = PAID.includes(status)
+  if (isPaid === PAID.includes(from) && (!isPaid || arrival !== null)) {
     await db.update(linkPayment).set({ status, presenter: null }).where(isSame)
     return
   }
   await db.transaction(async (tx) => {
-    await tx
-      .select({ id: paymentLink.id })
-      .from(paymentLink)
-      .where(eq(paymentLink.id, linkId))
-      .for('update')
-    const rows = await tx
-      .select({ next: sql<string>`coalesce(max(${linkPayment.arrival}), 0) + 1` })
-      .from(linkPayment)
-      .where(eq(linkPayment.linkId, linkId))
-    const next = Number(rows[0]?.next ?? 1)
+    await lockLink(tx, linkId)
     await tx
       .update(linkPayment)
-      .set({ status, presenter: null, arrival: sql`coalesce(${linkPayment.arrival}, ${next})` })
+      .set({ status, presenter: null, ...(isPaid && { arrival: nextArrival(linkId) }) })
       .where(isSame)
+    await settleSurplus(tx, row)
   })
+}
+
+/** Of a payment of a link that is locked: its number of arrival, or the next one. */
+function nextArrival(linkId: string): SQL {
+  return sql`coalesce(${linkPayment.arrival}, (
+    select coalesce(max(counted.arrival), 0) + 1 from ${linkPayment} as counted where counted.link_id = ${linkId}))`
 }
 
 /** How far a payment has come. Of a rolled-back one only an event that it is final says more. */
@@ -266,31 +283,6 @@ export async function findLinkPayment(
 ): Promise<LinkPaymentRow | undefined> {
   const [row] = await db.select().from(linkPayment).where(eq(linkPayment.paymentId, paymentId))
   return row
-}
-
-/** The payments of each link that arrived after as many as it takes, in the order of arrival. */
-export async function surplusPayments(
-  db: Database,
-  links: readonly Pick<LinkRow, 'id' | 'maxPayments'>[],
-): Promise<Map<string, string[]>> {
-  const limits = new Map(
-    links.flatMap(({ id, maxPayments }) => (maxPayments === null ? [] : [[id, maxPayments]])),
-  )
-  const surplus = new Map<string, string[]>()
-  if (limits.size === 0) return surplus
-  const rows = await db
-    .select({ linkId: linkPayment.linkId, paymentId: linkPayment.paymentId })
-    .from(linkPayment)
-    .where(and(inArray(linkPayment.linkId, [...limits.keys()]), inArray(linkPayment.status, PAID)))
-    .orderBy(linkPayment.linkId, linkPayment.arrival, linkPayment.createdAt)
-  const seen = new Map<string, number>()
-  for (const { linkId, paymentId } of rows) {
-    const rank = (seen.get(linkId) ?? 0) + 1
-    seen.set(linkId, rank)
-    if (paymentId !== null && rank > (limits.get(linkId) ?? rank))
-      surplus.set(linkId, [...(surplus.get(linkId) ?? []), paymentId])
-  }
-  return surplus
 }
 
 /** Which of these payments were made through these links. */

@@ -78,6 +78,8 @@ const RIGHTS: RuntimeRights = {
       'presenter',
       'status',
       'arrival',
+      'refunded',
+      'surplus',
       'checked_at',
       'lease_until',
       'recorded',

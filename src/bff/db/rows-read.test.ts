@@ -6,12 +6,20 @@ import { createTestDatabase, executeAsOwner, type TestDatabase } from '#testing/
 import { deleteUnpaidContacts, takeUnsettledContacts } from './contacts.ts'
 import { unrecordedPayments } from './files.ts'
 import { listInvoices } from './invoices.ts'
-import { countTaken, findLink, listLinks, noteStatusEvent, takeUnsettledPayments } from './links.ts'
+import {
+  countTaken,
+  findLink,
+  findLinkPayment,
+  listLinks,
+  noteStatusEvent,
+  takeUnsettledPayments,
+} from './links.ts'
 import { allocateLinkUse, findLinkUse } from './link-places.ts'
 import { deleteOldMail } from './mail.ts'
 import { BFF_SCHEMA } from './migrations-folder.ts'
 import { mailItem } from './mail-schema.ts'
 import { paymentContact } from './schema.ts'
+import { findUnclearRefunds, listSurplus, setRefunded } from './surplus.ts'
 
 /** What anybody may ask for, and what pages ask for again and again, reads little of what was ever paid. */
 
@@ -52,7 +60,7 @@ beforeAll(async () => {
     `insert into bff.mail_item (wallet, key, kind, facts, created_at, message_id)
       select 'owner', 'key' || n, 'payment_confirmed', '{}', '2026-11-20', 'mal' from generate_series(1, ${ROWS}) n`,
     `insert into bff.mail_item (wallet, key, kind, facts, created_at) values ('owner', 'old', 'payment_confirmed', '{}', '2026-10-01')`,
-    `update bff.link_payment set recorded = true where link_id = 'busy' and id <> 'busy7'`,
+    `update bff.link_payment set recorded = true, surplus = coalesce(arrival > 5, false) where link_id = 'busy' and id <> 'busy7'`,
     'vacuum analyze bff.payment_link, bff.link_payment, bff.invoice, bff.payment_contact, bff.mail_item',
   ]
   for (const statement of statements)
@@ -131,6 +139,27 @@ test.each<[string, unknown, (tx: Database) => Promise<unknown>]>([
       await noteStatusEvent(tx, 'pay_next', 'confirmed')
       return statusOf(tx, 'pay_next')
     },
+  ],
+  [
+    'who pays a link that was paid much too often',
+    true,
+    async (tx) => {
+      const row = await findLinkPayment(tx, 'pay_busy3')
+      return row && (await setRefunded(tx, row, 'full'))
+    },
+  ],
+  [
+    'a page of what is owed back',
+    51,
+    async (tx) => (await listSurplus(tx, { after: 'pay_busy9000', limit: 51 })).length,
+  ],
+  [
+    'what the service is asked about refunds',
+    [100, 100],
+    async (tx) => [
+      (await findUnclearRefunds(tx, 'all', 100)).length,
+      (await findUnclearRefunds(tx, ['busy', 'quiet'], 100)).length,
+    ],
   ],
   [
     'the links that are older than many invoices',

@@ -230,6 +230,9 @@ export const invoiceNumbering = bff.table('invoice_numbering', {
   last: integer().notNull(),
 })
 
+/** All of a payment went back; `final` once no reorganization can undo that. */
+export type Refunded = 'full' | 'final'
+
 /** A payment through a link, recorded before it is built. */
 export const linkPayment = bff.table(
   'link_payment',
@@ -252,6 +255,10 @@ export const linkPayment = bff.table(
     status: text().notNull(),
     /** The first payment of the link that was seen on its chain has 1; null until then. */
     arrival: integer(),
+    /** Whether all of it went back, as last known of a link that takes so many payments; `final`: no reorganization can undo that. */
+    refunded: text().$type<Refunded>(),
+    /** Whether it is owed back: see surplus.ts. */
+    surplus: boolean().notNull().default(false),
     createdAt: at('created_at').notNull(),
     /** When the service was last asked for it. */
     checkedAt: at('checked_at'),
@@ -274,6 +281,15 @@ export const linkPayment = bff.table(
     index('link_payment_unrecorded')
       .on(t.linkId, t.createdAt)
       .where(sql`not recorded and status in ('confirmed', 'finalized')`),
+    index('link_payment_surplus')
+      .on(t.linkId, t.arrival)
+      .where(sql`surplus`),
+    index('link_payment_owed')
+      .on(t.createdAt, t.id)
+      .where(sql`surplus`),
+    index('link_payment_unclear')
+      .on(t.checkedAt.asc().nullsFirst(), t.linkId)
+      .where(sql`surplus or refunded = 'full'`),
     index('link_payment_status').on(t.status, t.createdAt),
     uniqueIndex('link_payment_payment').on(t.paymentId),
     index('link_payment_sender').on(t.sender),

@@ -74,6 +74,8 @@ export type HubParts = {
   findMakers: (paymentIds: string[]) => Promise<Map<string, string[]>>
   /** Called before browsers are told: what they then read is not older than what they were told. */
   noteStatus?: (paymentId: string, status: PaymentStatus) => Promise<void>
+  /** Likewise, of a payment that another one returns. */
+  noteRefund?: (paymentId: string) => Promise<void>
   onPlan: (plan: string) => void
   /** Tests take a small one. */
   capacity?: number
@@ -160,6 +162,7 @@ export class EventHub {
             const [made] = await this.#withMakers([event])
             if (ended || !made) return
             if (event.linkStatus) await this.#parts.noteStatus?.(event.paymentId, event.linkStatus)
+            if (event.refundOf !== undefined) await this.#parts.noteRefund?.(event.refundOf)
             this.#ring?.append(made)
             this.#notify()
           })

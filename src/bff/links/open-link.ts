@@ -150,19 +150,34 @@ export function describeShortLink(row: LinkRow, use: LinkUse): ShortLinkBody {
   return { ...usageOf(row, use), short: row.short }
 }
 
-function usageOf(row: LinkRow, { counts, surplus = [], refunds, partlyRead, now }: LinkUse) {
-  const counted = [...(refunds ?? [])].filter(([paymentId]) => !surplus.includes(paymentId))
-  const count = (expected: string) => counted.filter(([, state]) => state === expected).length
+function usageOf(row: LinkRow, use: LinkUse) {
+  const { counts, surplus = [], refunds, partlyRead, now } = use
   return {
     link: row.link,
     state: stateOf(row, counts, now),
     paid: counts.paid,
     pending: counts.pending,
-    surplus: surplus.filter((paymentId) => refunds?.get(paymentId) !== 'full'),
-    refunded: refunds && !partlyRead ? { full: count('full'), partial: count('partial') } : null,
+    surplus: [...surplus],
+    refunded: refunds && !partlyRead ? countRefunds(row, { ...use, refunds }) : null,
     createdAt: row.createdAt.getTime(),
     withdrawnAt: row.withdrawnAt?.getTime() ?? null,
   }
+}
+
+/**
+ * Of the payments that a link takes, how many went back. One that went back in full and whose place
+ * another payment has taken is not among them.
+ */
+function countRefunds(
+  { maxPayments }: LinkRow,
+  { counts, surplus = [], refunds }: LinkUse & { refunds: LinkRefunds },
+): { full: number; partial: number } {
+  const owed = new Set(surplus)
+  const partial = [...refunds].filter(([id, state]) => state === 'partial' && !owed.has(id)).length
+  const returned = [...refunds.values()].filter((state) => state === 'full').length
+  const takes = maxPayments ?? counts.paid
+  const full = Math.min(takes, counts.paid) - Math.min(takes, counts.paid - returned)
+  return { full: Math.max(0, full), partial }
 }
 
 export type LinkRequest = v.InferOutput<(typeof browserEndpoints)['linkCreate']['body']>

@@ -7,16 +7,20 @@ import { takeUnsettledContacts, unpaidBefore } from '../db/contacts.ts'
 import {
   findLinkPayment,
   readNewestUse,
+  recordChecked,
   restoreLinkUse,
   setPaymentStatus,
+  takeUnsettledOfLimited,
   takeUnsettledPayments,
   type LinkPaymentRow,
 } from '../db/links.ts'
+import type { Refunded } from '../db/schema.ts'
+import { findLimitedPayment, findUnclearRefunds, setRefunded } from '../db/surplus.ts'
 import { spender } from '../session/rule.ts'
 import type { Visitor } from '../session/visitor.ts'
 
 type Asking = { context: ProxyContext; visitor: Visitor; requestId: string }
-type Known = EndpointResponse<'paymentStatuses'>['payments'][number]
+export type KnownStatus = EndpointResponse<'paymentStatuses'>['payments'][number]
 
 /**
  * Asks the service what became of the payments of these links that were not settled, for what no
@@ -35,6 +39,46 @@ export async function refreshPayments(
 }
 
 /**
+ * Asks the service what went back of the payments of these links, where that may change which of them
+ * are owed back. Two requests at most; the rest comes with the next.
+ */
+export async function refreshSurplus(
+  context: ProxyContext,
+  linkIds: readonly string[],
+  asking: Omit<Asking, 'context'>,
+): Promise<void> {
+  const { db, now } = context
+  const found = await findUnclearRefunds(db, linkIds, 2 * MOST_PAYMENT_IDS)
+  const rows = await recordChecked(db, found, now())
+  const ids = rows.flatMap(({ paymentId }) => paymentId ?? [])
+  await noteStatuses(context, rows, await readStatuses({ ...asking, context }, ids))
+}
+
+/**
+ * Asks what may make a payment of any link owed back, whether or not anybody looks at the link: what
+ * became of payments that were not settled, and what went back. No event told it where the proxy was
+ * not running. One request each, for up to 100.
+ * @throws OperatorError where the service cannot be asked
+ */
+export async function refreshAllSurplus(context: ProxyContext): Promise<void> {
+  const { db } = context
+  const limits = { now: context.now(), most: MOST_PAYMENT_IDS }
+  await requestStatuses(context, await takeUnsettledOfLimited(db, limits))
+  const found = await findUnclearRefunds(db, 'all', limits.most)
+  await requestStatuses(context, await recordChecked(db, found, limits.now))
+}
+
+/**
+ * Asks what went back of a payment of a link when an event tells of one of its refunds. Only where the
+ * link takes so many payments: of others none is owed back.
+ * @throws OperatorError where the service cannot be asked
+ */
+export async function refreshRefunded(context: ProxyContext, paymentId: string): Promise<void> {
+  const row = await findLimitedPayment(context.db, paymentId)
+  if (row) await requestStatuses(context, [row])
+}
+
+/**
  * Asks what became of payments whose payer left an email address a day ago or earlier: what never
  * came is erased whether or not anybody looks at its link. One request, for up to 100.
  * @throws OperatorError where the service cannot be asked
@@ -45,7 +89,13 @@ export async function refreshOldContacts(context: ProxyContext): Promise<void> {
     now,
     most: MOST_PAYMENT_IDS,
   })
-  if (rows.length === 0) return
+  await requestStatuses(context, rows)
+}
+
+async function requestStatuses(
+  context: ProxyContext,
+  rows: readonly LinkPaymentRow[],
+): Promise<void> {
   const ids = readableIds(
     context,
     rows.flatMap(({ paymentId }) => paymentId ?? []),
@@ -66,12 +116,7 @@ export async function refreshOldContacts(context: ProxyContext): Promise<void> {
  */
 export async function refreshRolledBack(context: ProxyContext, paymentId: string): Promise<void> {
   const row = await findLinkPayment(context.db, paymentId)
-  if (!row) return
-  const { payments } = await context.upstream.requestOwn(endpoints.paymentStatuses, {
-    query: { paymentIds: paymentId },
-    requestId: createId('req'),
-  })
-  await noteStatuses(context, [row], byId(payments))
+  if (row) await requestStatuses(context, [row])
 }
 
 /** What the clocks of this program and of the service differ by at most, and more. */
@@ -134,7 +179,7 @@ export async function rebuildLinkPayments({
 const REFUNDED_AT_ONCE = { rows: 500, pages: 4 }
 
 /** Refunded payments, and the moment since when they are all there; older ones may be missing. */
-export type Refunded = { states: Map<string, 'partial' | 'full'>; since: Date }
+export type RefundStates = { states: Map<string, 'partial' | 'full'>; since: Date }
 
 /**
  * Which of the account's payments since a moment were refunded: one request for each 500, and one
@@ -143,8 +188,8 @@ export type Refunded = { states: Map<string, 'partial' | 'full'>; since: Date }
 export async function readRefunded(
   { context, visitor, requestId }: Asking,
   since: Date,
-): Promise<Refunded | undefined> {
-  const states: Refunded['states'] = new Map()
+): Promise<RefundStates | undefined> {
+  const states: RefundStates['states'] = new Map()
   let oldest = since
   let cursor: string | null = null
   try {
@@ -174,18 +219,42 @@ export async function readRefunded(
 }
 
 async function noteStatuses(
-  { db }: ProxyContext,
+  context: Pick<ProxyContext, 'db'>,
   rows: readonly LinkPaymentRow[],
-  known: ReadonlyMap<string, Known>,
+  known: ReadonlyMap<string, KnownStatus>,
 ): Promise<void> {
   // One at a time: payments of one link wait for its row, and each that waits has a connection.
   for (const row of rows) {
     const now = known.get(row.paymentId ?? '')?.status
-    if (now !== undefined && now !== row.status) await setPaymentStatus(db, row, now)
+    if (now !== undefined && now !== row.status) await setPaymentStatus(context.db, row, now)
   }
+  await noteRefunds(context, rows, known)
 }
 
-function byId(payments: readonly Known[]): Map<string, Known> {
+/**
+ * Writes what went back in full of payments that have arrived, as the service has just said.
+ * @returns whether that changed who pays a link
+ */
+export async function noteRefunds(
+  { db }: Pick<ProxyContext, 'db'>,
+  rows: readonly Pick<LinkPaymentRow, 'id' | 'linkId' | 'paymentId' | 'refunded'>[],
+  known: ReadonlyMap<string, KnownStatus>,
+): Promise<boolean> {
+  let changed = false
+  // One at a time, as above.
+  for (const row of rows) {
+    const payment = known.get(row.paymentId ?? '')
+    if (payment && (await setRefunded(db, row, refundedOf(payment)))) changed = true
+  }
+  return changed
+}
+
+function refundedOf({ refund, refundFinal }: KnownStatus): Refunded | null {
+  if (refund.state !== 'full') return null
+  return refundFinal ? 'final' : 'full'
+}
+
+function byId(payments: readonly KnownStatus[]): Map<string, KnownStatus> {
   return new Map(payments.map((payment) => [payment.paymentId, payment]))
 }
 
@@ -201,7 +270,7 @@ function readableIds({ log }: ProxyContext, paymentIds: readonly string[]): stri
 export async function readStatuses(
   { context, visitor, requestId }: Asking,
   paymentIds: readonly string[],
-): Promise<Map<string, Known>> {
+): Promise<Map<string, KnownStatus>> {
   const readable = readableIds(context, paymentIds)
   const parts = Array.from({ length: Math.ceil(readable.length / MOST_PAYMENT_IDS) }, (_, part) =>
     readable.slice(part * MOST_PAYMENT_IDS, (part + 1) * MOST_PAYMENT_IDS),

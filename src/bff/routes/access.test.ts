@@ -65,6 +65,7 @@ const UNRECORDED = new Set([
   // They read; what they look for is in a body.
   'profileRead',
   'profileFind',
+  'surplusList',
   'invoiceList',
   'invoiceRead',
   'auditRead',

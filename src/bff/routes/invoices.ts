@@ -22,15 +22,16 @@ import {
   type DraftFields,
   type FoundInvoice,
   type InvoicePayer,
+  type TakenPayment,
 } from '../db/invoices.ts'
+import { firstPaying, PAID } from '../db/surplus.ts'
 import { requireNoProblems } from '../http/parse.ts'
-import { readStatuses, refreshPayments } from '../links/refresh.ts'
+import { noteRefunds, readStatuses, refreshPayments, type KnownStatus } from '../links/refresh.ts'
 import { assetDecimals, readPrice, shortLinkRow } from '../links/short-link.ts'
 import { type OwnCall, type OwnRule, may, notFound, requireRole } from '../session/rule.ts'
 import type { Visitor } from '../session/visitor.ts'
 
 const PAGE = 50
-const PAID = ['confirmed', 'finalized']
 const MOST_CUSTOMERS = 500
 
 type Asking = Pick<OwnCall<'invoiceRead'>, 'context' | 'visitor' | 'requestId'>
@@ -204,29 +205,20 @@ async function answerWith(call: Asking, id: string): Promise<{ value: { invoice:
 
 async function bodiesOf(call: Asking, found: readonly FoundInvoice[]): Promise<InvoiceBody[]> {
   const personal = readsPersonalData(call.visitor)
-  const taken = await takenPayments(
-    call.context.db,
-    found.flatMap(({ row }) => row.linkId ?? []),
+  const { taken, statuses } = await readPaymentsOf(
+    call,
+    found.map(({ row, state }) => ({ linkId: row.linkId ?? '', state })),
   )
   const issuesOn = todayOf(call.context)
-  const invoices = found.map((each) => {
-    const payments = taken.get(each.row.linkId ?? '') ?? []
+  return found.map((each) => {
+    const { row, state, customer, code } = each
+    const payments = taken.get(row.linkId ?? '') ?? []
     const paid = payments.filter(({ status }) => PAID.includes(status))
-    return { ...each, payments, paid, asks: asksForRefunds(each.state, paid) }
-  })
-  const statuses = await readStatuses(
-    call,
-    invoices.flatMap(({ asks, paid }) => (asks ? paid.map(({ paymentId }) => paymentId) : [])),
-  )
-  // Null where nobody could say.
-  const refundOf = (asks: boolean, paymentId: string) =>
-    asks ? (statuses.get(paymentId)?.refund.state ?? null) : 'none'
-  return invoices.map((each) => {
-    const { row, state, customer, code, payments, paid, asks } = each
-    const unrefunded = paid.filter(({ paymentId }) => refundOf(asks, paymentId) !== 'full')
-    // What arrives on a void invoice pays nothing: all of it is owed back.
-    const paying = state === 'void' ? undefined : (unrefunded[0] ?? paid[0] ?? payments[0])
-    const owed = unrefunded.filter((each) => each !== paying)
+    // Null where nobody could say.
+    const refundOf = (paymentId: string) =>
+      asksForRefunds(state, paid) ? (statuses.get(paymentId)?.refund.state ?? null) : 'none'
+    // What arrives on a void invoice pays nothing.
+    const paying = state === 'void' ? undefined : (firstPaying(paid) ?? paid[0] ?? payments[0])
     return {
       id: row.id,
       state,
@@ -250,14 +242,36 @@ async function bodiesOf(call: Asking, found: readonly FoundInvoice[]): Promise<I
         ? {
             paymentId: paying.paymentId,
             status: paying.status,
-            refund: paid.includes(paying) ? refundOf(asks, paying.paymentId) : null,
+            refund: paid.includes(paying) ? refundOf(paying.paymentId) : null,
             late: statuses.get(paying.paymentId)?.late ?? false,
           }
         : null,
-      surplus: owed.map(({ paymentId }) => paymentId),
+      surplus: paid.filter(({ surplus }) => surplus).map(({ paymentId }) => paymentId),
       createdAt: row.createdAt.getTime(),
     }
   })
+}
+
+type Payments = { taken: Map<string, TakenPayment[]>; statuses: ReadonlyMap<string, KnownStatus> }
+
+/** The payments of the links of invoices, and what the service says of those that arrived, which is noted first. */
+async function readPaymentsOf(
+  call: Asking,
+  invoices: readonly { linkId: string; state: string }[],
+): Promise<Payments> {
+  const { context } = call
+  const linkIds = invoices.map(({ linkId }) => linkId).filter((linkId) => linkId !== '')
+  const taken = await takenPayments(context.db, linkIds)
+  const arrived = invoices.flatMap(({ linkId, state }) => {
+    const paid = (taken.get(linkId) ?? []).filter(({ status }) => PAID.includes(status))
+    return asksForRefunds(state, paid) ? paid : []
+  })
+  const statuses = await readStatuses(
+    call,
+    arrived.map(({ paymentId }) => paymentId),
+  )
+  if (!(await noteRefunds(context, arrived, statuses))) return { taken, statuses }
+  return { taken: await takenPayments(context.db, linkIds), statuses }
 }
 
 /**
@@ -265,25 +279,16 @@ async function bodiesOf(call: Asking, found: readonly FoundInvoice[]): Promise<I
  * full as far as the service can be asked.
  */
 export async function readPayer(call: Asking, wallet: string): Promise<InvoicePayer> {
-  const { db } = call.context
-  const rows = await invoicesOfPayer(db, wallet)
-  const taken = await takenPayments(
-    db,
-    rows.map(({ linkId }) => linkId),
-  )
-  const paidOf = (linkId: string) =>
-    (taken.get(linkId) ?? []).filter(({ status }) => PAID.includes(status))
-  const statuses = await readStatuses(
+  const rows = await invoicesOfPayer(call.context.db, wallet)
+  const { taken } = await readPaymentsOf(
     call,
-    rows.flatMap(({ linkId }) => paidOf(linkId).map(({ paymentId }) => paymentId)),
+    rows.map(({ linkId }) => ({ linkId, state: 'paid' })),
   )
-  const paying = (linkId: string) =>
-    paidOf(linkId).find(({ paymentId }) => statuses.get(paymentId)?.refund.state !== 'full')
-  const own = rows.filter(({ linkId }) => paying(linkId)?.sender === wallet)
+  const own = rows.filter(({ linkId }) => firstPaying(taken.get(linkId) ?? [])?.sender === wallet)
   return { wallet, paidIds: own.map(({ id }) => id) }
 }
 
-/** One payment that is not final yet is not asked for: it is shown as under way. */
+/** Of one payment that is not final yet the service is not asked: it is shown as under way. */
 function asksForRefunds(state: string, paid: readonly unknown[]): boolean {
   return paid.length > 0 && (state === 'paid' || state === 'void' || paid.length > 1)
 }

@@ -3,10 +3,10 @@ import {
   listLinks,
   paymentsOfLinks,
   setWithdrawn,
-  surplusPayments,
   type LinkRow,
 } from '../db/links.ts'
 import { leaseLinkUse } from '../db/link-places.ts'
+import { surplusOf } from '../db/surplus.ts'
 import {
   createLink,
   describeLink,
@@ -16,7 +16,12 @@ import {
   openLink,
   readState,
 } from '../links/open-link.ts'
-import { readRefunded, refreshPayments, type Refunded } from '../links/refresh.ts'
+import {
+  readRefunded,
+  refreshPayments,
+  refreshSurplus,
+  type RefundStates,
+} from '../links/refresh.ts'
 import { createShortLink, findShort, openShortLink } from '../links/short-link.ts'
 import { isLinkCode } from '#contract/payment-link.ts'
 import {
@@ -31,18 +36,16 @@ import type { Visitor } from '../session/visitor.ts'
 const MOST = 500
 const DAY_MS = 86_400_000
 const NONE: LinkRefunds = new Map()
-const NONE_READ: Refunded = { states: new Map(), since: new Date(0) }
+const NONE_READ: RefundStates = { states: new Map(), since: new Date(0) }
 const UNUSED = { paid: 0, pending: 0, taken: 0 }
 
 type Asking = Pick<OwnCall<'linkList'>, 'context' | 'visitor' | 'requestId'>
 
 export const linkList: OwnRule<'linkList'> = async (call) => {
   const rows = await listLinks(call.context.db, MOST)
-  await refreshPayments(
-    call.context,
-    rows.map(({ id }) => id),
-    call,
-  )
+  const ids = rows.map(({ id }) => id)
+  await refreshPayments(call.context, ids, call)
+  await refreshSurplus(call.context, ids, call)
   const usageOf = await readUsage(call, rows)
   return {
     value: {
@@ -71,7 +74,7 @@ async function readUsage(
   const { db, now } = call.context
   const ids = rows.map(({ id }) => id)
   const counts = await countPayments(db, ids)
-  const surplus = await surplusPayments(db, rows)
+  const surplus = await surplusOf(db, ids)
   const paid = rows.filter(({ id }) => (counts.get(id)?.paid ?? 0) > 0)
   // No payment is older than its link, by clocks that may differ; where nothing was paid, nobody is asked.
   const since = Math.min(...paid.map(({ createdAt }) => createdAt.getTime())) - DAY_MS
@@ -136,7 +139,7 @@ export const linkOpen: OwnRule<'linkOpen'> = async ({ context, visitor, body, re
   return { value: await openShortLink(context, body.link) }
 }
 
-/** For the payer: whether the link had all its payments before theirs arrived. */
+/** For the payer: whether the link has all its payments without theirs. */
 export const linkSurplus: OwnRule<'linkSurplus'> = async (call) => {
   const { context, visitor, body, requestId } = call
   requireSession(visitor)
@@ -146,7 +149,8 @@ export const linkSurplus: OwnRule<'linkSurplus'> = async (call) => {
     : await openLink(context, body.link)
   if (row.maxPayments === null) return { value: { surplus: false } }
   await refreshPayments(context, [row.id], { visitor, requestId })
-  const surplus = await surplusPayments(context.db, [row])
+  await refreshSurplus(context, [row.id], { visitor, requestId })
+  const surplus = await surplusOf(context.db, [row.id])
   return { value: { surplus: surplus.get(row.id)?.includes(body.paymentId) ?? false } }
 }
 

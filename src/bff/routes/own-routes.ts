@@ -96,6 +96,7 @@ import {
 } from './people.ts'
 import { imageRead, productArchive, productCreate, productList, productUpdate } from './products.ts'
 import { profileDelete, profileExport, profileFind, profileRead, profileWrite } from './profiles.ts'
+import { surplusList } from './surplus.ts'
 import { verifyOrdersOf } from './build-payment.ts'
 
 /** Where the wallets of this session are signed in, here and elsewhere. */
@@ -321,6 +322,7 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   sessionEndOthers,
   relay,
   linkList,
+  surplusList,
   linkCreate,
   shortLinkCreate,
   linkWithdraw,

@@ -50,6 +50,7 @@ export const ACCESS: {
   fileDownload: 'anybody',
 
   linkList: 'viewer',
+  surplusList: 'viewer',
   customerList: 'viewer',
   profileRead: 'viewer',
   profileFind: 'viewer',

@@ -18,6 +18,8 @@ export type FeedEvent = {
   recipient: string
   /** What a payment of a payment link has become; undefined for any other event. */
   linkStatus: PaymentStatus | undefined
+  /** The payment that this one returns, where it does so now or does no longer; undefined for any other event. */
+  refundOf: string | undefined
   json: string
   /** For sessions that are not of the account, where theirs is another one. */
   partiesJson?: string
@@ -132,12 +134,14 @@ function toFeedEvent(event: Parties, shown: unknown): FeedEvent {
     sender,
     recipient,
     linkStatus: undefined,
+    refundOf: undefined,
     json: copyText(stringifyJson(shown)),
   }
 }
 
 function toPaymentEvent(event: PaymentEvent, shown: unknown): FeedEvent {
-  const made = { ...toFeedEvent(event, shown), linkStatus: linkStatusOf(event) }
+  const facts = { linkStatus: linkStatusOf(event), refundOf: refundOf(event) }
+  const made = { ...toFeedEvent(event, shown), ...facts }
   if (event.attribution.assigned === null) return made
   return { ...made, partiesJson: copyText(stringifyJson(projectForParties(shown))) }
 }
@@ -145,6 +149,11 @@ function toPaymentEvent(event: PaymentEvent, shown: unknown): FeedEvent {
 /** The proxy names the link in each payment that it has built for one. */
 function linkStatusOf({ metadata, status }: PaymentEvent): PaymentStatus | undefined {
   return typeof metadata?.['paymentLink'] === 'string' ? status : undefined
+}
+
+function refundOf({ refundOf: original, status }: PaymentEvent): string | undefined {
+  const counts = status === 'confirmed' || status === 'finalized' || status === 'rolled_back'
+  return counts && original !== null ? original : undefined
 }
 
 /**

@@ -45,6 +45,17 @@ export const refundRequestsQuery = inboxList(
   ({ requests }) => requests.length,
 )
 
+/** Payments of links and invoices that the merchant owes back, those that were made longest ago first; for people of the account. */
+export const surplusQuery = infiniteQueryOptions({
+  queryKey: ['surplusList'],
+  queryFn: ({ signal, pageParam }) =>
+    callProxy('surplusList', { body: { ...(pageParam && { after: pageParam }) } }, { signal }),
+  initialPageParam: '',
+  getNextPageParam: ({ next }) => next,
+  staleTime: 10_000,
+  refetchInterval: 30_000,
+})
+
 /** The account's webhooks with the number of failed deliveries. A key without `keys:manage` is asked once. */
 export const failedWebhooksQuery = queryOptions({
   ...webhooksQuery,

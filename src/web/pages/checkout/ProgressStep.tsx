@@ -119,7 +119,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
       </div>
 
       {surplus && (
-        <Banner className="mt-4" role="alert" title={t`Payment link already paid`} tone="warn">
+        <Banner className="mt-4" role="alert" title={t`Payment not needed`} tone="warn">
           <Trans>Ask for a refund.</Trans>
         </Banner>
       )}
@@ -173,7 +173,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
   )
 }
 
-/** Whether the link had all its payments before this one: the merchant owes a refund. Read again when it is final. */
+/** Whether the link has all its payments without this one, or its invoice is void: the merchant owes a refund. Read again when it is final. */
 function useSurplus(state: ProgressStepProps['state']): boolean {
   const { link } = state.order
   const { paymentId } = state.built

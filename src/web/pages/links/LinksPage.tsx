@@ -30,6 +30,7 @@ import { Icon } from '../../ui/Icon.tsx'
 import { LinkFields, ProductLinkFields } from './LinkFields.tsx'
 import { LinkList } from './LinkList.tsx'
 import { ShareDialog } from './ShareDialog.tsx'
+import { SurplusPayments } from './SurplusPayments.tsx'
 import {
   EVERY_NETWORK,
   emptyLinkForm,
@@ -81,7 +82,10 @@ export function LinksPage() {
         </Card>
       )}
       {role !== null && (
-        <AccountLinks onCreate={create} onShare={(link) => setOpen({ name: 'share', link })} />
+        <>
+          <SurplusPayments />
+          <AccountLinks onCreate={create} onShare={(link) => setOpen({ name: 'share', link })} />
+        </>
       )}
       {open?.name === 'new' && hasRole(role, 'operator') && (
         <NewLinkDialog

@@ -8,6 +8,7 @@ import {
   failedWebhooksQuery,
   fileFailuresQuery,
   refundRequestsQuery,
+  surplusQuery,
   undeliveredQuery,
   unmatchedQuery,
 } from '../../api/inbox.ts'
@@ -66,6 +67,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
     ...refundRequestsQuery,
     enabled: viewer.wallets === 'all',
   })
+  const owed = useOwed(viewer)
   const failed = useFailures(viewer)
   const low = useLowBalances(viewer)
   const newestRequests = refundRequests?.pages[0]
@@ -75,7 +77,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
   const [back, open] = [rolledBack?.total ?? 0, late?.total ?? 0]
   const here = unfinished.length + mispaid.length + low.length
   const sent = failed.deliveries + failed.downloads
-  if (back + open + unassigned + untold + requests + sent + here === 0) return null
+  if (back + open + unassigned + untold + owed + requests + sent + here === 0) return null
   return (
     <Card flush title={<Trans>Needs your attention</Trans>}>
       <ul className="divide-y divide-line border-t border-line">
@@ -139,6 +141,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             <Trans>Deliver or refund it.</Trans>
           </InboxItem>
         )}
+        {owed > 0 && <SurplusItem count={owed} />}
         <FailureItems {...failed} />
         {newestRequests && <RefundRequestItems {...newestRequests} />}
         {open > 0 && (
@@ -190,6 +193,12 @@ function useLowBalances({ wallets }: Viewer) {
     retry: false,
   })
   return low
+}
+
+/** How many payments of links and invoices are owed back. */
+function useOwed({ wallets }: Viewer): number {
+  const { data } = useInfiniteQuery({ ...surplusQuery, enabled: wallets === 'all' })
+  return data?.pages[0]?.total ?? 0
 }
 
 type Failures = { deliveries: number; downloads: number }
@@ -248,6 +257,29 @@ function FailureItems({ deliveries, downloads }: Failures) {
         </InboxItem>
       )}
     </>
+  )
+}
+
+function SurplusItem({ count }: { count: number }) {
+  return (
+    <InboxItem
+      action={
+        <Link className={buttonClass({ size: 'sm' })} to={pathTo('links', {})}>
+          <Trans>Show</Trans>
+        </Link>
+      }
+      icon="back"
+      title={
+        <Plural
+          one="# payment of a link or an invoice is to be refunded"
+          other="# payments of links or invoices are to be refunded"
+          value={count}
+        />
+      }
+      tone="warn"
+    >
+      <Trans>The link or invoice was paid already, or is void.</Trans>
+    </InboxItem>
   )
 }
 
