@@ -18,7 +18,7 @@ import { ApiKeyInput, keyId, MOST_KEYS, RotationInput } from './api-key-body.ts'
 import { serviceCalls } from './calls.ts'
 import { customerRows } from './customer-endpoints.ts'
 import { joinRows, type Call, type Endpoint, type Schema } from './endpoint.ts'
-import { FacilitatorInput, FacilitatorSettleBody, FacilitatorSupportedBody } from './facilitator.ts'
+import { FacilitatorSettleBody, FacilitatorSupportedBody, presentedPayment } from './facilitator.ts'
 import { PaymentStatuses } from './payment-body.ts'
 import { SEARCHED_PARTIES } from './payment-search.ts'
 import { DIRECTIONS, LISTED_STATUSES } from './payment.ts'
@@ -196,21 +196,15 @@ const rows = {
   },
   facilitatorVerify: {
     summary: 'Whether a payment could be settled now',
-    scope: 'payment:receive',
-    keyless: 'facilitator',
+    ...presentedPayment,
     audience: 'browser',
-    body: FacilitatorInput,
-    carriesPayment: true,
     keeps: 'nothing',
     problems: ['IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
   },
   facilitatorSettle: {
     summary: 'Settle a payment and use its proof up',
-    scope: 'payment:receive',
-    keyless: 'facilitator',
+    ...presentedPayment,
     audience: 'key',
-    body: FacilitatorInput,
-    carriesPayment: true,
     response: FacilitatorSettleBody,
     keeps: 'success',
     problems: ['IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],

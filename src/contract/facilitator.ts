@@ -33,6 +33,14 @@ export const FacilitatorInput = v.strictObject({
 })
 export type FacilitatorInput = v.InferOutput<typeof FacilitatorInput>
 
+/** What the rows of `/facilitator/verify` and `/facilitator/settle` have in common. */
+export const presentedPayment = {
+  scope: 'payment:receive',
+  keyless: 'facilitator',
+  body: FacilitatorInput,
+  carriesPayment: true,
+} as const
+
 export const FacilitatorVerifyBody = v.object({
   isValid: v.boolean(),
   invalidReason: v.optional(publicText),
