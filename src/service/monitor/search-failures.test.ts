@@ -66,7 +66,7 @@ async function openOrders() {
 
 const PAID = /^(?:confirmed|finalized)$/
 
-test('a search that fails for one payee hides the payments to no other, and ends none of its own', async () => {
+test('a search that fails for one payee hides no payments to another one, and ends none', async () => {
   await using orders = await openOrders()
   const { gate, silent, other, poll, lie } = orders
   await Promise.all([silent.pay(), other.pay()])

@@ -139,7 +139,7 @@ export async function noteShort(
     return
   await noteUnmatched(context, chain, {
     signature,
-    // What the account sent is no money of its own.
+    // What the account sent is not money that it received.
     accountIds: direction === 'sent' ? [] : [accountId],
     ...(familyOf(network) === 'solana' && { order: payment }),
   })
