@@ -9,7 +9,7 @@ import type { DecodeProblem } from './reasons.ts'
 
 export const MAX_JSON_DEPTH = 16
 /** In a payment: it carries what its seller announced, such as the JSON schema of the response. */
-export const MAX_PAYMENT_DEPTH = 64
+const MAX_PAYMENT_DEPTH = 64
 export const MAX_JSON_BYTES = 64 * 1024
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
