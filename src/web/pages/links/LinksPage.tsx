@@ -52,14 +52,17 @@ export function LinksPage() {
   const [open, setOpen] = useState<Open>(begun === undefined ? null : { name: 'new' })
   /** From a product, the address opens the dialog. */
   const leaveProduct = () => product && navigate(pathTo('links', {}), { replace: true })
-  const create = () => setOpen({ name: 'new' })
 
   return (
     <div className="mx-auto max-w-[1080px]">
       <PageHeader
         action={
           <ForRole least="operator">
-            <Button icon={<Icon name="link" />} onClick={create} variant="primary">
+            <Button
+              icon={<Icon name="link" />}
+              onClick={() => setOpen({ name: 'new' })}
+              variant="primary"
+            >
               <Trans>New link</Trans>
             </Button>
           </ForRole>
@@ -80,9 +83,7 @@ export function LinksPage() {
           </EmptyState>
         </Card>
       )}
-      {role !== null && (
-        <AccountLinks onCreate={create} onShare={(link) => setOpen({ name: 'share', link })} />
-      )}
+      {role !== null && <AccountLinks onShare={(link) => setOpen({ name: 'share', link })} />}
       {open?.name === 'new' && hasRole(role, 'operator') && (
         <NewLinkDialog
           onClose={() => setOpen(null)}
@@ -104,13 +105,7 @@ export function LinksPage() {
   )
 }
 
-function AccountLinks({
-  onCreate,
-  onShare,
-}: {
-  onCreate: () => void
-  onShare: (link: AnyLink) => void
-}) {
+function AccountLinks({ onShare }: { onShare: (link: AnyLink) => void }) {
   const { t } = useLingui()
   const { data, error, refetch, isFetching } = useQuery(linksQuery)
   if (data === undefined) {
@@ -125,17 +120,7 @@ function AccountLinks({
   if (data.length === 0) {
     return (
       <Card>
-        <EmptyState
-          action={
-            <ForRole least="operator">
-              <Button icon={<Icon name="link" />} onClick={onCreate}>
-                <Trans>New link</Trans>
-              </Button>
-            </ForRole>
-          }
-          icon="link"
-          title={t`Nothing yet`}
-        />
+        <EmptyState icon="link" title={t`Nothing yet`} />
       </Card>
     )
   }
