@@ -119,7 +119,10 @@ test('an overview whose figures cannot be read says so and offers to try again',
   expectError,
 }) => {
   expectError(AWAY)
-  const page = await signInByApi(await seller(), net)
+  const person = await seller()
+  const { context } = person
+  const page = await signInByApi(person, net)
+  await page.clock.install()
   await page.route('**/api/payments/summary**', (route) => route.abort())
   await page.goto('/')
   await expect(page.getByText(text('Server unreachable')).first()).toBeVisible({
@@ -132,6 +135,18 @@ test('an overview whose figures cannot be read says so and offers to try again',
     .first()
     .click()
   await expect(page.getByText(text('Server unreachable'))).toHaveCount(0)
+  // Figures that could be read before stay, and are called old.
+  await expect(page.getByRole('heading', { name: text('Latest payments') })).toBeVisible()
+  await page.route('**/api/payments/summary**', (route) => route.abort())
+  await page.clock.fastForward('00:31')
+  await context.setOffline(true)
+  await context.setOffline(false)
+  await expect(
+    page.getByRole('status').filter({
+      hasText: textLike('{reason}. This is from <0/>.', { reason: text('Server unreachable') }),
+    }),
+  ).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Latest payments') })).toBeVisible()
 })
 
 test('after a deploy an open tab reloads once by itself; without one it says what it could not load', async ({

@@ -1,10 +1,11 @@
 import type { Locator, Page } from '@playwright/test'
 import { parseEther } from 'viem'
-import { expectPaid, signButton } from './checkout.ts'
+import { expectPaid, openCheckout, signButton } from './checkout.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import type { Devnet } from '#devnet/network.ts'
+import { onEthereum } from './orders.ts'
 import { createLinkByApi, signInByApi } from './seller.ts'
-import { text, textLike } from './text.ts'
+import { startingWith, text, textLike } from './text.ts'
 
 /** How many controls of our pages a customer activates, and where the one filled button is on a phone. */
 
@@ -69,6 +70,27 @@ for (const description of ['Tea for two', LONG]) {
   })
 }
 
+test('a first payment without a link takes at most four activations, each button on the first screen of a phone', async ({
+  net,
+  buyer,
+}) => {
+  const { page } = await buyer({ ether: '1' })
+  await page.setViewportSize(PHONE)
+  await openCheckout(page, onEthereum(net, '0.0162'))
+  const activations = new Activations(page)
+  await activations.primary(page.getByRole('button', { name: text('Connect a wallet to pay') }))
+  await activations.control(
+    page.getByRole('button', {
+      name: text('Connect {wallet} on {network}', { wallet: 'MetaMask', network: 'Ethereum' }),
+    }),
+  )
+  await activations.primary(page.getByRole('button', { name: text('Review payment') }))
+  await expect(signButton(page, 'MetaMask')).not.toHaveAttribute('aria-busy')
+  await activations.primary(signButton(page, 'MetaMask'))
+  await expectPaid(page)
+  expect(activations.count).toBeLessThanOrEqual(4)
+})
+
 test('a first x402 purchase takes at most four activations, each button on the first screen of a phone', async ({
   net,
   chains,
@@ -94,9 +116,12 @@ test('a first x402 purchase takes at most four activations, each button on the f
   await expect(page.getByRole('heading', { name: text('Review and pay') })).toBeVisible()
   await expect(signButton(page, 'MetaMask')).not.toHaveAttribute('aria-busy')
   await activations.primary(signButton(page, 'MetaMask'))
-  await expect(page.getByRole('heading', { name: text('Your purchase') })).toBeVisible({
-    timeout: 45_000,
-  })
+  // What was bought comes first, in view, and how it was paid after it.
+  const purchase = page.getByRole('heading', { name: text('Your purchase') })
+  await expect(purchase).toBeInViewport({ timeout: 45_000 })
+  const paid = page.getByRole('heading', { name: startingWith('Paid') })
+  await expect(paid).toBeVisible({ timeout: 45_000 })
+  expect((await purchase.boundingBox())?.y).toBeLessThan((await paid.boundingBox())?.y ?? 0)
   expect(activations.count).toBeLessThanOrEqual(4)
   expect(ethereum.typed).toEqual(['PaymentProof'])
   expect((await chains.evm.getBalance({ address: net.wallets.seller.evm.address })) - before).toBe(

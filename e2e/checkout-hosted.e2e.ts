@@ -13,7 +13,7 @@ async function openManaged({ page }: Person): Promise<void> {
   await page.goto('/links')
   await connect(page, 'MetaMask')
   await page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
-  await expect(page.getByRole('button', { name: text('New link') }).first()).toBeVisible()
+  await expect(page.getByRole('button', { name: text('New link') })).toBeVisible()
   await page.goto('/pay')
   // People of the account pay from the dashboard.
   await expect(page.getByRole('navigation').first()).toBeVisible()

@@ -6,6 +6,7 @@ import { connect, connectOnLink, expectPaid, expectReviewed, signButton } from '
 import { expect, test, type Person } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
 import { startLyingProxy } from './lying-proxy.ts'
+import { onSolana } from './orders.ts'
 import { createLinkByApi, signInByApi } from './seller.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { oneOf, startingWith, text, textLike } from './text.ts'
@@ -255,6 +256,74 @@ test('making, sharing and paying a link is accessible', async ({ seller, buyer }
   await expect(page.getByRole('button', { name: text('Connect a wallet to pay') })).toBeVisible()
   await expectAccessible(page, 'link: ready to pay')
 })
+
+const DUTIES = [
+  { wallet: 'MetaMask', broadcast: () => text('By {walletName}', { walletName: 'MetaMask' }) },
+  { wallet: 'Phantom', broadcast: (host: string) => byEndpoint(host) },
+] as const
+
+const byEndpoint = (host: string) => text('By your RPC endpoint {host}', { host })
+
+for (const { wallet, broadcast } of DUTIES) {
+  test(`with ${wallet} the review says who decoded, simulated and broadcasts a payment and until when, and the printed receipt names all of it`, async ({
+    net,
+    seller,
+    buyer,
+  }) => {
+    const solana = wallet === 'Phantom'
+    const shop = await signInByApi(await seller(), net, '/links')
+    const link = await createLinkByApi(shop, net, {
+      amount: solana ? 0.157 : 0.0157,
+      description: 'Tea for two',
+      reference: 'INV-D',
+      ...(solana && {
+        network: onSolana(net, '1').network,
+        recipient: net.wallets.seller.solana.address,
+      }),
+    })
+    const { page } = await buyer({ ether: '1', sol: 2 })
+    await page.goto(link)
+    await expect(page.getByRole('button', { name: text('Connect a wallet to pay') })).toBeVisible()
+    await expect(page.getByRole('button', { name: /Connect/ })).toHaveCount(1)
+    await connectOnLink(page, wallet)
+
+    const verified = page.getByText(
+      text('<0>Verified:</0> decoded in this browser, simulated on your RPC endpoint.'),
+    )
+    await expect(verified).toContainText(textLike('Sign within {left}.'))
+    const { host } = new URL(solana ? net.solana.rpcUrl : net.evm.rpcUrl)
+    const details = page.getByRole('group', { name: text('Details'), exact: true })
+    for (const [name, value] of [
+      ['Decoded', text('In this browser')],
+      ['Simulated', byEndpoint(host)],
+      ['Broadcast', broadcast(host)],
+      ['Sign by', /\d:\d\d.*, block [\d,]+$/],
+    ] as const) {
+      const duty = details.locator('dl > div').filter({
+        has: page.getByRole('term').getByText(text(name), { exact: true }),
+      })
+      await expect(duty.getByRole('definition')).toHaveText(value)
+    }
+
+    await signButton(page, wallet).click()
+    await expectPaid(page)
+    await page.emulateMedia({ media: 'print' })
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Paydesk')
+    const paid = solana ? net.wallets.seller.solana.address : net.wallets.seller.evm.address
+    for (const named of [
+      'Tea for two',
+      'INV-D',
+      solana ? '0.157' : '0.0157',
+      text('Test network'),
+      text('Payment complete'),
+      paid,
+    ])
+      await expect(page.getByText(named).first(), named).toBeVisible()
+    await expect(page.getByRole('button')).toHaveCount(0)
+    const pdf = await page.pdf({ format: 'A4' })
+    expect(pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
+  })
+}
 
 test('a link is paid with the keyboard alone', async ({ chains, seller, buyer }) => {
   const shop = await seller()

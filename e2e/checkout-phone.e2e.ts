@@ -1,4 +1,4 @@
-import type { Locator, Page } from '@playwright/test'
+import { devices, type Locator, type Page } from '@playwright/test'
 import {
   ComputeBudgetProgram,
   type Connection,
@@ -16,7 +16,8 @@ import { expectPaid, openCheckout } from './checkout.ts'
 import { expect, test } from './fixtures.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { onEthereum, onSolana } from './orders.ts'
-import { createShortLinkByApi, signInByApi } from './seller.ts'
+import { startLyingProxy } from './lying-proxy.ts'
+import { createLinkByApi, createShortLinkByApi, signInByApi } from './seller.ts'
 import { text, textLike } from './text.ts'
 
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
@@ -55,6 +56,64 @@ test('a wallet that scans the EIP-681 code pays, and the page asks the payer to 
     page.getByRole('heading', { name: text('Confirm this payment is yours') }),
   ).toBeVisible({ timeout: 30_000 })
   await expect(code).toBeHidden()
+})
+
+const PHONES = { 'an iPhone': devices['iPhone 13'], 'an Android phone': devices['Pixel 7'] }
+
+for (const [phone, device] of Object.entries(PHONES)) {
+  test(`on ${phone} a payment opens in the app of a wallet, and nobody is sent to another phone`, async ({
+    browser,
+    net,
+    seller,
+  }) => {
+    const shop = await signInByApi(await seller(), net, '/links')
+    const link = await createLinkByApi(shop, net, { amount: 0.0183, description: 'Tea' })
+    // Apps of wallets open https alone.
+    const origin = 'https://pay.example'
+    await using proxy = await startLyingProxy(net.urls, { path: '/none', change: (body) => body })
+    const { userAgent, viewport, isMobile, hasTouch } = device
+    const context = await browser.newContext({ userAgent, viewport, isMobile, hasTouch })
+    await context.route(`${origin}/**`, async (route) => {
+      const { pathname, search } = new URL(route.request().url())
+      if (pathname === '/config.json') return route.fulfill({ json: { proxyUrl: origin } })
+      await route.fulfill({ response: await route.fetch({ url: proxy.url + pathname + search }) })
+    })
+    const page = await context.newPage()
+    await page.goto(origin + link)
+    await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
+    const dialog = page.getByRole('dialog')
+    const inApp = (wallet: string) =>
+      dialog.getByRole('link', { name: text('Open this page in {wallet}', { wallet }) })
+    await expect(inApp('MetaMask')).toHaveAttribute(
+      'href',
+      `https://link.metamask.io/dapp/pay.example${link}`,
+    )
+    await expect(inApp('Phantom')).toHaveAttribute(
+      'href',
+      `https://phantom.app/ul/browse/${encodeURIComponent(origin + link)}?ref=${encodeURIComponent(origin)}`,
+    )
+    await expect(dialog.getByText(text('Continue on a phone'))).toHaveCount(0)
+    await expect(dialog.getByText(text('Mobile wallets need HTTPS.'))).toHaveCount(0)
+
+    await dialog.getByRole('button', { name: text('Close') }).click()
+    await page.getByRole('button', { name: text('Pay in a wallet’s app') }).click()
+    await expect(
+      dialog.getByRole('link', { name: text('Open {wallet}', { wallet: 'MetaMask' }) }),
+    ).toHaveAttribute('href', `https://link.metamask.io/dapp/pay.example${link}`)
+    await context.close()
+  })
+}
+
+test('a page without https opens no wallet’s app, and says why', async ({ net, visitor }) => {
+  const page = await visitor()
+  await openCheckout(page, onEthereum(net, '0.0184'))
+  await page.getByRole('button', { name: text('Pay with a phone') }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('MetaMask', { exact: true }).click()
+  await expect(dialog.getByText(text('Mobile wallets need HTTPS.'))).toBeVisible()
+  await expect(
+    dialog.getByRole('link', { name: text('Open {wallet}', { wallet: 'MetaMask' }) }),
+  ).toHaveCount(0)
 })
 
 test('a wallet that scans the Solana Pay code pays, also after a transaction that failed, and the dashboard finds the payment by its memo', async ({

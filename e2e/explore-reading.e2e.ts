@@ -1,7 +1,8 @@
+import { connect } from './checkout.ts'
 import { expect, test } from './fixtures.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { startLyingProxy } from './lying-proxy.ts'
-import { text } from './text.ts'
+import { text, textLike } from './text.ts'
 
 /** What a server could send to somebody who only wants to read. */
 const HOSTILE = `<!doctype html><html><head><title>T</title>
@@ -54,4 +55,35 @@ test('a page is shown to be read: its words stand there, and nothing in it runs,
 
   expect(await page.evaluate(() => Reflect.get(globalThis, 'ran') as unknown)).toBeUndefined()
   expect(asked.filter((url) => url.includes('elsewhere.example'))).toEqual([])
+})
+
+test('what a connected wallet can pay comes first and is the filled button; what no wallet here can pay is folded', async ({
+  net,
+  buyer,
+  expectError,
+}) => {
+  expectError(/status of 402/)
+  const { page } = await buyer({ sol: 2 })
+  await page.goto('/explore')
+  await page.getByLabel(text('URL')).fill(`${net.urls.seller}/issues/1`)
+  await page.getByRole('button', { name: text('Request'), exact: true }).click()
+  await expect(page.getByRole('heading', { name: text('Payment required') })).toBeVisible()
+  const unusable = page.getByText(textLike('Not supported by browser wallets.'))
+  await expect(unusable.first()).toBeHidden()
+
+  const options = page
+    .getByRole('main')
+    .getByRole('listitem')
+    .filter({ hasText: /\d\s*(W?ETH|SOL|USDC)/ })
+  await expect(options.first()).toContainText('ETH')
+  await connect(page, 'Phantom')
+  // The server names its networks in its own order, and this wallet has SOL alone.
+  await expect(options.first()).toContainText(/0\.25\s*SOL/)
+  const filled = page.locator('main button.bg-accent')
+  await expect(filled).toHaveCount(1)
+  await expect(options.first().locator('button.bg-accent')).toHaveText(text('Review and pay'))
+
+  await page.getByText(text('Options not supported here')).click()
+  await expect(unusable.first()).toBeVisible()
+  await expectAccessible(page, 'explore: options that cannot be paid here')
 })

@@ -349,6 +349,7 @@ test('an answer that fails after the payment is asked for again with the same pa
 }) => {
   expectError(REFUSED)
   expectError(/status of 500/)
+  expectError(/status of 404 .*\/api\/link\/open/)
   const person = await buyer({ sol: 2 })
   const { page, solana } = person
   await buyArticle(person, `${net.urls.seller}${ARTICLES.sol}?demo=error-after-payment`)
@@ -356,9 +357,17 @@ test('an answer that fails after the payment is asked for again with the same pa
     timeout: 45_000,
   })
   await expectAccessible(page, 'explore: server failed after the payment')
-  // Every page of the dashboard says that money was spent and nothing received.
-  await page.goto('/')
+  // Every page says that money was spent and nothing received, the merchant's page too.
   const notice = page.getByRole('note').filter({ hasText: text('Paid, not delivered') })
+  for (const path of ['/payments', '/settings', '/nowhere', '/pay/111111111111']) {
+    await page.goto(path)
+    await expect(notice, path).toContainText('0.1')
+  }
+  await page.goto('/pay')
+  await expect(notice).toContainText('0.1')
+  await expect(page.getByRole('navigation')).toHaveCount(0)
+  await expectAccessible(page, 'checkout: paid, not delivered')
+  await page.goto('/')
   await expect(notice).toContainText('0.1')
   await expectAccessible(page, 'overview: paid, not delivered')
   await notice.getByRole('link', { name: text('Go on') }).click()

@@ -111,6 +111,30 @@ test('the details of a payment are kept: resource, description, reference and a 
   expect(ethereum.sent).toHaveLength(1)
 })
 
+test('the merchant’s logo and colour are on the checkout, and can be read in both themes', async ({
+  visitor,
+}) => {
+  const page = await visitor()
+  const pixel =
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNIc1H6DwADrAHMp2r22QAAAABJRU5ErkJggg=='
+  await page.route('**/api/config', async (route) => {
+    const response = await route.fetch()
+    const config = (await response.json()) as Record<string, unknown>
+    // A yellow on which no text could be read.
+    const brand = { logo: `data:image/png;base64,${pixel}`, accentColor: '#ffcc00' }
+    await route.fulfill({ response, json: { ...config, ...brand } })
+  })
+  await page.goto('/pay')
+  const pay = page.getByRole('button', { name: text('Connect a wallet to pay') })
+  await expect(pay).toBeVisible()
+  await expect(page.locator('header img')).toHaveJSProperty('naturalWidth', 1)
+  const [red = 0, green = 0, blue = 0] = await pay.evaluate((element) =>
+    (getComputedStyle(element).backgroundColor.match(/\d+/g) ?? []).map(Number),
+  )
+  expect(red > 2 * blue && green > 2 * blue).toBe(true)
+  await expectAccessible(page, 'checkout: logo and colour of the merchant')
+})
+
 test('the amount is asked for first, then for what and to whom', async ({ visitor }) => {
   const page = await visitor()
   await page.goto('/pay')

@@ -28,6 +28,9 @@ test('a payment shows its status: on its way, late, counted, confirmed, and drop
   await expect(
     payer.page.getByRole('heading', { name: oneOf(['Sent', 'On its way']) }),
   ).toBeVisible()
+  // It is not done yet.
+  const step = payer.page.getByRole('list', { name: text('Payment') }).locator('[aria-current]')
+  await expect(step).toContainText(text('Wallet'))
 
   await signIn({ page })
   await paymentRows(page)
@@ -73,6 +76,7 @@ test('a payment shows its status: on its way, late, counted, confirmed, and drop
     timeout: 30_000,
   })
   await expectPaid(payer.page)
+  await expect(step).toContainText(text('Done'))
   await expectAccessible(page, 'payment: confirmed')
 
   await chain.takeBack(2)

@@ -1,9 +1,11 @@
+import { expect } from '@playwright/test'
 import type { Hex } from 'viem'
-import type { PrivateKeyAccount } from 'viem/accounts'
+import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import { authorizationTypedData } from '#chains/evm/token-authorization.ts'
 import type { Devnet } from '#devnet/network.ts'
 import { encodeHeader } from '#x402/header.ts'
-import { randomBytes } from './random.ts'
+import { giveUsdc, pauseMining, type Chains } from './chain.ts'
+import { randomBytes, randomPrivateKey } from './random.ts'
 
 /** What the proofs of stories pay for. */
 export const ARTICLE = 'https://shop.example/article'
@@ -54,6 +56,37 @@ export async function authorize(
     accepted,
     payload: { signature, authorization },
   })
+}
+
+/** Has 1 USDC collected for a seller's server that has lost the connection before it is told. */
+export async function settleUntold(net: Devnet, chains: Chains): Promise<void> {
+  const payer = privateKeyToAccount(randomPrivateKey())
+  await giveUsdc(chains, net, { address: payer.address, units: 1_000_000n })
+  const paymentPayload = JSON.parse(atob(await authorize(net, payer, 1_000_000n))) as {
+    accepted: unknown
+  }
+  const still = await pauseMining(chains)
+  const connection = new AbortController()
+  const settlement = fetch(`${net.urls.service}/facilitator/settle`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${net.apiKeys.operator}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({
+      x402Version: 2,
+      paymentPayload,
+      paymentRequirements: paymentPayload.accepted,
+    }),
+    signal: connection.signal,
+  })
+  // The transaction is sent, and no block holds it before the connection has ended.
+  await expect
+    .poll(() => chains.anvil.getTxpoolStatus().then(({ pending }) => pending), { intervals: [20] })
+    .toBeGreaterThan(0)
+  connection.abort()
+  await expect(settlement).rejects.toThrow('aborted')
+  await still[Symbol.asyncDispose]()
 }
 
 /** Of a test network that no test runs on; nobody's money hangs on it. */

@@ -1,7 +1,7 @@
 import { type Page } from '@playwright/test'
 import type { Hex } from 'viem'
 import type { Devnet } from '#devnet/network.ts'
-import { expectReviewed, signButton } from './checkout.ts'
+import { connect, expectReviewed, signButton } from './checkout.ts'
 import { createLinkByApi, createShortLinkByApi, signInByApi } from './seller.ts'
 import { text, textLike } from './text.ts'
 import { EthereumWallet } from './wallets/ethereum.ts'
@@ -89,6 +89,21 @@ export function createShortLink(page: Page, net: Devnet): Promise<string> {
   )
 }
 
+/** An invitation of a viewer. */
+export function invite(page: Page, net: Devnet): Promise<string> {
+  return inShop(page, net, async (shop) => {
+    await shop.goto('/people')
+    await connect(shop, 'MetaMask')
+    await shop.getByRole('button', { name: text('Invite') }).click()
+    const dialog = shop.getByRole('dialog')
+    await dialog.getByRole('button', { name: text('Invite') }).click()
+    await dialog
+      .getByRole('button', { name: text('Sign with {walletName}', { walletName: 'MetaMask' }) })
+      .click()
+    return (await dialog.getByLabel(text('Invitation link')).innerText()).trim()
+  })
+}
+
 async function inShop(
   page: Page,
   net: Devnet,
@@ -97,6 +112,7 @@ async function inShop(
   const context = await page.context().browser()?.newContext({ baseURL: net.urls.web })
   if (!context) throw new Error('The page has no browser.')
   const ethereum = walletOf(net, net.wallets.seller.evm.privateKey)
+  await ethereum.install(context)
   const shop = await signInByApi({ page: await context.newPage(), ethereum }, net, '/links')
   const link = await act(shop)
   await context.close()
@@ -127,20 +143,59 @@ export async function makeLink(page: Page): Promise<string> {
 
 export async function signIn(page: Page): Promise<void> {
   await page.goto('/')
+  await signInHere(page, /Seller/)
+  await page.getByRole('heading', { name: text('Latest payments') }).waitFor()
+}
+
+/** On a page that asks for it. */
+export async function signInHere(page: Page, account: RegExp): Promise<void> {
   await page
     .getByRole('banner')
     .getByRole('button', { name: text('Connect'), exact: true })
     .click()
-  await connectDemo(page, /Seller/)
+  await connectDemo(page, account)
   await page
     .getByRole('main')
     .getByRole('button', { name: textLike('Sign in as {address}') })
     .click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Sign' }).click()
-  await page.getByRole('heading', { name: text('Latest payments') }).waitFor()
+  await signDemo(page)
 }
 
-async function connectDemo(page: Page, account: RegExp): Promise<void> {
+/** Signs words, or a payment, in the demo wallet. */
+export async function signDemo(page: Page): Promise<void> {
+  const sheet = page.getByRole('dialog', { name: /^Sign this (message|payment)\?$/ })
+  await sheet.getByRole('button', { name: /^(Sign|Approve)$/ }).click()
+}
+
+/** The review of a payment from a managed wallet. */
+export async function managedReview(page: Page, net: Devnet): Promise<void> {
+  await signIn(page)
+  await page.goto('/pay')
+  await page.getByText(text('Managed wallet'), { exact: true }).click()
+  await page.getByLabel(text('To'), { exact: true }).fill(net.wallets.buyer.evm.address)
+  await page.getByLabel(text('Amount')).fill('0.02')
+  await page.getByLabel(text('Description')).fill('Rent, December')
+  await page.getByRole('button', { name: text('Review payment') }).click()
+  await page.getByRole('heading', { name: text('Check and sign') }).waitFor()
+}
+
+export async function signManaged(page: Page): Promise<void> {
+  await page
+    .getByRole('button', {
+      name: text('Sign and pay with {walletName}', { walletName: 'Demo wallet' }),
+    })
+    .click()
+  await signDemo(page)
+}
+
+/** Does something as another person, in a browser that stays open. */
+export async function elsewhere(page: Page, net: Devnet): Promise<Page> {
+  const context = await page.context().browser()?.newContext({ baseURL: net.urls.web })
+  if (!context) throw new Error('The page has no browser.')
+  return context.newPage()
+}
+
+export async function connectDemo(page: Page, account: RegExp): Promise<void> {
   await page
     .getByRole('button', {
       name: text('Connect {wallet} on {network}', { wallet: 'Demo wallet', network: 'Ethereum' }),

@@ -10,21 +10,28 @@ import {
   review as reviewIn,
   signButton,
 } from './checkout.ts'
-import { ELSEWHERE } from './proofs.ts'
+import { ELSEWHERE, settleUntold } from './proofs.ts'
 import { oneOf, text, textLike } from './text.ts'
 import {
   ORDER,
   approveDemo,
+  connectDemo,
   createLink,
   createShortLink,
+  elsewhere,
   installWallet,
+  invite,
   linkReview,
   makeLink,
+  managedReview,
   openFirst,
   openLink,
   review,
   shortReview,
+  signDemo,
   signIn,
+  signInHere,
+  signManaged,
 } from './scene-steps.ts'
 
 type Scene = (page: Page, net: Devnet) => Promise<void>
@@ -93,17 +100,74 @@ export const scenes: Readonly<Record<string, Scene>> = {
       .waitFor({ timeout: 60_000 })
   },
   unmatched: async (page, net) => {
-    await scenes['paid-unconfirmed']?.(
-      (await (await page.context().browser()?.newContext({ baseURL: net.urls.web }))?.newPage()) ??
-        page,
-      net,
-    )
+    await scenes['paid-unconfirmed']?.(await elsewhere(page, net), net)
     await signIn(page)
     await page.goto('/?show=unmatched')
     await page
       .getByRole('button', { name: text('Assign') })
       .first()
       .waitFor({ timeout: 60_000 })
+  },
+  undelivered: async (page, net) => {
+    await settleUntold(net, openChains(net))
+    await signIn(page)
+    await page.goto('/?show=undelivered')
+    await page
+      .getByRole('button', { name: text('Mark as delivered') })
+      .first()
+      .waitFor({ timeout: 60_000 })
+  },
+  'refund-ask': async (page, net) => {
+    await scenes['paid']?.(page, net)
+    await page.getByRole('button', { name: text('Ask for a refund') }).click()
+    await page.getByLabel(textLike('Reason')).fill('One cup is broken.')
+  },
+  'refund-requests': async (page, net) => {
+    const receipt = await elsewhere(page, net)
+    await scenes['refund-ask']?.(receipt, net)
+    await receipt.getByRole('button', { name: text('Sign the request') }).click()
+    await signDemo(receipt)
+    await receipt.getByText(text('Requested'), { exact: true }).waitFor()
+    await signIn(page)
+    await page.goto('/?show=refundRequests')
+    await page.getByText('One cup is broken.').first().waitFor()
+  },
+  'refund-review': async (page, net) => {
+    await scenes['refund-requests']?.(page, net)
+    await page
+      .getByRole('link', { name: text('Refund'), exact: true })
+      .first()
+      .click()
+    await expectReviewed(page, 'Demo wallet')
+  },
+  managed: async (page) => {
+    await signIn(page)
+    await page.goto('/pay')
+    await page.getByText(text('Managed wallet'), { exact: true }).click()
+    await page.getByLabel(text('From the managed wallet')).waitFor()
+    await page.getByText(textLike('Balance <0/>')).first().waitFor()
+  },
+  'managed-review': managedReview,
+  'managed-sent': async (page, net) => {
+    await managedReview(page, net)
+    await signManaged(page)
+    await page.getByRole('heading', { name: text('Payment sent') }).waitFor()
+    await page.getByText(text('Finalized')).first().waitFor({ timeout: 60_000 })
+  },
+  'managed-lost': async (page, net) => {
+    await managedReview(page, net)
+    await page.route('**/api/hosted/send', (route) => route.abort())
+    await signManaged(page)
+    await page.getByRole('heading', { name: text('Checking whether it was sent') }).waitFor()
+  },
+  'managed-not-told': async (page, net) => {
+    await managedReview(page, net)
+    // As another operator in the same browser is answered.
+    await page.route('**/api/hosted/send', (route) =>
+      route.continue({ postData: { ...route.request().postDataJSON(), nonce: 'a'.repeat(32) } }),
+    )
+    await signManaged(page)
+    await page.getByRole('heading', { name: text('It may have been sent') }).waitFor()
   },
   'payments-incomplete': async (page) => {
     await signIn(page)
@@ -166,6 +230,11 @@ export const scenes: Readonly<Record<string, Scene>> = {
   'short-choose': async (page, net) => {
     await page.goto(await createShortLink(page, net))
     await page.getByLabel(text('Currency')).waitFor()
+  },
+  'short-quantity-wrong': async (page, net) => {
+    await page.goto(await createShortLink(page, net))
+    await page.getByLabel(text('Quantity')).fill('20')
+    await page.getByText(text('Enter 1 to {most}.', { most: '5' })).waitFor()
   },
   'short-price-expired': async (page, net) => {
     const link = await createShortLink(page, net)
@@ -301,6 +370,28 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.getByRole('button', { name: text('Sell a file') }).click()
     await page.getByText('HTTPS', { exact: true }).click()
   },
+  'files-list': async (page) => {
+    await signIn(page)
+    await page.goto('/files')
+    await page.getByRole('button', { name: text('Sell a file') }).click()
+    const dialog = page.getByRole('dialog', { name: text('Sell a file') })
+    await dialog.getByLabel(text('Name'), { exact: true }).fill('The guide')
+    await dialog.getByLabel(text('Amount in {currency}', { currency: 'ETH' })).fill('0.01')
+    await dialog.getByRole('textbox', { name: text('Text') }).fill('How to brew tea.')
+    await dialog.getByRole('button', { name: text('Check source') }).click()
+    await dialog.getByRole('status').waitFor()
+    await dialog.getByRole('button', { name: text('Sell a file') }).click()
+    await page.getByRole('listitem').filter({ hasText: 'The guide' }).first().waitFor()
+  },
+  file: async (page, net) => {
+    const shop = await elsewhere(page, net)
+    await scenes['files-list']?.(shop, net)
+    const proxy = net.urls.bff.replace('127.0.0.1', 'localhost')
+    const listed = await shop.request.get(`${proxy}/api/files`)
+    const { files } = (await listed.json()) as { files: { url: string }[] }
+    await page.goto(files[0]?.url ?? '')
+    await page.getByRole('link', { name: textLike('Buy for {price}') }).waitFor()
+  },
   balances: async (page) => {
     await signIn(page)
     await page.goto('/balances')
@@ -358,6 +449,15 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.getByRole('button', { name: text('Invite') }).click()
     await page.getByRole('dialog').waitFor()
   },
+  join: async (page, net) => {
+    await page.goto(await invite(page, net))
+    await page.getByText(textLike('Sign in to join {title}')).first().waitFor()
+  },
+  'join-accept': async (page, net) => {
+    await scenes['join']?.(page, net)
+    await signInHere(page, /Buyer/)
+    await page.getByRole('button', { name: text('Accept invitation') }).waitFor()
+  },
   'join-over': async (page) => {
     await page.goto(`/join#${'a'.repeat(43)}`)
     await page.getByText(text('Invitation no longer valid')).waitFor()
@@ -396,6 +496,47 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await signButton(page, 'MetaMask').click({ timeout: 60_000 })
     await page.getByRole('heading', { name: text('Your purchase') }).waitFor({ timeout: 60_000 })
     await page.getByRole('heading', { name: 'Settlement without banks' }).waitFor()
+  },
+  'explore-undelivered': async (page, net) => {
+    await installWallet(page, net)
+    await page.goto('/explore')
+    const article = `${net.urls.seller}/articles/settlement-without-banks`
+    await page.getByLabel(text('URL')).fill(`${article}?demo=error-after-payment`)
+    await page.getByRole('button', { name: text('Request'), exact: true }).click()
+    await page
+      .getByRole('button', { name: text('Connect a wallet to pay') })
+      .first()
+      .click()
+    await page
+      .getByRole('button', {
+        name: text('Connect {wallet} on {network}', { wallet: 'MetaMask', network: 'Ethereum' }),
+      })
+      .click()
+    await signButton(page, 'MetaMask').click({ timeout: 60_000 })
+    await page
+      .getByRole('heading', { name: text('Paid, not delivered') })
+      .waitFor({ timeout: 60_000 })
+  },
+  'pay-undelivered': async (page, net) => {
+    await scenes['explore-undelivered']?.(page, net)
+    await page.goto(ORDER)
+    await page
+      .getByRole('note')
+      .filter({ hasText: text('Paid, not delivered') })
+      .waitFor()
+  },
+  'explore-signature': async (page, net) => {
+    await page.goto('/explore')
+    await page.getByLabel(text('URL')).fill(`${net.urls.seller}/articles/reading-a-402`)
+    await page.getByRole('button', { name: text('Request'), exact: true }).click()
+    await page
+      .getByRole('button', { name: text('Connect a wallet to pay') })
+      .first()
+      .click()
+    await connectDemo(page, /Buyer/)
+    await expectReviewed(page, 'Demo wallet')
+    await signButton(page, 'Demo wallet').click()
+    await page.getByRole('dialog', { name: 'Sign this payment?' }).waitFor()
   },
   settings: async (page) => {
     await signIn(page)

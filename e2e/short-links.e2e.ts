@@ -63,6 +63,7 @@ test('a seller asks for 12.50 EUR with a short link, and a stranger on a phone p
   await connectOnLink(page, 'MetaMask')
   await expect(page.getByText('€12.50').first()).toBeVisible()
   await expect(page.getByText('Autumn issue')).toHaveCount(1)
+  await expect(page.getByText(text('up to {money}', { money: '€12.51' }))).toBeVisible()
   await signButton(page, 'MetaMask').click()
   await expectPaid(page)
   await expect(page.getByText('€12.50').first()).toBeVisible()
@@ -73,14 +74,20 @@ test('a seller asks for 12.50 EUR with a short link, and a stranger on a phone p
   }, 'the amount that the quote asked for')
 
   await shop.page.reload()
-  await expect(shop.page.getByRole('listitem').filter({ hasText: 'INV-EUR' })).toContainText(
-    '1 of 1 payment',
-    { timeout: 30_000 },
-  )
-  await shop.page.goto('/payments')
+  const listed = shop.page.getByRole('listitem').filter({ hasText: 'INV-EUR' })
+  await expect(listed).toContainText('1 of 1 payment', { timeout: 30_000 })
+  // The number leads to the payments, and a payment names first what it is for, then its link.
+  await listed.getByRole('link', { name: '1 of 1 payment' }).click()
+  await expect(shop.page).toHaveURL(/\/payments\?q=INV-EUR$/)
   const row = shop.page.getByRole('row').filter({ hasText: 'Autumn issue' })
   await row.getByRole('link').first().click()
   await expect(shop.page.getByText('ana@post.example')).toBeVisible()
+  const cards = await shop.page.getByRole('heading', { level: 2 }).allInnerTexts()
+  expect(cards[0]).toBe(text('Details'))
+  const ofLink = shop.page.locator('dl > div').filter({
+    has: shop.page.getByRole('term').getByText(text('Payment link'), { exact: true }),
+  })
+  await expect(ofLink.getByRole('link')).toHaveAttribute('href', /\/links$/)
 })
 
 test('a quantity that is not sold is refused where it is typed, and another device gets what was chosen', async ({

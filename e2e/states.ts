@@ -15,6 +15,8 @@ export const STATES = [
   'palette: open',
 
   'checkout: form',
+  'checkout: logo and colour of the merchant',
+  'checkout: paid, not delivered',
   'checkout: wallets to choose from',
   'checkout: known look-alike',
   'checkout: too little money',
@@ -131,6 +133,7 @@ export const STATES = [
 
   'explore: start',
   'explore: priced',
+  'explore: options that cannot be paid here',
   'explore: review',
   'explore: leave for a permit',
   'explore: proof to be signed',

@@ -1,9 +1,6 @@
-import { privateKeyToAccount } from 'viem/accounts'
-import { giveUsdc, pauseMining } from './chain.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
-import { ARTICLE, authorize } from './proofs.ts'
-import { randomPrivateKey } from './random.ts'
+import { ARTICLE, settleUntold } from './proofs.ts'
 import { signInByApi } from './seller.ts'
 import { text } from './text.ts'
 
@@ -14,34 +11,7 @@ test('a payment that no server was told of is in the inbox, until the merchant h
   chains,
   seller,
 }) => {
-  const payer = privateKeyToAccount(randomPrivateKey())
-  await giveUsdc(chains, net, { address: payer.address, units: 1_000_000n })
-  const paymentPayload = JSON.parse(atob(await authorize(net, payer, 1_000_000n))) as {
-    accepted: unknown
-  }
-  const still = await pauseMining(chains)
-  const connection = new AbortController()
-  const settlement = fetch(`${net.urls.service}/facilitator/settle`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${net.apiKeys.operator}`,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({
-      x402Version: 2,
-      paymentPayload,
-      paymentRequirements: paymentPayload.accepted,
-    }),
-    signal: connection.signal,
-  })
-  // The transaction is sent, and no block holds it before the connection has ended.
-  await expect
-    .poll(() => chains.anvil.getTxpoolStatus().then(({ pending }) => pending), { intervals: [20] })
-    .toBeGreaterThan(0)
-  connection.abort()
-  await expect(settlement).rejects.toThrow('aborted')
-  await still[Symbol.asyncDispose]()
-
+  await settleUntold(net, chains)
   const page = await signInByApi(await seller(), net, '/')
   const told = page.getByText(
     text(

@@ -34,6 +34,13 @@ export type Session = v.InferOutput<typeof Session>
 
 export const PublicConfig = v.object({
   title: v.string(),
+  /** The merchant's picture above a checkout, as a `data:` URL. */
+  logo: v.optional(
+    v.nullable(v.pipe(v.string(), v.regex(/^data:image\/(png|jpeg|webp);base64,/))),
+    null,
+  ),
+  /** The merchant's colour in a checkout, `#rrggbb`. */
+  accentColor: v.optional(v.nullable(v.pipe(v.string(), v.regex(/^#[0-9a-f]{6}$/))), null),
   /**
    * Where sellers' own servers reach the payment service; null when the operator does not publish
    * it.

@@ -7,6 +7,7 @@ import {
   isOutrun,
   priceOf,
   quoteOf,
+  worthAtRate,
 } from './quote.ts'
 
 const quote = {
@@ -87,6 +88,20 @@ test('a quote ends when its rate is more than 2 % above the current one, and nev
 test('several pieces cost the exact multiple', () => {
   expect(priceOf('0.1', 3)).toBe('0.3')
 })
+
+test.each([
+  // 0.00434233 ETH, and with a fee of a billionth.
+  [4_342_330_000_000_000n, '2878.644833948339483394', 18, 2, '12.51'],
+  [4_342_331_000_000_000n, '2878.644833948339483394', 18, 2, '12.51'],
+  [1_500_000n, '1', 6, 2, '1.5'],
+  [1n, '2878', 18, 2, '0.01'],
+  [10n ** 18n, '151.2', 18, 0, '152'],
+])(
+  '%s units at %s are worth no less than what is told',
+  (atomic, rate, decimals, digits, worth) => {
+    expect(worthAtRate(atomic, rate, { decimals, digits })).toBe(worth)
+  },
+)
 
 test('only a payment that landed after its quote is late', () => {
   expect(isLate(quote, undefined)).toBe(false)

@@ -107,6 +107,21 @@ export function amountAtRate(
   return atomic
 }
 
+/**
+ * What atomic units are worth at a rate, rounded up: no less than what is paid.
+ * @param rate fiat for one whole unit of the asset, a decimal
+ * @returns a decimal with at most `digits` decimals
+ */
+export function worthAtRate(
+  atomic: bigint,
+  rate: string,
+  { decimals, digits }: { decimals: number; digits: number },
+): string {
+  const step = 10n ** BigInt(RATE_DECIMALS - digits)
+  const worth = divideUp(atomic * scaled(rate), 10n ** BigInt(decimals))
+  return formatAmount(divideUp(worth, step) * step, RATE_DECIMALS)
+}
+
 function divideUp(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor
 }

@@ -53,6 +53,38 @@ test('a time zone is UTC where none is set, and one that nobody knows is named',
     ])
 })
 
+test('the logo is a small picture by its bytes, and the colour six hex digits', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'paydesk-logo-'))
+  const file = (name: string, bytes: Buffer) => {
+    writeFileSync(join(dir, name), bytes)
+    return join(dir, name)
+  }
+  try {
+    const png = Buffer.from('89504e470d0a1a0a00000000', 'hex')
+    const jpeg = Buffer.from('ffd8ffe000104a464946', 'hex')
+    const webp = Buffer.from('RIFF\0\0\0\0WEBPVP8 ', 'latin1')
+    for (const [type, bytes] of Object.entries({ png, jpeg, webp }))
+      expect(toConfig({ ...good, LOGO_FILE: file('logo', bytes) }).logo).toBe(
+        `data:image/${type};base64,${bytes.toString('base64')}`,
+      )
+    expect(toConfig({ ...good, ACCENT_COLOR: '#0057FF' }).accentColor).toBe('#0057ff')
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    const large = Buffer.concat([png, Buffer.alloc(16 * 1024)])
+    for (const [LOGO_FILE, why] of [
+      [file('logo.png', svg), 'It is none of these.'],
+      [file('large', large), `It has ${large.length} bytes.`],
+      ['/nowhere/logo.png', '"/nowhere/logo.png" cannot be read.'],
+    ] as const)
+      expect(problemsOf({ ...good, LOGO_FILE })).toEqual([
+        `LOGO_FILE: expected a PNG, JPEG or WebP file of at most 16 KiB: ${why} Example: LOGO_FILE=/etc/paydesk/logo.png`,
+      ])
+    for (const ACCENT_COLOR of ['green', '#fff', '#12345g', 'url(x)'])
+      expect(problemsOf({ ...good, ACCENT_COLOR })).toHaveLength(1)
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
+})
+
 test('the relay and the examples of the explorer are the operator’s choice', () => {
   const examples = [
     { name: 'An article', url: 'https://shop.example.com/article', description: '' },

@@ -7,6 +7,7 @@ import type { Network } from '#contract/network.ts'
 import { Example, RELAY_AUDIENCES, type RelayAudience } from '#contract/dashboard-endpoints.ts'
 import type { InternalPort } from '#http/internal-server.ts'
 import { DATABASE_VARIABLES, toDatabaseTarget, type DatabaseTarget } from '#postgres/open.ts'
+import { brandVariables, type Brand } from './brand.ts'
 import { toFilesConfig, type FilesConfig } from './files-config.ts'
 import { HostedRuleText, readRules, type HostedRule } from './hosted-rules.ts'
 import { isSender, isSmtpUrl, mailProblems, toMailConfig, type MailConfig } from './mail-config.ts'
@@ -14,7 +15,7 @@ import { RateRule, rateProblems } from './rate-rules.ts'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
-export type BffConfig = {
+export type BffConfig = Brand & {
   host: string
   /** 0 takes a free port. */
   port: number
@@ -68,6 +69,12 @@ export class ProxyConfigError extends Error {
   override name = 'ProxyConfigError'
 }
 
+/** @throws ProxyConfigError that names these problems, if there are any */
+function refuse(problems: readonly string[]): void {
+  if (problems.length > 0)
+    throw new ProxyConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
+}
+
 const FILES = [
   ['NETWORKS', 'NETWORKS_FILE'],
   ['SERVICE_API_KEY', 'SERVICE_API_KEY_FILE'],
@@ -93,8 +100,7 @@ export function readEnv(env: ProxyEnv): ProxyEnv {
       )
     }
   }
-  if (problems.length > 0)
-    throw new ProxyConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
+  refuse(problems)
   return read
 }
 
@@ -275,6 +281,7 @@ const variables = {
     expected: 'a title of at most 60 characters',
     example: 'Paydesk',
   },
+  ...brandVariables,
   RELAY: {
     schema: v.optional(v.picklist(RELAY_AUDIENCES), 'wallets'),
     expected: `who may have requests to other sites relayed, one of ${RELAY_AUDIENCES.join(', ')}`,
@@ -360,18 +367,9 @@ type Variables = { [K in keyof typeof variables]: v.InferOutput<(typeof variable
 export function toConfig(env: ProxyEnv): BffConfig {
   const read = readVariables(env, Object.keys(variables) as VariableName[])
   const hosted = readRules(read.HOSTED_SENDS, read.NETWORKS)
-  if (hosted.problems.length > 0)
-    throw new ProxyConfigError(
-      `The configuration is not valid.\n${hosted.problems.map((problem) => `HOSTED_SENDS: ${problem}`).join('\n')}`,
-    )
-  const rates = rateProblems(read.RATES, read.NETWORKS)
-  if (rates.length > 0)
-    throw new ProxyConfigError(
-      `The configuration is not valid.\n${rates.map((problem) => `RATES: ${problem}`).join('\n')}`,
-    )
-  const mail = mailProblems(read)
-  if (mail.length > 0)
-    throw new ProxyConfigError(`The configuration is not valid.\n${mail.join('\n')}`)
+  refuse(hosted.problems.map((problem) => `HOSTED_SENDS: ${problem}`))
+  refuse(rateProblems(read.RATES, read.NETWORKS).map((problem) => `RATES: ${problem}`))
+  refuse(mailProblems(read))
   return fromVariables(read, hosted.rules)
 }
 
@@ -417,8 +415,7 @@ function readVariables<N extends VariableName>(
         : `${place ? `; at ${place}` : ''}: ${issue.message}`
     problems.push(`${name}: expected ${expected}${why} Example: ${name}=${example}`)
   }
-  if (problems.length > 0)
-    throw new ProxyConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
+  refuse(problems)
   return values as Pick<Variables, N>
 }
 
@@ -439,6 +436,8 @@ function fromVariables(values: Variables, hosted: HostedRule[]): BffConfig {
     sellerWallets: values.SELLER_WALLETS,
     operatorWallets: values.OPERATOR_WALLETS,
     title: values.TITLE,
+    logo: values.LOGO_FILE,
+    accentColor: values.ACCENT_COLOR,
     publicServiceUrl: values.PUBLIC_SERVICE_URL ?? null,
     relay: { audience: values.RELAY, loopback: values.RELAY_LOOPBACK === '1' },
     examples: values.EXAMPLES,

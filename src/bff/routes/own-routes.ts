@@ -241,6 +241,8 @@ const approval: OwnRule<'approval'> = async ({ context, visitor, body }) => {
 const config: OwnRule<'config'> = ({ context }) => {
   const {
     title,
+    logo = null,
+    accentColor = null,
     publicServiceUrl: serviceUrl,
     networks,
     sellerWallets,
@@ -252,6 +254,8 @@ const config: OwnRule<'config'> = ({ context }) => {
   return Promise.resolve({
     value: {
       title,
+      logo,
+      accentColor,
       serviceUrl,
       networks: networks.map(publishedNetwork),
       sellerWallets,

@@ -45,7 +45,9 @@ export async function confirmSigning(
 ): Promise<void> {
   const { people, tokens } = await setup()
   const signer = people.find(({ evm, solana }) => [evm.address, solana.address].includes(address))
-  if ((await requestApproval(describe(request, signer?.name ?? address, tokens))) === undefined)
+  if (
+    (await requestApproval(describeRequest(request, signer?.name ?? address, tokens))) === undefined
+  )
     throw userRejected()
 }
 
@@ -107,7 +109,8 @@ function describePaying(
   ]
 }
 
-function describe(
+/** What the person reads before they sign. @throws ProviderError when a payment cannot be read */
+export function describeRequest(
   request: EvmApprovalRequest | SolanaApprovalRequest,
   name: string,
   tokens: readonly Asset[],

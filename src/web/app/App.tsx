@@ -164,7 +164,7 @@ function Fixture({ title }: { title: string | undefined }) {
       {(view) => {
         const page = data ? (
           <ConfigContext value={data}>
-            {view.match && view.match.name !== 'explore' && <Purchases key={view.pageKey} />}
+            {view.match?.name !== 'explore' && <Purchases key={view.pageKey} />}
             <Outlet {...view} fallback={<Loading title={siteTitle} />} siteTitle={siteTitle} />
           </ConfigContext>
         ) : error ? (
@@ -254,16 +254,19 @@ function Loading({ title }: { title: string }) {
   )
 }
 
-/** On each page of the dashboard but Explore, which says it itself. Nothing is loaded for it where nothing was bought. */
+/** On each page but Explore, which says it itself. Nothing is loaded for it where nothing was bought. */
 function Purchases() {
-  const open = useOpenPurchases().length > 0
+  const inDashboard = useInDashboard()
+  if (useOpenPurchases().length === 0) return null
+  const notice = (
+    <Suspense>
+      <PurchaseNotice />
+    </Suspense>
+  )
+  if (inDashboard) return notice
+  // Above the merchant's page, in its column.
   return (
-    useInDashboard() &&
-    open && (
-      <Suspense>
-        <PurchaseNotice />
-      </Suspense>
-    )
+    <aside className="no-print mx-auto w-full max-w-[520px] px-4 pt-4 empty:hidden">{notice}</aside>
   )
 }
 

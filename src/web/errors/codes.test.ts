@@ -1,6 +1,8 @@
+import { readdir, readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { RETRYABLE } from '#contract/problem-codes.ts'
-import { describeError, codes } from './codes.ts'
+import { describeError, codes, errorSentence } from './codes.ts'
+import { ReaderError } from '../locales/reader-error.ts'
 import { ApiError, readProblem, type ApiErrorCode } from '../api/errors.ts'
 
 const names = Object.keys(codes) as ApiErrorCode[]
@@ -32,6 +34,41 @@ test('a fault of this page never shows its insides', () => {
     title: 'Page error',
     action: 'retry',
   })
+})
+
+test('a sentence for an error is of the table, made for the reader, or the page’s own: never a library’s', () => {
+  const otherwise = 'Not saved. Try again.'
+  for (const error of [
+    new TypeError('x is undefined'),
+    new DOMException('The operation failed.', 'QuotaExceededError'),
+    'a text',
+    undefined,
+  ])
+    expect(errorSentence(error, otherwise)).toBe(otherwise)
+  expect(errorSentence(new ReaderError('Answer the other tab.'), otherwise)).toBe(
+    'Answer the other tab.',
+  )
+  const refused = new ApiError({ code: 'OFFLINE', message: 'fetch failed' })
+  expect(errorSentence(refused, otherwise)).toBe('Server unreachable. Check your connection.')
+})
+
+test('no file reads the message of whatever was thrown', async () => {
+  const web = new URL('../', import.meta.url)
+  const files = (await readdir(web, { recursive: true })).filter(
+    (file) => /\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file),
+  )
+  expect(files.length).toBeGreaterThan(200)
+  const found = await Promise.all(
+    files.map(async (file) => {
+      const text = await readFile(new URL(file, web), 'utf8')
+      return /instanceof Error\s*(\?|&&)[^\n]*\.message|(Error|Notice|notice|reason)\w*\(?:? String\(error\)/.test(
+        text,
+      )
+        ? [file]
+        : []
+    }),
+  )
+  expect(found.flat()).toEqual([])
 })
 
 const answer = (status: number, headers: Record<string, string> = {}) => ({

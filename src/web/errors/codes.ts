@@ -1,7 +1,8 @@
 import { msg, t } from '@lingui/core/macro'
 import { i18n } from '../locales/i18n.ts'
+import { ReaderError } from '../locales/reader-error.ts'
 import { ApiError, type ApiErrorCode } from '../api/errors.ts'
-import { formatBody, type ErrorRow } from './row.ts'
+import { formatBody, joinMessage, type ErrorRow } from './row.ts'
 
 /** What a page that only reads can offer. */
 type CodeRow = ErrorRow & { action: 'retry' | 'sign_in' | 'none' }
@@ -180,4 +181,13 @@ export function describeError(error: unknown): ErrorText {
     body: t`Rate limit reached. Resuming in ${seconds} s.`,
     detail,
   }
+}
+
+/**
+ * One sentence for any error: of the table, of an error made for the reader, or `otherwise`. A
+ * library's own text is never shown.
+ */
+export function errorSentence(error: unknown, otherwise: string): string {
+  if (error instanceof ApiError) return joinMessage(describeError(error))
+  return error instanceof ReaderError ? error.message : otherwise
 }

@@ -66,3 +66,44 @@ test('a message that several catalogs hold is the same in all of them: whichever
     [...translations].filter(([, said]) => said.size > 1).map(([key, said]) => [key, ...said]),
   ).toEqual([])
 })
+
+/** Terms, and figures with a unit, that a language writes as English does. */
+const SAME: Readonly<Record<string, readonly string[]>> = {
+  es: [
+    '64 bytes, base58',
+    'Bucket',
+    'Lamports',
+    'Local',
+    'Memo',
+    'Plan',
+    'Proxy',
+    'Slot',
+    'Slot {figure}',
+    'Subtotal',
+    'Total',
+    'URL',
+    'Webhooks',
+    'memo',
+    'nonce {nonce}',
+    'slot {slot}',
+    'token',
+    '{amount} lamports',
+    '{durationMs} ms',
+    '{first} (UTC)',
+    '{minutes} min',
+    '{minutes} min {seconds} s',
+    '{seconds} s',
+    '{title}. {body}',
+  ],
+  'zh-CN': ['Facilitator', 'Webhooks', 'memo', 'nonce {nonce}', 'slot {slot}'],
+}
+
+test.each(Object.keys(SAME))('in %s only terms are left as they are in English', async (locale) => {
+  const same = new Set<string>()
+  for (const catalog of catalogs)
+    for (const { message = '', translation } of Object.values(
+      (await catalog.readAll())[locale] ?? {},
+    ))
+      if (message === translation) same.add(message)
+  expect([...same].toSorted()).toEqual(SAME[locale])
+})

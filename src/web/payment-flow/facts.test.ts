@@ -64,6 +64,13 @@ test('facts of both unions are shown side by side, in lists too', () => {
       params: { facts: [{ code: 'price', params: { microLamports: '50000' } }] },
     }),
   ).toBe('50,000 micro-lamports')
+  const amount = ''
+  i18n.load('es', { [msg`${{ amount }} micro-lamports`.id]: [['amount'], ' microlamports'] })
+  i18n.activate('es', 'es-ES')
+  expect(formatMatchFact({ code: 'price_per_unit', params: { microLamports: '50000' } })).toBe(
+    '50.000 microlamports',
+  )
+  i18n.activate('en')
   expect(
     formatCheckFact({
       code: 'list',

@@ -107,7 +107,7 @@ function formatComputeFee({ units, microLamports }: { units: number; microLampor
 }
 
 export function formatMicroLamports(digits: string): string {
-  return `${formatDigits(digits)} micro-lamports`
+  return t`${{ amount: formatDigits(digits) }} micro-lamports`
 }
 
 export function formatTransfers({ count }: { count: number }): string {

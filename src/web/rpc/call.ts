@@ -2,6 +2,7 @@ import { t } from '@lingui/core/macro'
 import { parseJson, stringifyJson } from '#contract/json.ts'
 import { chainIdOf, familyOf, type Network } from '#contract/network.ts'
 import { getPreferences } from '../local-data/preferences.ts'
+import { ReaderError } from '../locales/reader-error.ts'
 
 const TIMEOUT_MS = 10_000
 /** An endpoint that failed is asked last for this long, so that a silent one delays one call and not each. */
@@ -10,7 +11,7 @@ const DEPRIORITIZED_MS = 30_000
 const TRANSIENT_CODES: ReadonlySet<unknown> = new Set([-32_603, -32_005, 429])
 
 /** A node that could not be asked, or answered with an error. Its message is a sentence for the reader. */
-export class RpcError extends Error {
+export class RpcError extends ReaderError {
   override name = 'RpcError'
   /** The node answered, and said no: to a call, as the contract would. `cause` is its error. */
   readonly refused: boolean

@@ -1,5 +1,6 @@
 import { useLingui } from '@lingui/react/macro'
-import type { ReactNode } from 'react'
+import { type ReactNode, useLayoutEffect } from 'react'
+import { useConfig } from '../api/use-config.ts'
 import { Badge } from '../ui/Badge.tsx'
 import { Toaster } from '../ui/Toast.tsx'
 import { LiveRegion } from '../ui/announce.tsx'
@@ -7,9 +8,20 @@ import { PageHeading } from './PageHeading.tsx'
 import { PayMain } from './PayMain.tsx'
 import { HeaderNotices } from './Shell.tsx'
 import { WalletDialog } from './WalletButton.tsx'
+import { accentTokens } from './accent.ts'
 
 /** The frame of a payment link: the merchant's page, without the dashboard around it. */
 export function PayShell({ children }: { children: ReactNode }) {
+  const { accentColor } = useConfig()
+  useLayoutEffect(() => {
+    if (accentColor === null) return
+    const tokens = Object.entries(accentTokens(accentColor))
+    const { style } = document.documentElement
+    for (const [name, value] of tokens) style.setProperty(name, value)
+    return () => {
+      for (const [name] of tokens) style.removeProperty(name)
+    }
+  }, [accentColor])
   return (
     <>
       <div className="flex min-h-dvh flex-col" data-shell="pay">
@@ -34,15 +46,21 @@ export type MerchantHeaderProps = {
 /** Who is paid. It stays on every step, on the receipt and in print. */
 export function MerchantHeader({ name, testnet }: MerchantHeaderProps) {
   const { t } = useLingui()
+  const { logo } = useConfig()
   return (
     <header className="mb-6 flex items-center justify-between gap-3">
       <div className="flex min-w-0 items-center gap-2.5">
-        <span
-          aria-hidden
-          className="inline-flex size-9 shrink-0 items-center justify-center rounded-lg bg-accent font-semibold text-on-accent forced-edge"
-        >
-          {[...name.trim()][0]?.toUpperCase()}
-        </span>
+        {logo === null ? (
+          <span
+            aria-hidden
+            className="inline-flex size-9 shrink-0 items-center justify-center rounded-lg bg-accent font-semibold text-on-accent forced-edge"
+          >
+            {[...name.trim()][0]?.toUpperCase()}
+          </span>
+        ) : (
+          // The name stands beside it.
+          <img alt="" className="h-9 max-w-36 shrink-0 object-contain" src={logo} />
+        )}
         <PageHeading className="min-w-0 font-semibold [overflow-wrap:anywhere] outline-none">
           {name}
         </PageHeading>

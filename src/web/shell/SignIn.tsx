@@ -1,9 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { useState } from 'react'
-import { describeError } from '../errors/codes.ts'
-import { joinMessage } from '../errors/row.ts'
-import { ApiError } from '../api/errors.ts'
+import { errorSentence } from '../errors/codes.ts'
 import { shortAddress } from '#contract/known-address.ts'
 import { Button } from '../ui/Button.tsx'
 import { Icon } from '../ui/Icon.tsx'
@@ -87,8 +85,5 @@ function isSame(one: ConnectedAccount | undefined, other: ConnectedAccount): boo
 }
 
 function describeSignInError(error: unknown, { walletName }: ConnectedAccount): string {
-  if (error instanceof ApiError) return joinMessage(describeError(error))
-  // The wallet side has words for its own refusals; its code is not part of the shell, so its name is what tells it.
-  if (error instanceof Error && error.name === 'WalletError') return error.message
-  return t`${walletName} did not sign. Nothing was sent.`
+  return errorSentence(error, t`${walletName} did not sign. Nothing was sent.`)
 }

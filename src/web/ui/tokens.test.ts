@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { accentTokens, contrastOf } from '../shell/accent.ts'
 
 const css = readFileSync(new URL('../styles.css', import.meta.url), 'utf8')
 const tokens = new Map(
@@ -45,10 +46,39 @@ test.each(['light', 'dark'] as const)(
       .map(([front, back, needed]) => ({
         pair: `${front} on ${back}`,
         needed,
-        ratio: contrast(colour(front, theme), colour(back, theme)),
+        ratio: contrastOf(colour(front, theme), colour(back, theme)),
       }))
       .filter(({ ratio, needed }) => ratio < needed)
     expect(short).toEqual([])
+  },
+)
+
+test('contrast is that of WCAG', () => {
+  expect(contrastOf('#000000', '#ffffff')).toBe(21)
+  expect(contrastOf('#777777', '#ffffff')).toBeCloseTo(4.48, 2)
+})
+
+test.each(['#000000', '#ffffff', '#ffcc00', '#0057ff', '#7a4b12', '#ff00ff', '#14573f', '#808080'])(
+  'a merchant’s colour %s can be read on every surface, and text on it, in both themes',
+  (color) => {
+    const own = accentTokens(color)
+    const tokenOf = (name: string, theme: 'light' | 'dark') => {
+      const [, light, dark] =
+        /light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/.exec(own[name] ?? '') ?? []
+      return (theme === 'light' ? light : dark) ?? ''
+    }
+    for (const theme of ['light', 'dark'] as const) {
+      const accent = tokenOf('--accent', theme)
+      for (const surface of surfaces)
+        expect(
+          contrastOf(accent, colour(surface, theme)),
+          `${theme} ${surface}`,
+        ).toBeGreaterThanOrEqual(4.5)
+      for (const fill of ['--accent', '--accent-strong'])
+        expect(
+          contrastOf(tokenOf('--on-accent', theme), tokenOf(fill, theme)),
+        ).toBeGreaterThanOrEqual(4.5)
+    }
   },
 )
 
@@ -70,18 +100,4 @@ function colour(name: string, theme: 'light' | 'dark'): string {
   const value = tokens.get(name)?.[theme]
   if (!value) throw new Error(`styles.css has no token ${name}.`)
   return value
-}
-
-/** WCAG 2.2, relative luminance. */
-function contrast(front: string, back: string): number {
-  const [high = 0, low = 0] = [luminance(front), luminance(back)].sort((a, b) => b - a)
-  return (high + 0.05) / (low + 0.05)
-}
-
-function luminance(hex: string): number {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
-    const channel = Number.parseInt(hex.slice(at, at + 2), 16) / 255
-    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4
-  })
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }

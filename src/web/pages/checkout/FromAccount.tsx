@@ -83,9 +83,6 @@ export function FromAccount({
             <p className="flex-1 text-sm text-muted">
               {family === 'evm' ? t`No Ethereum wallet connected.` : t`No Solana wallet connected.`}
             </p>
-            <Button onClick={() => openConnectDialog(family)} size="sm">
-              <Trans>Connect</Trans>
-            </Button>
           </>
         )}
       </div>

@@ -30,6 +30,7 @@ import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { Link } from '../../router/Link.tsx'
 import { pathTo } from '../../router/paths.ts'
 import { QueryError } from '../../shell/QueryError.tsx'
+import { useInDashboard } from '../../shell/Shell.tsx'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
@@ -61,6 +62,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
   const { t } = useLingui()
   const network = useNetwork(order.network)
   const { title: merchant, sellerWallets } = useConfig()
+  const inDashboard = useInDashboard()
   const evidence = useOpenEvidence(state)
   const paid = isPaid(state) && evidence.kind === 'none'
   const unread = isPaid(state) && evidence.kind === 'unknown' ? evidence : undefined
@@ -80,7 +82,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
 
   return (
     <Card>
-      {!order.link && (
+      {inDashboard && (
         <p className="mb-6 hidden items-center gap-2.5 font-semibold print:flex">
           <Mark />
           {merchant}

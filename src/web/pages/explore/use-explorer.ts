@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { parseJson, stringifyJson } from '#contract/json.ts'
 import { configQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
+import { errorSentence } from '../../errors/codes.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import { untilLetGo } from '../../payment-flow/tab-runs.ts'
 import { navigate } from '../../router/location.ts'
@@ -128,8 +129,8 @@ export function useExplorer() {
       const notice = t`Review the new terms.`
       setView({ name: 'answer', request, result, at: Date.now(), notice })
     } catch (error) {
-      const detail = error instanceof Error ? error.message : String(error)
-      setView({ ...from, notice: t`The payment could not start: ${detail}` })
+      const unstored = t`This browser cannot store payments, perhaps in a private window. Nothing was sent.`
+      setView({ ...from, notice: errorSentence(error, unstored) })
     } finally {
       setBusy(false)
     }

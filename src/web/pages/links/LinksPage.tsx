@@ -53,14 +53,17 @@ export function LinksPage() {
   const [open, setOpen] = useState<Open>(begun === undefined ? null : { name: 'new' })
   /** From a product, the address opens the dialog. */
   const leaveProduct = () => product && navigate(pathTo('links', {}), { replace: true })
-  const create = () => setOpen({ name: 'new' })
 
   return (
     <div className="mx-auto max-w-[1080px]">
       <PageHeader
         action={
           <ForRole least="operator">
-            <Button icon={<Icon name="link" />} onClick={create} variant="primary">
+            <Button
+              icon={<Icon name="link" />}
+              onClick={() => setOpen({ name: 'new' })}
+              variant="primary"
+            >
               <Trans>New link</Trans>
             </Button>
           </ForRole>
@@ -84,7 +87,7 @@ export function LinksPage() {
       {role !== null && (
         <>
           <SurplusPayments />
-          <AccountLinks onCreate={create} onShare={(link) => setOpen({ name: 'share', link })} />
+          <AccountLinks onShare={(link) => setOpen({ name: 'share', link })} />
         </>
       )}
       {open?.name === 'new' && hasRole(role, 'operator') && (
@@ -108,13 +111,7 @@ export function LinksPage() {
   )
 }
 
-function AccountLinks({
-  onCreate,
-  onShare,
-}: {
-  onCreate: () => void
-  onShare: (link: AnyLink) => void
-}) {
+function AccountLinks({ onShare }: { onShare: (link: AnyLink) => void }) {
   const { t } = useLingui()
   const { data, error, refetch, isFetching } = useQuery(linksQuery)
   if (data === undefined) {
@@ -129,17 +126,7 @@ function AccountLinks({
   if (data.length === 0) {
     return (
       <Card>
-        <EmptyState
-          action={
-            <ForRole least="operator">
-              <Button icon={<Icon name="link" />} onClick={onCreate}>
-                <Trans>New link</Trans>
-              </Button>
-            </ForRole>
-          }
-          icon="link"
-          title={t`Nothing yet`}
-        />
+        <EmptyState icon="link" title={t`Nothing yet`} />
       </Card>
     )
   }

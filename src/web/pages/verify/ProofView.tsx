@@ -6,6 +6,7 @@ import { hasRole } from '#contract/role.ts'
 import { serverNow } from '../../api/clock.ts'
 import { useSession } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
+import { errorSentence } from '../../errors/codes.ts'
 import { verdictOf, type Check } from '../../payment-view/check.ts'
 import { refundPath, type Mispaid, rememberMispaid } from '../../payment-view/mispaid.ts'
 import { Link } from '../../router/Link.tsx'
@@ -285,7 +286,7 @@ function useProofCheck(): ProofCheckState {
       if (mispaid) rememberMispaid(mispaid)
       setFound({ result, mispaid })
     } catch (error) {
-      setUserError(error instanceof Error ? error.message : t`The check failed.`)
+      setUserError(errorSentence(error, t`The check failed.`))
     } finally {
       setBusy(null)
     }

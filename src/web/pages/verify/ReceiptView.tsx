@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react'
 import type { Receipt } from '#contract/receipt.ts'
 import { findAsset } from '#contract/network.ts'
 import { useConfig } from '../../api/use-config.ts'
+import { errorSentence } from '../../errors/codes.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Badge } from '../../ui/Badge.tsx'
@@ -53,7 +54,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
       settled: false,
       absent: false,
       transaction: receipt.transaction,
-      undecided: error instanceof Error ? error.message : t`The check failed.`,
+      undecided: errorSentence(error, t`The check failed.`),
     }))
     setBusy(false)
     const purpose = view.settled && receipt.resource !== null

@@ -5,6 +5,7 @@ import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { call } from '../../api/client.ts'
 import { takePassed } from '../../api/page-transfer.ts'
 import { useConfig } from '../../api/use-config.ts'
+import { errorSentence } from '../../errors/codes.ts'
 import { Link } from '../../router/Link.tsx'
 import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
@@ -207,7 +208,7 @@ function TransactionView({ id, family }: { id: string; family: Family }) {
         settled: false,
         absent: false,
         transaction: id,
-        undecided: error instanceof Error ? error.message : t`The check failed.`,
+        undecided: errorSentence(error, t`The check failed.`),
       }),
     )
     setBusy(false)

@@ -1,6 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { formatAmount } from '#contract/amount.ts'
 import { JsonError, parseJson } from '#contract/json.ts'
+import { errorSentence } from '../../errors/codes.ts'
 import { proofReasons } from '../../errors/proof-reasons.ts'
 import { csvFile, readerShape } from '../../locales/csv-cell.ts'
 import { i18n } from '../../locales/i18n.ts'
@@ -175,6 +176,6 @@ export async function checkRow(
       transaction: result.transaction ?? '',
     }
   } catch (error) {
-    return { ...about, verdict: 'unknown', reason: error instanceof Error ? error.message : '' }
+    return { ...about, verdict: 'unknown', reason: errorSentence(error, t`The check failed.`) }
   }
 }

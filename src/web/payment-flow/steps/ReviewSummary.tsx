@@ -3,9 +3,11 @@ import type { ReactNode } from 'react'
 import type { MatchRow } from '#chains/match.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { nativeAsset } from '#contract/network.ts'
+import { worthAtRate, type RateQuote } from '#contract/quote.ts'
 import { formatPrice } from '../../locales/formats.ts'
 import { findEntry } from '../../local-data/address-book/store.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
+import { upTo } from '../../payment-intent/fact-values.ts'
 import { formatMatchFact } from '../../payment-intent/match-facts.ts'
 import { useConfig, useNetwork } from '../../api/use-config.ts'
 import { AddressDisclosure } from '../../ui/Address.tsx'
@@ -92,6 +94,13 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
               </Trans>
             )}
           </span>
+          {quote && (costs === 0n || asset.native) && (
+            <span className="block text-muted">
+              {costs === 0n
+                ? formatPrice(quote.amount, quote.currency)
+                : upTo(formatWorth(amountAtomic + costs, asset.decimals, quote))}
+            </span>
+          )}
         </Line>
       )}
     </dl>
@@ -105,6 +114,15 @@ function Line({ name, children }: { name: string; children: ReactNode }) {
       <dd className="figures min-w-0 text-end [overflow-wrap:anywhere]">{children}</dd>
     </div>
   )
+}
+
+/** At the quoted rate, in the smallest unit of the currency or more. */
+function formatWorth(atomic: bigint, decimals: number, { rate, currency }: RateQuote): string {
+  const { maximumFractionDigits: digits = 2 } = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency,
+  }).resolvedOptions()
+  return formatPrice(worthAtRate(atomic, rate, { decimals, digits }), currency)
 }
 
 const SHORT_DECIMALS = 6

@@ -127,7 +127,7 @@ function WalletStep({ state, onChange }: WalletStepProps) {
             </p>
             <ul className="mt-1 list-disc space-y-1 ps-5">
               <li className="pointer-coarse:hidden">
-                <Trans>Open {walletName} in the toolbar.</Trans>
+                <Trans>Using an extension? Open it in the toolbar.</Trans>
               </li>
               <li>
                 <Trans>Unlock {walletName}. Answer older requests first.</Trans>

@@ -81,60 +81,34 @@ function useConnect() {
 
 type WalletRowProps = {
   wallet: FoundWallet
-  /** The families that can be connected here. */
-  families: readonly Family[]
-  /** The family that the wallet is being asked for. */
-  busy: Family | undefined
-  onConnect: (family: Family) => void
+  family: Family
+  busy: boolean
+  onConnect: () => void
 }
 
 const labels = { evm: 'Ethereum', solana: 'Solana' } as const
 
-/** A wallet. One that is offered for one family is a button as a whole; otherwise it has a button for each family it speaks. */
-function WalletRow({ wallet, families, busy, onConnect }: WalletRowProps) {
-  const offered = families.filter((family) => wallet.ids[family])
-  const [only] = offered
-  const face = (
-    <>
+/** A wallet on one family of networks: a button as a whole. */
+function WalletRow({ wallet, family, busy, onConnect }: WalletRowProps) {
+  return (
+    <button
+      aria-busy={busy || undefined}
+      aria-label={label(wallet.name, labels[family])}
+      className="flex min-h-14 w-full items-center gap-3 rounded-lg border border-line bg-surface px-3 py-2.5 text-start hover:bg-hover"
+      onClick={() => busy || onConnect()}
+      type="button"
+    >
       <WalletIcon icon={wallet.icon} large />
       <span className="min-w-0 flex-1 truncate text-sm font-medium">{wallet.name}</span>
-    </>
-  )
-  if (only && offered.length === 1)
-    return (
-      <button
-        aria-busy={busy === only || undefined}
-        aria-label={label(wallet.name, labels[only])}
-        className="flex min-h-14 w-full items-center gap-3 rounded-lg border border-line bg-surface px-3 py-2.5 text-start hover:bg-hover"
-        onClick={() => busy ?? onConnect(only)}
-        type="button"
-      >
-        {face}
-        {busy === only ? (
-          <Spinner />
-        ) : (
-          <span className="text-sm text-muted">
-            {/* The name that is read out contains what is seen, in its order. */}{' '}
-            <OnNetwork network={labels[only]} />
-          </span>
-        )}
-      </button>
-    )
-  return (
-    <div className="flex flex-wrap items-center gap-3 rounded-lg border border-line bg-surface px-3 py-2.5">
-      <span className="flex min-w-32 flex-1 items-center gap-3">{face}</span>
-      {offered.map((family) => (
-        <Button
-          aria-label={label(wallet.name, labels[family])}
-          busy={busy === family}
-          key={family}
-          onClick={() => onConnect(family)}
-          size="sm"
-        >
-          {labels[family]}
-        </Button>
-      ))}
-    </div>
+      {busy ? (
+        <Spinner />
+      ) : (
+        <span className="text-sm text-muted">
+          {/* The name that is read out contains what is seen, in its order. */}{' '}
+          <OnNetwork network={labels[family]} />
+        </span>
+      )}
+    </button>
   )
 }
 
@@ -182,7 +156,7 @@ function NoWallets({ families }: { families: readonly Family[] }) {
 
 const REMOTE: FoundWallet = { name: 'WalletConnect', ids: { evm: WALLET_CONNECT } }
 
-/** One row per wallet, whichever of the two roads it was found on; wallets on other devices; then its account, if it offers several. */
+/** One row per wallet and family, whichever of the two roads it was found on; wallets on other devices; then its account, if it offers several. */
 export function ConnectDialog({ family }: { family: Family | undefined }) {
   const { data } = useQuery(configQuery)
   const offered = useMemo(
@@ -227,20 +201,24 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
         <>
           {wallets.length === 0 && <NoWallets families={offered} />}
           <ul className="space-y-2">
-            {wallets.map((wallet) => (
-              <li key={Object.values(wallet.ids).join()}>
-                <WalletRow
-                  busy={
-                    step.name === 'asking' && step.wallet.name === wallet.name
-                      ? step.family
-                      : undefined
-                  }
-                  families={offered}
-                  onConnect={(chosen) => requestAccounts(wallet, chosen)}
-                  wallet={wallet}
-                />
-              </li>
-            ))}
+            {wallets.flatMap((wallet) =>
+              offered
+                .filter((each) => wallet.ids[each])
+                .map((each) => (
+                  <li key={wallet.ids[each]}>
+                    <WalletRow
+                      busy={
+                        step.name === 'asking' &&
+                        step.family === each &&
+                        step.wallet.ids[each] === wallet.ids[each]
+                      }
+                      family={each}
+                      onConnect={() => requestAccounts(wallet, each)}
+                      wallet={wallet}
+                    />
+                  </li>
+                )),
+            )}
           </ul>
           <ElsewhereRow onScan={remote && (() => scan(remote))} open={wallets.length === 0} />
         </>

@@ -1,9 +1,10 @@
 import { joinMessage } from '../../errors/row.ts'
 import { describeUserError, type WalletSignal } from '../../errors/error-messages.ts'
+import { ReaderError } from '../../locales/reader-error.ts'
 import { WalletTimeoutError } from './bounded.ts'
 
 /** A wallet did not do what was asked, in words for the person. */
-export class WalletError extends Error {
+export class WalletError extends ReaderError {
   override name = 'WalletError'
   readonly signal: WalletSignal
   readonly walletName: string

@@ -63,7 +63,9 @@ function HostedOutcome({ intent, paymentId, unknown, unanswered, onAnother }: Ho
             )}
         <StepHeading large>
           {paymentId !== null
-            ? t`Payment sent`
+            ? data?.status === 'failed'
+              ? t`Payment failed`
+              : t`Payment sent`
             : unanswered !== null
               ? t`It may have been sent`
               : unknown
@@ -79,7 +81,11 @@ function HostedOutcome({ intent, paymentId, unknown, unanswered, onAnother }: Ho
             symbol={intent.symbol}
           />
         </div>
-        <OutcomeBanners failure={data?.failure} unanswered={unanswered} unknown={unknown} />
+        <OutcomeBanners
+          failed={data?.status === 'failed'}
+          unanswered={unanswered}
+          unknown={unknown}
+        />
       </div>
       <Facts className="mb-6 border-t border-line pt-4">
         <Fact name={t`To`} long>
@@ -169,11 +175,12 @@ function HostedOutcome({ intent, paymentId, unknown, unanswered, onAnother }: Ho
 function OutcomeBanners({
   unknown,
   unanswered,
-  failure,
+  failed,
 }: {
   unknown: boolean
   unanswered: UnansweredReason | null
-  failure: string | null | undefined
+  /** Its page shows what the network answered. */
+  failed: boolean
 }) {
   const { t } = useLingui()
   return (
@@ -208,9 +215,9 @@ function OutcomeBanners({
           <Trans>Check the managed wallet’s transactions before you pay again.</Trans>
         </Banner>
       )}
-      {failure && (
+      {failed && (
         <Banner className="mx-auto mt-5 max-w-120 text-start" role="alert" tone="bad">
-          {failure}
+          <Trans>The recipient got nothing.</Trans>
         </Banner>
       )}
     </>
@@ -293,7 +300,7 @@ function useHosted(): Hosted {
   }
 }
 
-const STEPS: Readonly<Record<HostedState['step'], StepName>> = {
+const SCREENS: Readonly<Record<HostedState['step'], StepName>> = {
   form: 'details',
   preparing: 'review',
   review: 'review',
@@ -304,6 +311,9 @@ const STEPS: Readonly<Record<HostedState['step'], StepName>> = {
   refused: 'done',
   unanswered: 'done',
 }
+
+/** Nothing is done while it is not known what became of the payment. */
+const OPEN: ReadonlySet<HostedState['step']> = new Set(['sending', 'unknown', 'unanswered'])
 
 /** Pays from a wallet whose key the payment service holds. The operator signs exactly what is shown; the service does the rest. */
 export function HostedCheckout({
@@ -326,7 +336,7 @@ export function HostedCheckout({
   const hosted = useHosted()
   const { state } = hosted
   const container = useRef<HTMLDivElement>(null)
-  const screen = STEPS[state.step]
+  const screen = SCREENS[state.step]
 
   useEffect(() => {
     container.current?.querySelector<HTMLElement>('[data-step-heading]')?.focus()
@@ -345,7 +355,7 @@ export function HostedCheckout({
 
   return (
     <div ref={container}>
-      <Steps current={screen} />
+      <Steps current={OPEN.has(state.step) ? 'wallet' : screen} />
       {state.step === 'form' && (
         <HostedForm
           begin={begin && hosted.typed === undefined}

@@ -8,6 +8,7 @@ import { reasonCodeOf } from '#contract/reasons.ts'
 import { callProxy } from '../../../api/client.ts'
 import { serverNow } from '../../../api/clock.ts'
 import { ApiError } from '../../../api/errors.ts'
+import { errorSentence } from '../../../errors/codes.ts'
 import { describeUserError } from '../../../errors/error-messages.ts'
 import { renderReason } from '../../../errors/payment-reasons.ts'
 import { describeRefusal, refusalOf } from '../../../errors/refusals.ts'
@@ -134,10 +135,7 @@ export async function signIntent(
     const userError = describeUserError('not_signed')
     return {
       type: 'not_signed',
-      userError: {
-        ...userError,
-        body: (error instanceof Error && error.message) || userError.body,
-      },
+      userError: { ...userError, body: errorSentence(error, userError.body) },
     }
   }
 }

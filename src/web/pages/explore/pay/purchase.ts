@@ -1,6 +1,8 @@
+import { t } from '@lingui/core/macro'
 import { openDB, type DBSchema, type IDBPDatabase } from 'idb'
 import type { ResourceInfo } from '#x402/requirements.ts'
 import { noteOpenPurchase } from '../../../local-data/open-purchases.ts'
+import { ReaderError } from '../../../locales/reader-error.ts'
 import type { Version } from '../request/challenge.ts'
 import type { ResourceRequest } from '../request/request.ts'
 import type { PaymentHeader } from '../request/send-request.ts'
@@ -98,7 +100,7 @@ export async function writePurchase(purchase: Purchase): Promise<Purchase> {
   if ((stored?.revision ?? 0) !== purchase.revision) {
     transaction.abort()
     await transaction.done.catch(() => undefined)
-    throw new Error('Another tab continued this purchase.')
+    throw new ReaderError(t`Open in another tab. Continue there, or close it.`)
   }
   await transaction.store.put(next)
   if (!stored) await prune(transaction.store)

@@ -3,6 +3,8 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import * as v from 'valibot'
 import { decodeHeader } from '#x402/header.ts'
 import { useNetwork } from '../../../api/use-config.ts'
+import { errorSentence } from '../../../errors/codes.ts'
+import { ReaderError } from '../../../locales/reader-error.ts'
 import type { PaymentState } from '../../../payment-flow/machine.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
 import { useRunState } from '../../../payment-flow/steps/use-run.ts'
@@ -81,7 +83,7 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
     try {
       await task()
     } catch (error) {
-      setUserError(error instanceof Error ? error.message : String(error))
+      setUserError(errorSentence(error, t`Not saved in this browser. Try again.`))
     } finally {
       busy.current = false
       setWorking(null)
@@ -135,7 +137,7 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
       const signature = await signProof(network, state.order, next.data).catch((error: unknown) => {
         throw walletProblem(error, walletName)
       })
-      if (signature === null) throw new Error(t`Answer ${walletName} in the other tab.`)
+      if (signature === null) throw new ReaderError(t`Answer ${walletName} in the other tab.`)
       await keepAndSend(headerOfProof(purchase, state, signature))
     })
 

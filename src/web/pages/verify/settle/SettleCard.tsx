@@ -1,6 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { lazy, Suspense, useState } from 'react'
 import { familyOf } from '#contract/network.ts'
+import { errorSentence } from '../../../errors/codes.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
 import { Address } from '../../../ui/Address.tsx'
 import { Banner } from '../../../ui/Banner.tsx'
@@ -82,7 +83,7 @@ function Settling({
       onBegun(true)
       if (begun.state().step === 'draft') await begun.build()
     } catch (error) {
-      setUserError(error instanceof Error ? error.message : t`Transaction not prepared.`)
+      setUserError(errorSentence(error, t`Transaction not prepared.`))
     } finally {
       setBusy(false)
     }

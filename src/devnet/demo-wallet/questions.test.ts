@@ -1,0 +1,103 @@
+import { afterAll, expect, test, vi } from 'vitest'
+import { intentTypedData } from '#contract/hosted-intent.ts'
+import { EVM_NATIVE } from '#contract/address.ts'
+
+// The wallet is a script of a page.
+vi.stubGlobal('HTMLScriptElement', Event)
+vi.stubGlobal('document', { currentScript: null })
+vi.stubGlobal('location', new URL('http://shop.example/'))
+afterAll(() => vi.unstubAllGlobals())
+const { describeRequest } = await import('./questions.ts')
+
+const USDC = {
+  address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+  symbol: 'USDC',
+  name: 'USD Coin',
+  decimals: 6,
+  native: false,
+}
+const MERCHANT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const OTHER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
+const domain = { name: 'Test', chainId: 31337, verifyingContract: USDC.address.toLowerCase() }
+
+const ask = (primaryType: string, message: Record<string, unknown>, of = domain) =>
+  describeRequest(
+    { kind: 'typed_data', data: { types: {}, primaryType, domain: of, message } },
+    'Buyer',
+    [USDC],
+  )
+
+const hosted = intentTypedData({
+  nonce: 'n',
+  network: 'eip155:31337',
+  from: OTHER,
+  to: MERCHANT,
+  asset: EVM_NATIVE,
+  symbol: 'ETH',
+  decimals: 18,
+  amountAtomic: '20000000000000000',
+  priorityFee: '',
+  resource: '',
+  description: '',
+  reference: '',
+  refundOf: '',
+  expiresAt: 1,
+})
+
+const PAYING = [
+  [
+    'TransferWithAuthorization',
+    { from: OTHER, to: MERCHANT.toLowerCase(), value: '1500000' },
+    '1.5 USDC',
+  ],
+  [
+    'PermitWitnessTransferFrom',
+    {
+      permitted: { token: USDC.address, amount: '2500000' },
+      spender: OTHER,
+      witness: { to: MERCHANT },
+    },
+    '2.5 USDC',
+  ],
+  ['HostedPayment', hosted.message, '0.02 ETH'],
+] as const
+
+test.each(PAYING)(
+  '%s: the wallet shows what is paid to whom, and never says that it is free',
+  (type, message, amount) => {
+    const { title, explanation, facts, folded } = ask(type, message)
+    expect(title).toBe('Sign this payment?')
+    expect(explanation).toContain('This signature pays.')
+    expect(explanation).not.toContain('moves no money')
+    expect(facts).toEqual(
+      expect.arrayContaining([
+        ['Amount', amount],
+        ['To', MERCHANT],
+      ]),
+    )
+    expect(folded?.text).toContain(type)
+  },
+)
+
+test.each(PAYING)('%s that cannot be read is not signed', (type) => {
+  expect(() => ask(type, { value: 'all' })).toThrow('This wallet cannot read the payment.')
+})
+
+test.each([
+  ['PaymentProof', 'It moves no money.'],
+  ['PaymentEvidence', 'It moves no money.'],
+  ['Permit', 'Read what it permits.'],
+])('%s: the wallet says “%s”', (type, meaning) => {
+  const { title, explanation, facts } = ask(type, { spender: OTHER })
+  expect({ title, facts }).toEqual({ title: 'Sign this message?', facts: undefined })
+  expect(explanation).toContain(meaning)
+})
+
+test('of texts only a sign-in is called free', () => {
+  const meaning = (text: string) =>
+    describeRequest({ kind: 'message', text }, 'Buyer', []).explanation
+  expect(meaning('shop.example wants you to sign in with your Ethereum account:')).toContain(
+    'It moves no money.',
+  )
+  expect(meaning('Pay from a managed wallet. Signing this moves money.')).not.toContain('no money')
+})
