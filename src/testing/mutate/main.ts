@@ -1,4 +1,5 @@
 import { Stryker } from '@stryker-mutator/core'
+import { SHARED_SERVER, startServer } from '../postgres.ts'
 import { MUTATED_MODULES, type MutatedModule } from './modules.ts'
 
 /**
@@ -30,8 +31,11 @@ for (const module of MUTATED_MODULES.filter(
   if (!(await mutate(module))) missed++
 process.exit(missed > 0 ? 1 : 0)
 
-async function mutate({ name, mutate: files, bar }: MutatedModule): Promise<boolean> {
+async function mutate({ name, mutate: files, bar, database }: MutatedModule): Promise<boolean> {
   process.env['PAYDESK_MUTATED_MODULE'] = name
+  // Stryker kills a process whose tests hang: with a server of its own, that server would stay.
+  const server = database ? await startServer() : undefined
+  if (server) process.env[SHARED_SERVER] = server.folder
   const startedAt = Date.now()
   const limit = setTimeout(() => {
     console.log(`${name}: not finished within ${minutes} min (bar ${bar} %) MISSED`)
@@ -58,6 +62,7 @@ async function mutate({ name, mutate: files, bar }: MutatedModule): Promise<bool
     allowConsoleColors: false,
   }).runMutationTest()
   clearTimeout(limit)
+  await server?.stop()
   const detected = results.filter(({ status }) => DETECTED.has(status)).length
   const late = results.filter(({ status }) => status === 'Timeout').length
   const survivors = results.filter(({ status }) => UNDETECTED.has(status))
