@@ -172,6 +172,25 @@ describe('an attempt that takes a transfer', () => {
     expect(await find(used.key)).toMatchObject({ paymentId: used.id })
   })
 
+  test('has each transfer apart from others that attempts of its name have', async () => {
+    const [key, other] = [newKey(), newKey()]
+    const { id } = await ledger.add()
+    const attempt = crypto.randomUUID()
+    const held = await lease(key, { attempt })
+    await lease(key, { attempt, ...others() })
+    await lease(other, { attempt })
+    await endLease(other)
+    await extendClaim(ledger.db, held, false)
+    expect(await hasLease(other)).toBe(false)
+    expect(await consumeClaim(ledger.db, held, facts(id))).toBe(true)
+    const unused = { attempt, consumedAt: null }
+    expect(await find(key, ledger.otherId)).toMatchObject(unused)
+    expect(await find(other)).toMatchObject(unused)
+    await releaseClaim(ledger.db, { ...held, scope: ledger.otherId })
+    expect(await find(key)).toMatchObject({ paymentId: id })
+    expect(await find(other)).toMatchObject(unused)
+  })
+
   test('extends its own lease alone; after the transfer is used up, while somebody waits for the outcome', async () => {
     const key = newKey()
     const held = await lease(key)
@@ -302,12 +321,16 @@ describe('an order that a transfer confirms', () => {
   test('takes over what a person had assigned to another order; a further assignment does not', async () => {
     const key = newKey()
     const [first, second] = [await ledger.add(), await ledger.add()]
+    const elsewhere = newKey()
     expect(await assign(own(), key, first.id)).toBe('claimed')
     expect(await find(key)).toMatchObject({ attempt: ASSIGNED, paymentId: first.id })
+    expect(await assign(own(), key, first.id)).toBe('taken')
     expect(await assign(own(), key, second.id)).toBe('taken')
+    expect(await assign(own(), elsewhere, first.id)).toBe('claimed')
     expect(await find(key)).toMatchObject({ attempt: ASSIGNED, paymentId: first.id })
     expect(await confirm(own(), key, second.id)).toBe('claimed')
     expect(await find(key)).toMatchObject({ attempt: 'order', paymentId: second.id })
+    expect(await find(elsewhere)).toMatchObject({ attempt: ASSIGNED, paymentId: first.id })
   })
 
   test('keeps it when an assignment is undone; an assignment to this order alone is given back', async () => {
@@ -328,9 +351,13 @@ describe('an order that a transfer confirms', () => {
 test('what binds a scope is its own claim before the one that binds everybody', async () => {
   const key = newKey()
   expect(await find(key)).toBeUndefined()
-  await take(key, { attempt: 'mine' })
+  const mine = await lease(key)
   await take(key, { attempt: 'the owner’s', ...others(true) })
-  expect(await find(key)).toMatchObject({ attempt: 'mine' })
+  expect(await find(key)).toMatchObject({ attempt: mine.attempt })
+  // Its row comes after that of the owner now.
+  const { id } = await ledger.add()
+  expect(await consumeClaim(ledger.db, mine, facts(id))).toBe(true)
+  expect(await find(key)).toMatchObject({ paymentId: id })
   expect(await find(key, ledger.otherId)).toMatchObject({ attempt: 'the owner’s' })
   expect(await find(key, KEYLESS_SCOPE)).toMatchObject({ attempt: 'the owner’s' })
 })

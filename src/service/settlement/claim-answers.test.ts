@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Database } from '#postgres/open.ts'
 import { openLedger, transactionName, type LedgerFixture } from '#testing/ledger-fixture.ts'
 import { openSeveredDatabase } from '#testing/severed-database.ts'
@@ -176,21 +176,20 @@ describe('of a transfer', () => {
   })
 
   test('that the call has used up, its lease lives as long as somebody waits for the outcome', async () => {
-    const { key, lease } = await settled()
-    let waits = true
-    await withClaim(ledger, { lease, waits: () => waits }, async () => {
-      const isExtended = async () => {
-        await ledger.db.update(claim).set({ leaseUntil: LONG_AGO }).where(holds(key))
-        const end = performance.now() + 1_500
-        while (performance.now() < end && !(await hasLease(key)))
-          await new Promise((resolve) => setTimeout(resolve, 25))
-        return hasLease(key)
-      }
-      expect(await isExtended()).toBe(true)
-      waits = false
-      expect(await isExtended()).toBe(false)
-    })
-    expect(await rowOf(key)).toBeDefined()
+    const [waiting, left] = [await settled(), await settled()]
+    const end = (key: string) =>
+      ledger.db.update(claim).set({ leaseUntil: LONG_AGO }).where(holds(key))
+    await withClaim(ledger, { lease: left.lease, waits: () => false }, () =>
+      withClaim(ledger, { lease: waiting.lease }, async () => {
+        for (let beats = 0; beats < 2; beats++) {
+          await end(waiting.key)
+          await end(left.key)
+          await expect.poll(() => hasLease(waiting.key), { timeout: 10_000 }).toBe(true)
+        }
+        expect(await hasLease(left.key)).toBe(false)
+      }),
+    )
+    expect(await rowOf(waiting.key)).toBeDefined()
   })
 })
 
@@ -296,15 +295,33 @@ describe('a call may report a payment', () => {
     const { id } = await settled()
     severed.way.atGrant = 'away'
     const gone = () => severed.way.cut > 0
+    const startedAt = performance.now()
     await expect(openCall(id, 'first', { db: severed.db, gone }).ask()).rejects.toThrow(
       'Failed query',
     )
+    // Others do not wait for as long as one whose caller is there.
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
     expect(severed.way.cut).toBe(1)
     // It was committed.
     expect(await consumeOnce(ledger.db, { paymentId: id, attempt: 'other' })).toBe('told_before')
     severed.way.away = false
     expect(await ask(id, 'other')).toBe(true)
     expect(lines).toEqual([])
+  })
+
+  test('no longer when the database does not come back in time', async () => {
+    await using severed = await openSeveredDatabase(ledger.target)
+    const { id } = await settled()
+    severed.way.atGrant = 'away'
+    const clock = performance.now.bind(performance)
+    const late = vi
+      .spyOn(performance, 'now')
+      .mockImplementation(() => clock() + (severed.way.cut > 0 ? 15_001 : 0))
+    const call = openCall(id, 'first', { db: severed.db, ms: 60_000 })
+    await expect(call.ask()).rejects.toThrow('Failed query')
+    late.mockRestore()
+    severed.way.away = false
+    expect(await ask(id, 'other')).toBe(true)
   })
 
   test('and an error that is not a lost database is thrown at once, with no revocation', async () => {

@@ -25,7 +25,7 @@ const reporter = {
     seen.tested++
     if (!isUndetected(result)) return
     seen.undetected++
-    const { fileName, location, mutatorName, replacement = '', status } = result
+    const { fileName, location, mutatorName, replacement, status } = result
     console.log(
       `  ${status} ${fileName}:${location.start.line}:${location.start.column} ${mutatorName}: ${replacement.replaceAll(/\s+/g, ' ').slice(0, 100)}`,
     )
