@@ -2,11 +2,18 @@ import { expect, test } from 'vitest'
 import {
   canMove,
   createPaymentId,
+  DIRECTIONS,
+  EVENT_SOURCES,
+  EVIDENCES,
   isPaid,
   isPaymentId,
   isSettled,
   LEGAL_MOVES,
+  LISTED_STATUSES,
+  namedPaymentIds,
+  PAYMENT_MODES,
   PAYMENT_STATUSES,
+  refundableOf,
   type PaymentStatus,
 } from './payment.ts'
 
@@ -72,3 +79,32 @@ test.each([
 ])('%j is no payment id', (text) => {
   expect(isPaymentId(text)).toBe(false)
 })
+
+test('callers filter by every status and by what went back, and read these words and no others', () => {
+  expect(LISTED_STATUSES).toEqual([...PAYMENT_STATUSES, 'refunded', 'partly_refunded'])
+  expect({ PAYMENT_MODES, DIRECTIONS, EVIDENCES, EVENT_SOURCES }).toEqual({
+    PAYMENT_MODES: ['local', 'hosted', 'received'],
+    DIRECTIONS: ['received', 'sent', 'internal', 'external'],
+    EVIDENCES: ['hosted', 'memo', 'payer_signature', 'fingerprint', 'sender', 'unproven'],
+    EVENT_SOURCES: ['service', 'client', 'watcher', 'facilitator'],
+  })
+})
+
+test('the ids that a text names are found wherever they stand, each once', () => {
+  const [one, other] = [createPaymentId(), createPaymentId()]
+  expect(namedPaymentIds(`x${one} ${other}${one}`)).toEqual(new Set([one, other]))
+  expect(namedPaymentIds(`pay_pay_${one} ${one.slice(0, -1)}`)).toEqual(new Set([one]))
+  expect(namedPaymentIds('pay_1')).toEqual(new Set())
+})
+
+test.each([
+  ['10', '0', '0', 10n],
+  ['10', '3', '2', 5n],
+  ['10', '8', '2', 0n],
+  ['10', '8', '3', 0n],
+])(
+  'of %s, with %s refunded and %s under way, %s can be refunded',
+  (amountAtomic, refundedAtomic, pendingAtomic, left) => {
+    expect(refundableOf({ amountAtomic, refund: { refundedAtomic, pendingAtomic } })).toBe(left)
+  },
+)

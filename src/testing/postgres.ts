@@ -25,6 +25,8 @@ export type TestDatabase = { target: DatabaseTarget; [Symbol.asyncDispose](): Pr
  * process starts a server itself.
  */
 export const SHARED_SERVER = 'PAYDESK_TEST_POSTGRES'
+/** Names a database of that server that new ones are copies of. */
+export const TEMPLATE = 'PAYDESK_TEST_TEMPLATE'
 
 /** A new, empty database. */
 export async function createTestDatabase(engine: Engine): Promise<TestDatabase> {
@@ -149,7 +151,8 @@ export async function createDatabase(
   folder: string,
 ): Promise<{ target: ServerTarget; dispose: () => Promise<void> }> {
   const name = `test_${crypto.randomUUID().replaceAll('-', '')}`
-  await runAsAdmin(folder, `create database ${name} owner ${OWNER}`)
+  const { [TEMPLATE]: template = 'template1' } = env
+  await runAsAdmin(folder, `create database ${name} owner ${OWNER} template ${template}`)
   return {
     target: { url: toUrl(folder, RUNTIME, name), migrationUrl: toUrl(folder, OWNER, name) },
     dispose: () => runAsAdmin(folder, `drop database ${name} with (force)`),

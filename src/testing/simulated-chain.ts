@@ -48,7 +48,7 @@ export type Sending = {
 export class SimulatedChain implements Chain {
   readonly network = SIMULATED
   readonly scansBlocks = true
-  readonly graceBlocks = 2
+  readonly graceBlocks: number | null = 2
   readonly contracts = null
   #height = 100
   #sent: Sent[] = []

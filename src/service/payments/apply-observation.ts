@@ -48,11 +48,13 @@ export type SeenPayment = {
  */
 export type Applied = 'moved' | 'same' | 'foreign' | 'taken' | 'unproven'
 
+type Applying = Pick<Context, 'db' | 'now'>
+
 /**
  * Applies what the chain shows of a transaction: status changes and their events in one commit, or
  * nothing.
  */
-export async function applyObservation(context: Context, seen: SeenPayment): Promise<Applied> {
+export async function applyObservation(context: Applying, seen: SeenPayment): Promise<Applied> {
   const { observation, signature } = seen
   if (observation.state === 'not_found') {
     await noteBlock(context.db, seen.paymentId, null)
@@ -345,7 +347,7 @@ function factsOf(
  * blocks that a reorganization may have replaced whatever else pays the order. False when the payment
  * has changed status since it was read.
  */
-export async function rollBack(context: Context, payment: MonitoredRecord): Promise<boolean> {
+export async function rollBack(context: Applying, payment: MonitoredRecord): Promise<boolean> {
   return context.db.transaction(async (tx) => {
     const row = await lockPayment(tx, payment.id)
     if (

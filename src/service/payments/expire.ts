@@ -13,6 +13,7 @@ import { recordEvent } from '../db/record-event.ts'
 import { releaseFee } from '../db/settlement-fees.ts'
 import { applyObservation } from './apply-observation.ts'
 
+type Expiring = Pick<Context, 'db' | 'now'>
 type Late = { payment: MonitoredRecord; monitored: MonitoredTransaction; chain: Chain; head: Head }
 
 /**
@@ -22,7 +23,7 @@ type Late = { payment: MonitoredRecord; monitored: MonitoredTransaction; chain: 
  * reported or not, a person releases it (`releaseRefund`); that its nonce was used proves nothing, as wallets choose nonces when they sign.
  */
 export async function expire(
-  context: Context,
+  context: Expiring,
   { payment, monitored, chain, head }: Late,
 ): Promise<boolean> {
   if (payment.lastValidBlockHeight === null || head.blockHeight <= payment.lastValidBlockHeight)
@@ -67,7 +68,7 @@ export async function expire(
 
 /** A transaction that names the order, and is final as another payment, keeps it open no longer. */
 async function canNeverLand(
-  { db }: Context,
+  { db }: Expiring,
   { payment, monitored, chain }: Omit<Late, 'head'>,
 ): Promise<boolean> {
   if (await chain.canNeverLand(monitored)) return true
@@ -91,7 +92,7 @@ const MESSAGE = 'message:'
 
 /** Whether a payer has signed the message of a proof once more and broadcast that, or may have: it is this payment, under another signature. */
 async function mayHaveLandedOtherwise(
-  context: Context,
+  context: Expiring,
   payment: MonitoredRecord,
   chain: Chain,
 ): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { expect, test } from 'vitest'
-import { EVM_NATIVE } from '#contract/address.ts'
+import { EVM_NATIVE, SOLANA_NATIVE } from '#contract/address.ts'
 import { SOLANA_DEVNET, SOLANA_MAINNET } from '#contract/network.ts'
 import { accountOf, TOKEN_2022 } from '#testing/token-instructions.ts'
 import type { ObservedTransfer } from '../chains/chain.ts'
@@ -56,6 +56,24 @@ test.each<[string, Partial<ObservedTransfer>]>([
   ).toBe(false)
 })
 
+test('nothing pays a payment, and no account of a token’s name a payment in SOL', () => {
+  expect(matchesPayment(payment, null, block)).toBe(false)
+  expect(matchesPayment(payment, undefined, block)).toBe(false)
+  const inSol = { ...payment, asset: SOLANA_NATIVE }
+  const seen = { ...transfer, asset: SOLANA_NATIVE }
+  expect(matchesPayment(inSol, seen, block)).toBe(true)
+  const named = accountOf(new PublicKey(recipient), new PublicKey(SOLANA_NATIVE)).toBase58()
+  expect(matchesPayment(inSol, { ...seen, recipient: named }, block)).toBe(false)
+})
+
+test('a payment that was presented as a proof is paid by its terms, whatever the memo and the block', () => {
+  const received = { ...payment, mode: 'received' } as PaymentRecord
+  expect(
+    matchesPayment(received, { ...transfer, memo: null }, { height: 0, blockTime: null }),
+  ).toBe(true)
+  expect(matchesPayment(received, { ...transfer, amountAtomic: 4n }, block)).toBe(false)
+})
+
 const [createdAt, before, after] = [1_000, 999, 1_001].map((ms) => new Date(ms)) as [
   Date,
   Date,
@@ -75,6 +93,10 @@ test.each<[string, boolean, Partial<PaymentRecord>, Partial<ObservedTransfer>, n
   ['above the block that the order was built on', true, {}, {}, 6, before],
   ['in that block', false, {}, {}, 5, before],
   ['in a younger block that replaced it', true, {}, {}, 5, after],
+  ['in a block as old as the order that replaced it', false, {}, {}, 5, createdAt],
+  ['above a block that is not known', false, { builtHeight: null }, {}, 6, before],
+  ['to another wallet', false, {}, { recipient: stranger }, 6, after],
+  ['without a nonce, in that block', false, {}, { nonce: null }, 5, before],
   ['with the order’s fees in that block', true, {}, { fingerprint: '7:1' }, 5, before],
   ['with other fees in that block', false, {}, { fingerprint: '7:2' }, 5, before],
   ['in place of one with the order’s fees, in that block', true, { payerNonce: 3 }, {}, 5, before],
@@ -91,4 +113,10 @@ test.each<[string, boolean, Partial<PaymentRecord>, Partial<ObservedTransfer>, n
 ])('of an EVM order, a transfer %s: pays it is %s', (_, pays, terms, change, height, blockTime) => {
   const seen = { ...ether, ...change }
   expect(matchesPayment({ ...order, ...terms }, seen, { height, blockTime })).toBe(pays)
+})
+
+test('of an EVM order, a transfer in the pool pays it, and one in a block of unknown time as its height says', () => {
+  expect(matchesPayment(order, ether, null)).toBe(true)
+  expect(matchesPayment(order, ether, { height: 5, blockTime: null })).toBe(false)
+  expect(matchesPayment(order, ether, { height: 6, blockTime: null })).toBe(true)
 })

@@ -38,11 +38,11 @@ export const IN_SETTLEMENT = 'in_settlement'
  * @throws ProofRefusedError `already_used`; `PAYMENT_VERIFICATION_FAILED` when the other attempt outlasts this call
  */
 export async function claimTransfer(
-  context: Context,
+  { db }: Pick<Context, 'db'>,
   { network, key, claimant, fingerprint, deadline, report, attempt }: TransferClaim,
 ): Promise<{ lease: OpenClaim } | { used: ClaimRecord }> {
   while (!deadline.passed) {
-    const answer = await takeClaim(context.db, {
+    const answer = await takeClaim(db, {
       network,
       key,
       ...claimant,
@@ -84,7 +84,7 @@ type ClaimWork = { lease: OpenClaim; waits?: () => boolean }
 
 /** Works on a payment that is held, and gives it back unless it was used up. */
 export async function withClaim<T>(
-  { db }: Context,
+  { db }: Pick<Context, 'db'>,
   { lease, waits = () => true }: ClaimWork,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -95,6 +95,8 @@ export async function withClaim<T>(
   }
 }
 
+type Granting = Pick<Context, 'db' | 'log'>
+
 /** How long a call looks whether it was granted, after the database was lost. */
 const LOOK_FOR_MS = 15_000
 const LOOK_PAUSE_MS = 500
@@ -104,7 +106,7 @@ const LOOK_PAUSE_MS = 500
  * precedence while it lives.
  */
 export async function isGranted(
-  context: Context,
+  context: Granting,
   { caller, deadline }: Pick<Job, 'caller' | 'deadline'>,
   call: SettlingCall,
 ): Promise<boolean> {
@@ -124,7 +126,7 @@ export async function isGranted(
  * @throws the database's error when it stays unknown
  */
 async function recoverGrant(
-  context: Context,
+  context: Granting,
   caller: Caller | undefined,
   call: SettlingCall,
 ): ReturnType<typeof consumeOnce> {
@@ -152,7 +154,7 @@ async function recoverGrant(
 const revocations = new Map<string, Promise<void>>()
 
 /** Revokes the grant of a call, however long the database is away. Further calls wait for it. */
-async function revoke({ db }: Context, call: SettlingCall): Promise<void> {
+async function revoke({ db }: Granting, call: SettlingCall): Promise<void> {
   const revoking = untilAvailable(() => revokeGrant(db, call))
   const earlier = revocations.get(call.paymentId)
   const over = Promise.allSettled([earlier, revoking]).then(() => {})

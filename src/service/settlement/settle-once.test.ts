@@ -1,15 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { connect, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseJson } from '#contract/json.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { startHttpServer, type HttpServer } from '#http/server.ts'
-import { openDatabase } from '#postgres/open.ts'
 import { proveTxid } from '#testing/proofs.ts'
 import { createTestKey } from '#testing/service-app.ts'
+import { openSeveredDatabase } from '#testing/severed-database.ts'
 import { eventually } from '#testing/service-context.ts'
 import {
   openMinedTokenFixture,
@@ -20,7 +16,6 @@ import { payInvoice, sendFrom } from '#testing/token-payers.ts'
 import { createApp } from '../app.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { routes } from '../api/handlers.ts'
-import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
 import { revokeGrant } from '../db/claims.ts'
 import { insertPayment } from '../db/payments.ts'
 import { claim } from '../db/schema/proof.ts'
@@ -332,7 +327,6 @@ describe('a payment that was settled and that no caller was told of', () => {
 })
 
 describe('a database that is lost between the commit of a grant and its answer', () => {
-  const CHANGES_GRANT = 'update "service"."claim" set "attempt"'
   const caller = (gone: () => boolean): { actor: Actor; undos: (() => Promise<void>)[] } => {
     const undos: (() => Promise<void>)[] = []
     const watched = {
@@ -346,57 +340,9 @@ describe('a database that is lost between the commit of a grant and its answer',
 
   /** Another process of the service, whose way to Postgres can be cut. */
   async function openProcess() {
-    await using stack = new AsyncDisposableStack()
-    const { database: target } = fixture.context.config
-    if (!('url' in target)) throw new Error('Expected a server.')
-    const url = new URL(target.url)
-    const upstream = join(decodeURIComponent(url.hostname), '.s.PGSQL.5432')
-    const folder = mkdtempSync(join(tmpdir(), 'paydesk-cut-'))
-    stack.defer(() => rmSync(folder, { recursive: true, force: true }))
-    const way = { away: false, cut: 0, atGrant: undefined as 'once' | 'away' | undefined }
-    const open = new Set<Socket>()
-    const server = createServer((client) => {
-      if (way.away) {
-        client.destroy()
-        return
-      }
-      const backend = connect(upstream)
-      const end = () => {
-        client.destroy()
-        backend.destroy()
-      }
-      let committing = false
-      for (const each of [client, backend]) {
-        open.add(each)
-        each.on('error', end).on('close', () => {
-          open.delete(each)
-          end()
-        })
-      }
-      client.on('data', (chunk) => {
-        committing ||= way.atGrant !== undefined && chunk.includes(CHANGES_GRANT)
-        backend.write(chunk)
-      })
-      // The server answers once the commit is done.
-      backend.on('data', (chunk) => {
-        if (!committing) return void client.write(chunk)
-        way.cut++
-        way.away = way.atGrant === 'away'
-        way.atGrant = undefined
-        end()
-        if (way.away) for (const each of open) each.destroy()
-      })
-    })
-    await new Promise<void>((resolve) => server.listen(join(folder, '.s.PGSQL.5432'), resolve))
-    stack.defer(() => {
-      server.close()
-      for (const each of open) each.destroy()
-    })
-    url.hostname = encodeURIComponent(folder)
-    const opened = stack.use(await openDatabase({ url: url.href }, SERVICE_SCHEMA))
-    const context: Context = { ...fixture.context, db: opened.db }
-    const disposal = stack.move()
-    return { context, way, [Symbol.asyncDispose]: () => disposal.disposeAsync() }
+    const { db, way, ...opened } = await openSeveredDatabase(fixture.context.config.database)
+    const context: Context = { ...fixture.context, db }
+    return { context, way, ...opened }
   }
 
   test('grants the call that asked, and no other one', async () => {

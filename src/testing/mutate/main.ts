@@ -1,5 +1,9 @@
 import { Stryker } from '@stryker-mutator/core'
+import { openDatabase } from '#postgres/open.ts'
+import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
+import { createDatabase, SHARED_SERVER, startServer, TEMPLATE, type Server } from '../postgres.ts'
 import { MUTATED_MODULES, type MutatedModule } from './modules.ts'
+import { isUndetected, readProgress, strykerPlugins } from './reporter.ts'
 
 /**
  * Mutation testing of the modules through which money moves, with Stryker: it changes one expression at a time and runs the tests that reach it. Prints
@@ -9,7 +13,6 @@ import { MUTATED_MODULES, type MutatedModule } from './modules.ts'
 
 const WORKERS = 2
 const DETECTED = new Set(['Killed', 'Timeout'])
-const UNDETECTED = new Set(['Survived', 'NoCoverage'])
 
 const words = process.argv.slice(2)
 const at = words.indexOf('--minutes')
@@ -30,17 +33,21 @@ for (const module of MUTATED_MODULES.filter(
   if (!(await mutate(module))) missed++
 process.exit(missed > 0 ? 1 : 0)
 
-async function mutate({ name, mutate: files, bar }: MutatedModule): Promise<boolean> {
+async function mutate({ name, mutate: files, bar, database }: MutatedModule): Promise<boolean> {
   process.env['PAYDESK_MUTATED_MODULE'] = name
+  const server = database ? await startShared() : undefined
   const startedAt = Date.now()
   const limit = setTimeout(() => {
-    console.log(`${name}: not finished within ${minutes} min (bar ${bar} %) MISSED`)
+    const { planned, tested, undetected } = readProgress()
+    console.log(
+      `${name}: not finished within ${minutes} min, ${tested} of ${planned} mutants tested, ${undetected} of them not detected (bar ${bar} %) MISSED`,
+    )
     process.exit(1)
   }, minutes * 60_000)
   const results = await new Stryker({
     mutate: [...files],
     testRunner: 'vitest',
-    plugins: ['@stryker-mutator/vitest-runner'],
+    plugins: ['@stryker-mutator/vitest-runner', new URL('reporter.ts', import.meta.url).href],
     vitest: { configFile: 'src/testing/mutate/vitest.config.ts', related: false },
     coverageAnalysis: 'perTest',
     concurrency: WORKERS,
@@ -53,18 +60,16 @@ async function mutate({ name, mutate: files, bar }: MutatedModule): Promise<bool
     ignoreStatic: false,
     tempDirName: `test-results/stryker-${name}`,
     ignorePatterns: ['/dist', '/test-results'],
-    reporters: [],
+    reporters: strykerPlugins.map(({ name: reporter }) => reporter),
     timeoutMS: 20_000,
     allowConsoleColors: false,
   }).runMutationTest()
   clearTimeout(limit)
+  await server?.stop()
+  delete process.env[TEMPLATE]
   const detected = results.filter(({ status }) => DETECTED.has(status)).length
   const late = results.filter(({ status }) => status === 'Timeout').length
-  const survivors = results.filter(({ status }) => UNDETECTED.has(status))
-  for (const { fileName, location, mutatorName, replacement, status } of survivors)
-    console.log(
-      `  ${status} ${fileName}:${location.start.line}:${location.start.column} ${mutatorName}: ${(replacement ?? '').replaceAll(/\s+/g, ' ').slice(0, 100)}`,
-    )
+  const survivors = results.filter(isUndetected)
   const all = detected + survivors.length
   const score = all === 0 ? 0 : (100 * detected) / all
   const ok = score >= bar
@@ -72,4 +77,18 @@ async function mutate({ name, mutate: files, bar }: MutatedModule): Promise<bool
     `${name}: ${score.toFixed(1)} % of ${all} mutants detected, ${late} of them by a timeout, in ${Math.round((Date.now() - startedAt) / 1000)} s (bar ${bar} %)${ok ? '' : ' MISSED'}`,
   )
   return ok
+}
+
+/**
+ * A Postgres server for the tests of all mutants: Stryker kills a process whose tests hang, and a server of that process would stay. Its databases are
+ * copies of one that is migrated.
+ */
+async function startShared(): Promise<Server> {
+  const server = await startServer()
+  process.env[SHARED_SERVER] = server.folder
+  const { target } = await createDatabase(server.folder)
+  const migrated = await openDatabase(target, SERVICE_SCHEMA)
+  await migrated[Symbol.asyncDispose]()
+  process.env[TEMPLATE] = new URL(target.url).pathname.slice(1)
+  return server
 }

@@ -1,4 +1,7 @@
-/** The modules through which money moves, and the tests that hold them. Paths are patterns from the root of the repository. */
+/**
+ * The modules through which money moves, and the fast ones of the tests that hold them: each runs for every mutant that it reaches. Paths are patterns from
+ * the root of the repository.
+ */
 export type MutatedModule = {
   name: string
   mutate: readonly string[]
@@ -8,10 +11,6 @@ export type MutatedModule = {
   /** Its tests open a Postgres server. */
   database?: true
 }
-
-const MONITOR_TESTS = ['evm', 'evm-ends', 'solana', 'uncertain-receipt'].map(
-  (name) => `src/service/monitor/${name}.test.ts`,
-)
 
 export const MUTATED_MODULES: readonly MutatedModule[] = [
   {
@@ -29,24 +28,24 @@ export const MUTATED_MODULES: readonly MutatedModule[] = [
   {
     name: 'attribution',
     mutate: ['src/service/payments/attribution.ts'],
-    tests: ['src/service/payments/{attribution,matches}*.test.ts'],
+    tests: ['src/service/payments/{attribution,matches-payment}.test.ts'],
     bar: 90,
     database: true,
   },
   {
     name: 'claims',
     mutate: ['src/service/db/claims.ts', 'src/service/settlement/claim.ts'],
-    tests: [
-      'src/service/settlement/{claim,settle-once,payment-identifier}.test.ts',
-      'src/service/tenants-claims.test.ts',
-    ],
+    tests: ['src/service/db/claims.test.ts', 'src/service/settlement/claim-answers.test.ts'],
     bar: 90,
     database: true,
   },
   {
     name: 'moves',
     mutate: ['src/contract/payment.ts', 'src/service/payments/{apply-observation,expire}.ts'],
-    tests: ['src/contract/payment.test.ts', ...MONITOR_TESTS],
+    tests: [
+      'src/contract/payment.test.ts',
+      'src/service/payments/{apply-observation,expire}.test.ts',
+    ],
     bar: 90,
     database: true,
   },

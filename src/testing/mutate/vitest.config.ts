@@ -11,9 +11,6 @@ export default defineConfig({
     environment: 'node',
     setupFiles: ['src/testing/setup.ts'],
     include: [...(module?.tests ?? [])],
-    ...(module?.database && {
-      globalSetup: [fileURLToPath(new URL('../shared-postgres.ts', import.meta.url))],
-    }),
     testTimeout: 60_000,
     hookTimeout: 90_000,
     retry: 0,
