@@ -8,6 +8,7 @@ import { formatAmount } from '#contract/amount.ts'
 import { parseJson } from '#contract/json.ts'
 import { multicall3 } from '#devnet/tokens/evm.ts'
 import { readAttempts } from '#service/db/attempts.ts'
+import { findPayment } from '#service/db/payments.ts'
 import { insertUnmatched } from '#service/db/unmatched.ts'
 import { pollOnce } from '#service/monitor/poll.ts'
 import { payment } from '#service/db/schema/payment.ts'
@@ -524,8 +525,8 @@ describe('a permit that a third party executes', () => {
     expect(await listed(all)).toEqual([])
   })
 
-  test('with an equal one in one transaction, neither shown by any data, stays open, and both are listed as unmatched', async () => {
-    using _ = fixture.withoutMining()
+  /** Two equal ones that contracts execute in one transaction that names neither: which is which, the chain does not show. */
+  async function hiddenTogether() {
     const { all, first, last } = await presented(2)
     const calls = [first, last].map(({ signed }) => {
       const to = privateKeyToAddress(generatePrivateKey())
@@ -540,8 +541,61 @@ describe('a permit that a third party executes', () => {
     const hash = await queueFirst({ to: multicall3.address, data })
     expect(await final(first.id, last.id)).toEqual(['pending', 'pending'])
     expect(await listed(all)).toMatchObject([{ signature: hash }, { signature: hash }])
+    return { all, ids: [first.id, last.id] as const, hash }
+  }
+
+  test('with an equal one in one transaction, neither shown by any data, stays open, and both are listed as unmatched', async () => {
+    using _ = fixture.withoutMining()
+    const { all } = await hiddenTogether()
     expect(await fixture.balance(all.asset, all.payee.address)).toBe(2n * all.amount)
   })
+
+  test.each([
+    ['nothing', ['finalized', 'finalized']],
+    ['one of them', ['failed', 'finalized']],
+  ])(
+    'in one transaction with an equal one is paid once a node shows that, where the payee has returned %s meanwhile',
+    async (returned, statuses) => {
+      using _ = fixture.withoutMining()
+      const { all, ids, hash } = await hiddenTogether()
+      const { chain, context, actor } = fixture
+      if (returned !== 'nothing') {
+        await fixture.evm.client.setBalance({ address: all.payee.address, value: 10n ** 18n })
+        await fixture.evm.mine()
+        await buildTransaction(context, actor, {
+          walletAddress: all.payee.address,
+          recipientAddress: all.payer.address,
+          amount: formatAmount(all.amount, all.asset.decimals),
+          asset: all.asset.symbol,
+          metadata: { referenceId: hash },
+          senderVerified: true,
+        })
+        // As if it were sent: the transfer is refunded from then on.
+        await context.db
+          .update(payment)
+          .set({ status: 'pending' })
+          .where(and(eq(payment.recipient, all.payer.address), eq(payment.mode, 'local')))
+      }
+      const { contracts } = chain
+      if (!contracts) throw new Error('no contracts')
+      const showing = {
+        ...chain,
+        contracts: {
+          ...contracts,
+          findUse: async () => ({ used: true, signature: hash }) as const,
+        },
+      }
+      for (const id of ids) {
+        const row = await findPayment(context.db, id)
+        if (row) await monitorSettlement(context, { payment: row, chain: showing })
+      }
+      const paid = await Promise.all(ids.map((id) => readPaymentBody(context, id)))
+      expect(paid.map(({ status }) => status).toSorted()).toEqual(statuses)
+      const left = await listed(all)
+      expect(left).toHaveLength(returned === 'nothing' ? 0 : 1)
+      expect(left.every(({ refundedBy }) => refundedBy !== null)).toBe(true)
+    },
+  )
 
   test('in a block with an equal one, neither shown by any data, stays open, and both are listed as unmatched', async () => {
     using _ = fixture.withoutMining()
