@@ -9,7 +9,7 @@ import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 const CHANGES_GRANT = 'update "service"."claim" set "attempt"'
 
 /** `atGrant`: what happens to the next change of a grant. `away`: whether the server takes no connections now. `cut`: how often an answer was lost. */
-export type Way = { away: boolean; cut: number; atGrant: 'once' | 'away' | undefined }
+type Way = { away: boolean; cut: number; atGrant: 'once' | 'away' | undefined }
 
 /**
  * The database as another process has it, whose way to Postgres can be cut between the commit of a

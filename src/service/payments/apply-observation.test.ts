@@ -320,6 +320,8 @@ describe('a payment does not move', () => {
     await addOrder({ status: 'confirmed', signature, evidence: 'sender' })
     const row = await addOrder()
     expect(await apply(row, landed(row), { signature })).toBe('taken')
+    const untied = await ledger.add()
+    expect(await apply(untied, landed(untied), { signature })).toBe('taken')
     // In the ledger of another account it may be a payment too.
     const theirs = await addOrder({ accountId: ledger.otherId })
     expect(await apply(theirs, landed(theirs), { signature })).toBe('moved')
