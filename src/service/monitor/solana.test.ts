@@ -79,6 +79,22 @@ async function untilStatus(built: Built, status: string) {
   )
 }
 
+/**
+ * Works as if so much time had passed. The clock is that of the whole process: the watchers stop for it, as what they noted of
+ * the future would count as fresh for as long afterwards.
+ */
+async function later(ms: number, work: () => Promise<unknown>): Promise<void> {
+  await Promise.all(watchers.map((watcher) => watcher.stop()))
+  const now = performance.now.bind(performance)
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + ms)
+  try {
+    await work()
+  } finally {
+    clock.mockRestore()
+    watchers = [startWatchers(context)]
+  }
+}
+
 async function parties() {
   const [payer, payee] = await Promise.all([solana.wallet(SOL), solana.wallet(SOL)])
   return { payer, payee }
@@ -228,12 +244,11 @@ test('an order does not expire while a payment may lie behind more transactions 
   // A proof reads further than a search, and finds it: once it was proven that it is no other one, the order would be over.
   const read: string[] = []
   gate.lie = listsNewer({ slot, count: 7_000, onPage: ({ address }) => read.push(address) })
-  const now = performance.now.bind(performance)
-  const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000)
-  expect(await poll()).toMatchObject({ status: 'created' })
-  await eventually(poll, () => read.filter((address) => address === sender).length > 20)
-  expect(await poll()).toMatchObject({ status: 'created' })
-  later.mockRestore()
+  await later(60_000, async () => {
+    expect(await poll()).toMatchObject({ status: 'created' })
+    await eventually(poll, () => read.filter((address) => address === sender).length > 20)
+    expect(await poll()).toMatchObject({ status: 'created' })
+  })
   gate.lie = undefined
   expect(await eventually(poll, ({ status }) => status === 'finalized')).toMatchObject({
     signature,
@@ -296,10 +311,9 @@ test('an absence that cannot be proven is read once a minute in the background, 
   const once = proofs.filter((address) => address === sender).length
   for (let round = 0; round < 3; round++) expect(await look()).toMatchObject({ busy: 'created' })
   expect(proofs.filter((address) => address === sender)).toHaveLength(once)
-  const now = performance.now.bind(performance)
-  const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 120_000)
-  await eventually(look, () => proofs.filter((address) => address === receiver).length > 1)
-  later.mockRestore()
+  await later(120_000, () =>
+    eventually(look, () => proofs.filter((address) => address === receiver).length > 1),
+  )
 })
 
 test('a failure for the code of an order that is not final at the deadline keeps the order open until it is, and no minute longer', async () => {
@@ -342,10 +356,7 @@ test('an order that a payer names in a transaction of another amount is read onc
   for (let round = 0; round < 3; round++) expect(await look()).toMatchObject({ busy: 'created' })
   const sender = payer.publicKey.toBase58()
   expect(proofs.filter((address) => address === sender)).toHaveLength(1)
-  const now = performance.now.bind(performance)
-  const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000)
-  expect(await look()).toMatchObject({ busy: 'created' })
-  later.mockRestore()
+  await later(60_000, async () => expect(await look()).toMatchObject({ busy: 'created' }))
   expect(proofs.filter((address) => address === sender)).toHaveLength(2)
 })
 
