@@ -60,7 +60,9 @@ export async function expectReviewed(
   wallet: WalletName | 'Demo wallet',
 ): Promise<void> {
   await expect(
-    page.getByRole('heading', { name: oneOf(['Review and pay', 'Check and sign']) }),
+    page.getByRole('heading', {
+      name: oneOf(['Review and pay', 'Check and sign', 'Review refund']),
+    }),
   ).toBeVisible()
   await openDetails(page)
   await expect(page.getByText(text('All equal'))).toBeVisible()
@@ -76,9 +78,10 @@ export async function openDetails(page: Page): Promise<void> {
 }
 
 export function signButton(page: Page, wallet: WalletName | 'Demo wallet') {
-  const pay = text('Pay {amount}', { amount: '\\d[\\d.,]* \\S+' })
+  const amount = '\\d[\\d.,]* \\S+'
+  const [pay, refund] = [text('Pay {amount}', { amount }), text('Refund {amount}', { amount })]
   const sign = text('Sign with {walletName}', { walletName: wallet })
-  return page.getByRole('button', { name: new RegExp(`^(${pay}|${sign})$`) })
+  return page.getByRole('button', { name: new RegExp(`^(${pay}|${refund}|${sign})$`) })
 }
 
 /** The page says that a payment is complete only after its own RPC showed the transfer. */

@@ -3,6 +3,7 @@ import { type ReactNode, useLayoutEffect } from 'react'
 import { useConfig } from '../api/use-config.ts'
 import { Badge } from '../ui/Badge.tsx'
 import { Toaster } from '../ui/Toast.tsx'
+import { UntrustedText } from '../ui/UntrustedText.tsx'
 import { LiveRegion } from '../ui/announce.tsx'
 import { PageHeading } from './PageHeading.tsx'
 import { PayMain } from './PayMain.tsx'
@@ -67,5 +68,23 @@ export function MerchantHeader({ name, testnet }: MerchantHeaderProps) {
       </div>
       {testnet && <Badge tone="warn">{t`Test network`}</Badge>}
     </header>
+  )
+}
+
+/** What is paid for, where it is no product: its description and the merchant's reference. */
+export function ItemLine({
+  description,
+  reference,
+}: {
+  description: string | null | undefined
+  reference: string | null | undefined
+}) {
+  if (!description && !reference) return null
+  return (
+    <p className="mb-2 text-muted [overflow-wrap:anywhere]">
+      {description && <UntrustedText className="text-ink" text={description} />}
+      {description && reference && ' · '}
+      {reference && <UntrustedText text={reference} />}
+    </p>
   )
 }

@@ -5,7 +5,7 @@ import { hasRole } from '#contract/role.ts'
 import { hostedWalletsQuery } from '../../api/hosted-wallets.ts'
 import { useRole } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
-import { MerchantHeader, PayShell } from '../../shell/PayShell.tsx'
+import { ItemLine, MerchantHeader, PayShell } from '../../shell/PayShell.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { useInDashboard } from '../../shell/Shell.tsx'
@@ -40,7 +40,10 @@ export function CheckoutPage() {
     return (
       <PayShell>
         <MerchantHeader name={title} testnet={networks.every(({ testnet }) => testnet)} />
-        <Checkout addressOf={addressOf} prefill={prefill} paymentId={payment} />
+        <Checkout addressOf={addressOf} prefill={prefill} paymentId={payment}>
+          {/* Its fields are folded. */}
+          <ItemLine description={prefill.description} reference={prefill.reference} />
+        </Checkout>
       </PayShell>
     )
   return (

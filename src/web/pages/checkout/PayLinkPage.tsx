@@ -14,7 +14,7 @@ import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
 import { pathTo } from '../../router/paths.ts'
 import { useParams, useSearch } from '../../router/use-route.tsx'
-import { MerchantHeader, PayShell } from '../../shell/PayShell.tsx'
+import { ItemLine, MerchantHeader, PayShell } from '../../shell/PayShell.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { AddressDisclosure } from '../../ui/Address.tsx'
@@ -26,7 +26,7 @@ import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toast.tsx'
-import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
+import { UntrustedLink } from '../../ui/UntrustedText.tsx'
 import { Checkout } from './Checkout.tsx'
 import { ShortLinkCheckout } from './ShortLinkCheckout.tsx'
 
@@ -148,21 +148,10 @@ function LinkItem({ link: { terms, item, invoice } }: { link: OpenLink }) {
     return (
       <>
         <ItemSummary item={item} />
-        {reference && (
-          <p className="mb-2 text-muted [overflow-wrap:anywhere]">
-            <UntrustedText text={reference} />
-          </p>
-        )}
+        <ItemLine description={null} reference={reference} />
       </>
     )
-  if (!description && !reference) return null
-  return (
-    <p className="mb-2 text-muted [overflow-wrap:anywhere]">
-      {description && <UntrustedText className="text-ink" text={description} />}
-      {description && reference && ' · '}
-      {reference && <UntrustedText text={reference} />}
-    </p>
-  )
+  return <ItemLine description={description} reference={reference} />
 }
 
 /** What a link sets. Nothing here can be changed; the review compares the transaction with exactly this. */

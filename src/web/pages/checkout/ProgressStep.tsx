@@ -341,7 +341,7 @@ function Actions({
       {!(paid && order.link) && showPayment}
       {paid && <ReceiptButtons primary={Boolean(order.link) && !back} state={state} />}
       {paid && !order.link && order.refundOf === undefined && (
-        <Button icon={<Icon name="refresh" />} onClick={() => onStartOver({ again: order })}>
+        <Button onClick={() => onStartOver({ again: order })}>
           <Trans>Pay again</Trans>
         </Button>
       )}

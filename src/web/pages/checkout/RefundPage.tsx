@@ -136,7 +136,7 @@ function Refund({ payment }: { payment: PaymentStatusBody }) {
           addressOf={addressOf}
           prefill={prefill}
           begin={begin}
-          item={<Original payment={payment} />}
+          item={<Original begun={refundPaymentId !== undefined} payment={payment} />}
           paymentId={refundPaymentId}
         />
       )}
@@ -145,7 +145,14 @@ function Refund({ payment }: { payment: PaymentStatusBody }) {
 }
 
 /** What is refunded, and to whom: nothing of it can be changed. */
-function Original({ payment }: { payment: PaymentStatusBody }) {
+function Original({
+  payment,
+  begun,
+}: {
+  payment: PaymentStatusBody
+  /** What is reviewed below is no longer refundable. */
+  begun?: boolean
+}) {
   const { t } = useLingui()
   const network = useNetwork(payment.network)
   const { amountAtomic, decimals, symbol, metadata, paymentId } = payment
@@ -178,7 +185,7 @@ function Original({ payment }: { payment: PaymentStatusBody }) {
             <UntrustedText text={reference} />
           </Fact>
         )}
-        {left !== BigInt(amountAtomic) && (
+        {!begun && left !== BigInt(amountAtomic) && (
           <Fact name={t`Refundable`}>
             <Amount atomic={left} {...money} />
           </Fact>

@@ -134,7 +134,7 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
             ))}
           </div>
         </Disclosure>
-        <HeaderList answer={answer} />
+        <HeaderList answer={answer} className="mt-2" />
       </div>
     </Card>
   )

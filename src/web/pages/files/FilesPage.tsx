@@ -139,7 +139,7 @@ function FileItem({ file, onSource }: { file: FileBody; onSource: () => void }) 
           {size !== null && <> · {formatSize(size)}</>}
         </p>
       </div>
-      <p className="figures text-sm sm:w-32">
+      <p className="figures text-sm max-sm:w-full sm:w-32">
         <span className="block font-medium">
           <Plural one="# sale" other="# sales" value={sales} />
         </span>

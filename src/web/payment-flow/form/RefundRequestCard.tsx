@@ -79,7 +79,13 @@ export function RefundRequestCard({
       )}
       {requestButton}
       {next !== null && asking && (
-        <RequestForm next={next} onClose={() => setAsking(false)} payment={payment} />
+        <RequestForm
+          // A receipt has its own way on.
+          look={Heading === 'h2' ? 'primary' : 'secondary'}
+          next={next}
+          onClose={() => setAsking(false)}
+          payment={payment}
+        />
       )}
     </>
   )
@@ -92,7 +98,7 @@ export function RefundRequestCard({
   // Few who have just paid want it back: a button is enough.
   if (requests.length === 0 && !asking) return <div className="no-print mt-4">{requestButton}</div>
   return (
-    <section className="no-print mt-6 rounded-lg border border-edge p-4 text-start">
+    <section className="no-print mt-6 rounded-lg border border-line p-4 text-start">
       <Heading className="mb-3 text-base font-semibold">
         <Trans>Refund</Trans>
       </Heading>
@@ -154,11 +160,12 @@ function stateWord(state: RefundRequest['state']): string {
 type RequestFormProps = {
   payment: PaymentStatusBody
   next: NonNullable<Requests['next']>
+  look: 'primary' | 'secondary'
   onClose: () => void
 }
 
 /** What the wallet signs is built here, from what the form shows. Of the service's answer it has the number, the deployment, and what is left at most. */
-function RequestForm({ payment, next, onClose }: RequestFormProps) {
+function RequestForm({ payment, next, look, onClose }: RequestFormProps) {
   const { t } = useLingui()
   const { network: id, sender: payer, paymentId, asset, symbol, decimals } = payment
   const network = useNetwork(id)
@@ -259,7 +266,7 @@ function RequestForm({ payment, next, onClose }: RequestFormProps) {
             disabled={!fits}
             icon={<Icon name="wallet" />}
             type="submit"
-            variant="primary"
+            variant={look}
           >
             <Trans>Sign the request</Trans>
           </Button>
@@ -268,7 +275,7 @@ function RequestForm({ payment, next, onClose }: RequestFormProps) {
             className="max-sm:w-full"
             icon={<Icon name="wallet" />}
             onClick={() => openConnectDialog(family)}
-            variant="primary"
+            variant={look}
           >
             <Trans>Connect {paid}</Trans>
           </Button>

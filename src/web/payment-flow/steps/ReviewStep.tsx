@@ -58,7 +58,13 @@ export function ReviewStep({ run, state, onChange, summary }: ReviewStepProps) {
   return (
     <Card>
       <StepHeading>
-        {summary ? <Trans>Check and sign</Trans> : <Trans>Review and pay</Trans>}
+        {summary ? (
+          <Trans>Check and sign</Trans>
+        ) : order.refundOf === undefined ? (
+          <Trans>Review and pay</Trans>
+        ) : (
+          <Trans>Review refund</Trans>
+        )}
       </StepHeading>
 
       {summary ?? <ReviewSummary blocked={blocked} order={order} rows={review.match.rows} />}
@@ -208,7 +214,9 @@ function SignBar({
                 ? t`Send it`
                 : summary
                   ? t`Sign with ${walletName}`
-                  : t`Pay ${amount}`}
+                  : state.order.refundOf === undefined
+                    ? t`Pay ${amount}`
+                    : t`Refund ${amount}`}
           </Button>
         )}
         <Button className="max-sm:px-4" onClick={onChange} size="lg">

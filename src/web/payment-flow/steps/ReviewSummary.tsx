@@ -31,7 +31,7 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
   const name =
     findEntry(order.recipient)?.name ??
     (sellerWallets.includes(order.recipient) ? title : undefined)
-  const { asset, amountAtomic, description, quote } = order
+  const { asset, amountAtomic, description, reference, quote } = order
   const native = network ? nativeAsset(network) : asset
   const fee = rows.find(({ field }) => field === 'fee')?.got
   const rent = rows.find(({ field }) => field === 'rent')?.got
@@ -61,6 +61,9 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
         {/* A link's page names its own above every step. */}
         {description !== undefined && (!order.link || openTerms(order.link).description) && (
           <UntrustedText className="line-clamp-2 text-muted" text={description} />
+        )}
+        {reference !== undefined && !order.link && (
+          <UntrustedText className="block text-muted" text={reference} />
         )}
         <AddressDisclosure value={order.recipient} />
         <span className="block text-muted">{network?.name ?? order.network}</span>

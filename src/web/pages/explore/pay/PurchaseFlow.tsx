@@ -219,7 +219,13 @@ function UndeliveredBanner({ view: { purchase, sending, send } }: { view: Purcha
     <Banner
       action={
         <span className="flex flex-wrap gap-2">
-          <Button busy={sending} icon={<Icon name="refresh" />} onClick={() => send()} size="sm">
+          <Button
+            busy={sending}
+            icon={<Icon name="refresh" />}
+            onClick={() => send()}
+            size="sm"
+            variant="primary"
+          >
             <Trans>Try again with the same payment</Trans>
           </Button>
           {purchase.request.via === 'relay' && (

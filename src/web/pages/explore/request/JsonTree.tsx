@@ -71,7 +71,7 @@ function Leaf({ value }: { value: unknown }) {
   if (typeof value === 'string')
     return (
       <UntrustedText
-        className="min-w-0 break-all whitespace-pre-wrap"
+        className="min-w-0 [overflow-wrap:anywhere] whitespace-pre-wrap"
         text={value === '' ? '""' : value}
       />
     )

@@ -215,10 +215,16 @@ function SourceView({ text }: { text: string }) {
 }
 
 /** The headers this browser could read. */
-export function HeaderList({ answer }: { answer: ResourceResponse }) {
+export function HeaderList({
+  answer,
+  className = 'mt-4',
+}: {
+  answer: ResourceResponse
+  className?: string
+}) {
   if (answer.headers.length === 0) return null
   return (
-    <Disclosure className="mt-4" label={<Trans>Response headers</Trans>}>
+    <Disclosure className={className} label={<Trans>Response headers</Trans>}>
       <dl className="mt-2 max-h-80 space-y-1 overflow-auto rounded-lg bg-sunken px-4 py-3 font-mono text-[13px]">
         {answer.headers.map(([name, value], index) => (
           <div className="flex flex-wrap gap-x-2" key={`${name} ${index}`}>
