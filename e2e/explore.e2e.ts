@@ -140,35 +140,49 @@ for (const version of [2, 1] as const) {
       'the seller’s 0.1 SOL',
     )
   })
-
-  test(`an article for USDC, version ${version}: one signature and no gas`, async ({
-    net,
-    chains,
-    buyer,
-    expectError,
-  }) => {
-    expectError(REFUSED)
-    const { page, ethereum } = await buyer()
-    await giveUsdc(chains, net, { address: ethereum.address, units: 5_000_000n })
-    await askFor(page, `${net.urls.seller}${ARTICLES.usdc}`)
-    await connect(page, 'MetaMask')
-    if (version === 1)
-      await page
-        .getByText(text('x402 version {version}', { version: 1 }))
-        .first()
-        .click()
-    await offerIn(page, 'USDC')
-      .first()
-      .getByRole('button', { name: text('Review and pay') })
-      .click()
-    await expectReviewed(page, 'MetaMask')
-    await signButton(page, 'MetaMask').click()
-    await expectServed(page)
-
-    expect(ethereum.sent).toEqual([])
-    expect(ethereum.typed).toEqual(['TransferWithAuthorization'])
-  })
 }
+
+test('an article for USDC: one signature and no gas', async ({
+  net,
+  chains,
+  buyer,
+  expectError,
+}) => {
+  expectError(REFUSED)
+  const { page, ethereum } = await buyer()
+  await giveUsdc(chains, net, { address: ethereum.address, units: 5_000_000n })
+  await askFor(page, `${net.urls.seller}${ARTICLES.usdc}`)
+  await connect(page, 'MetaMask')
+  await offerIn(page, 'USDC')
+    .first()
+    .getByRole('button', { name: text('Review and pay') })
+    .click()
+  await expectReviewed(page, 'MetaMask')
+  await signButton(page, 'MetaMask').click()
+  await expectServed(page)
+
+  expect(ethereum.sent).toEqual([])
+  expect(ethereum.typed).toEqual(['TransferWithAuthorization'])
+})
+
+test('of the offers of an article, version 1 has those whose networks its clients know', async ({
+  net,
+  visitor,
+  expectError,
+}) => {
+  expectError(REFUSED)
+  const page = await visitor()
+  await askFor(page, `${net.urls.seller}${ARTICLES.usdc}`)
+  const offers = page.getByRole('listitem').filter({ hasText: 'USDC' })
+  await expect(offers.filter({ hasText: 'Local Ethereum' })).toHaveCount(1)
+  await expect(offers.filter({ hasText: 'Local Solana' })).toHaveCount(1)
+  await page
+    .getByText(text('x402 version {version}', { version: 1 }))
+    .first()
+    .click()
+  await expect(offers.filter({ hasText: 'Local Solana' })).toHaveCount(1)
+  await expect(offers.filter({ hasText: 'Local Ethereum' })).toHaveCount(0)
+})
 
 /** Of the devnet's own accounts, the buyer holds tokens of every kind. */
 function openBuyer(
