@@ -156,6 +156,7 @@ test('a payment that arrives on a void invoice is to be refunded: in the inbox a
   })
   await inbox.getByRole('link', { name: text('Show') }).click()
   const owed = page.getByRole('listitem').filter({ hasText: number })
+  await expect(owed).toBeVisible()
   await expectAccessible(page, 'links: a payment to refund')
   await owed.getByRole('link', { name: text('Paid after void. Refund it.') }).click()
   await page.getByRole('button', { name: text('Review refund') }).click()

@@ -1,22 +1,12 @@
-import { useEffect, useSyncExternalStore } from 'react'
+import { useEffect } from 'react'
+import { createStore } from '../local-data/store.ts'
 import { nextLiveState, type LiveSignal, type LiveState } from './live-state.ts'
 
-let state: LiveState = { kind: 'off' }
-const listeners = new Set<() => void>()
+const state = createStore<LiveState>({ kind: 'off' })
 
-export function useLiveState(): LiveState {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => state,
-  )
-}
+export const useLiveState = state.use
 
-export function liveState(): LiveState {
-  return state
-}
+export const liveState = state.get
 
 /** Keeps what is on screen live for as long as `who` is the same reader; nothing while it is null. What follows the stream comes once someone is known. */
 export function useLiveEvents(who: string | null): void {
@@ -40,8 +30,6 @@ export function useLiveEvents(who: string | null): void {
 }
 
 export function signal(what: LiveSignal): void {
-  const next = nextLiveState(state, what, Date.now())
-  if (next === state) return
-  state = next
-  for (const listener of listeners) listener()
+  const next = nextLiveState(state.get(), what, Date.now())
+  if (next !== state.get()) state.set(next)
 }

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { createStore } from '../local-data/store.ts'
 
 /**
  * What is left of the merchant's plan at the service, from the latest response. Times are Unix
@@ -6,8 +6,7 @@ import { useSyncExternalStore } from 'react'
  */
 export type QuotaState = { limit: number; remaining: number; resetAt: number; readAt: number }
 
-let quota: QuotaState | undefined
-const listeners = new Set<() => void>()
+const quota = createStore<QuotaState | undefined>(undefined)
 
 /**
  * Reads the rate-limit headers of a response; without them nothing changes. `X-RateLimit-Reset` is
@@ -21,30 +20,20 @@ export function noteQuota(headers: Headers, readAt = Date.now()): void {
     read('X-RateLimit-Reset'),
   ]
   if (!Number.isFinite(limit) || limit <= 0 || !Number.isFinite(remaining)) return
-  quota = {
+  quota.set({
     limit,
     remaining: Math.max(0, Math.min(limit, remaining)),
     resetAt: Number.isFinite(reset) ? reset * 1000 : readAt,
     readAt,
-  }
-  for (const listener of listeners) listener()
+  })
 }
 
 /** Undefined until a response reported it. */
-export function useQuota(): QuotaState | undefined {
-  return useSyncExternalStore(subscribe, getQuota)
-}
+export const useQuota = quota.use
 
-export function getQuota(): QuotaState | undefined {
-  return quota
-}
+export const getQuota = quota.get
 
 /** The current remainder: the plan refills evenly, completely within a minute. */
 export function remainingAt({ limit, remaining, readAt }: QuotaState, now: number): number {
   return Math.min(limit, Math.floor(remaining + (Math.max(0, now - readAt) / 60_000) * limit))
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
 }

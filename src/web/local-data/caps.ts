@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { parseJson } from '#contract/json.ts'
-import { browserStore } from './browser-store.ts'
+import { createBrowserStore } from './store.ts'
 
 /** What the owner of this browser allows it to spend, by network and asset: `eip155:1/0xEeee…`. Atomic units as text; nothing set, nothing capped. */
 export type Cap = { perPayment?: string; perDay?: string }
@@ -9,7 +9,7 @@ export type Caps = Readonly<Record<string, Cap>>
 const atomic = v.optional(v.pipe(v.string(), v.regex(/^(0|[1-9][0-9]{0,77})$/)))
 const Stored = v.record(v.string(), v.object({ perPayment: atomic, perDay: atomic }))
 
-const store = browserStore('paydesk.spending-caps', parse)
+const store = createBrowserStore('paydesk.spending-caps', parse)
 
 export function useCaps(): Caps {
   return store.use()

@@ -1,9 +1,9 @@
-import { browserStore } from './browser-store.ts'
+import { createBrowserStore } from './store.ts'
 
 /** So many are remembered here; the explorer lists all. */
 const MOST = 20
 
-const store = browserStore<readonly string[]>('paydesk:open-purchases', (text) => {
+const store = createBrowserStore<readonly string[]>('paydesk:open-purchases', (text) => {
   try {
     const ids: unknown = JSON.parse(text ?? '[]')
     return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : []

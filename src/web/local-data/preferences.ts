@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { createBrowserStore } from './store.ts'
 import { isLanguage, type Language } from './languages.ts'
 
 /** What a reader chose for this browser. Nothing here is about money or identity. */
@@ -32,26 +32,18 @@ const defaults: Preferences = {
   rpcUrls: {},
 }
 
-let current = read()
-const listeners = new Set<() => void>()
+const store = createBrowserStore(KEY, parsePreferences)
+store.subscribe(() => applyTheme(store.get().theme))
 
-export function usePreferences(): Preferences {
-  return useSyncExternalStore(onPreferences, getPreferences)
-}
+export const usePreferences = store.use
 
-export function getPreferences(): Preferences {
-  return current
-}
+export const getPreferences = store.get
+
+/** Tells of every change, another tab's included. */
+export const onPreferences = store.subscribe
 
 export function setPreferences(change: Partial<Preferences>): void {
-  current = { ...current, ...change }
-  applyTheme(current.theme)
-  try {
-    localStorage.setItem(KEY, JSON.stringify(current))
-  } catch {
-    // A browser that keeps nothing still gets the choice for this visit.
-  }
-  for (const listener of listeners) listener()
+  store.set({ ...store.get(), ...change })
 }
 
 /** Reads stored text into preferences; what is not understood falls back to its default. */
@@ -85,32 +77,8 @@ function readRpcUrls(value: unknown): Record<string, string> {
   )
 }
 
-function read(): Preferences {
-  try {
-    return parsePreferences(localStorage.getItem(KEY))
-  } catch {
-    return defaults
-  }
-}
-
 function applyTheme(theme: Preferences['theme']): void {
   const root = document.documentElement
   if (theme === 'system') delete root.dataset['theme']
   else root.dataset['theme'] = theme
-}
-
-/** Tells of every change, another tab's included. */
-export function onPreferences(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-
-// Another tab's choice holds here too.
-if (typeof window !== 'undefined') {
-  window.addEventListener('storage', (event) => {
-    if (event.key !== KEY) return
-    current = parsePreferences(event.newValue)
-    applyTheme(current.theme)
-    for (const listener of listeners) listener()
-  })
 }

@@ -1,8 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
-import { useSyncExternalStore } from 'react'
 import * as v from 'valibot'
-import { browserStore } from '../local-data/browser-store.ts'
+import { createBrowserStore, createStore } from '../local-data/store.ts'
 
 /** What the table can show. `pixels` is the least a column needs; `grow` takes a share of what is left. */
 export const columns = {
@@ -53,7 +52,7 @@ export function leastPixels(shown: readonly ColumnName[]): number {
 const Stored = v.array(v.picklist(COLUMN_NAMES))
 
 /** The columns somebody chose; null while it is left to the room there is. */
-const chosen = browserStore<readonly ColumnName[] | null>('paydesk.columns', (text) => {
+const chosen = createBrowserStore<readonly ColumnName[] | null>('paydesk.columns', (text) => {
   try {
     const stored = v.safeParse(Stored, JSON.parse(text ?? 'null'))
     return stored.success ? inOrder([FIXED_COLUMN, ...stored.output]) : null
@@ -62,33 +61,22 @@ const chosen = browserStore<readonly ColumnName[] | null>('paydesk.columns', (te
   }
 })
 
-let fitting = USUAL
-const listeners = new Set<() => void>()
+const fitting = createStore(USUAL)
 
 /** Tells how wide the list is. Columns that somebody chose stay, and scroll where they do not fit. */
 export function fitColumns(pixels: number): void {
   const next =
     USUAL_BY_ROOM.find((each) => leastPixels(each) <= pixels) ?? USUAL_BY_ROOM.at(-1) ?? USUAL
-  if (next === fitting) return
-  fitting = next
-  for (const listener of listeners) listener()
+  if (next !== fitting.get()) fitting.set(next)
 }
 
 export function useColumns(): readonly ColumnName[] {
-  return useSyncExternalStore(subscribe, shownColumns)
+  const fit = fitting.use()
+  return chosen.use() ?? fit
 }
 
 export function shownColumns(): readonly ColumnName[] {
-  return chosen.get() ?? fitting
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  const stop = chosen.subscribe(listener)
-  return () => {
-    listeners.delete(listener)
-    stop()
-  }
+  return chosen.get() ?? fitting.get()
 }
 
 export function toggleColumn(name: ColumnName): void {

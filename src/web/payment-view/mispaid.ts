@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { formatAmount } from '#contract/amount.ts'
-import { browserStore } from '../local-data/browser-store.ts'
+import { createBrowserStore } from '../local-data/store.ts'
 import { pathTo } from '../router/paths.ts'
 
 /**
@@ -39,7 +39,7 @@ const Stored = v.array(
   }),
 )
 
-const store = browserStore<readonly Mispaid[]>('paydesk.mispaid', parse)
+const store = createBrowserStore<readonly Mispaid[]>('paydesk.mispaid', parse)
 
 /** Newest first. */
 export function useMispaid(): readonly Mispaid[] {

@@ -1,5 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
+import { useEffect, useState, type ReactNode } from 'react'
+import { createStore } from '../local-data/store.ts'
 import { announce } from './announce.tsx'
 import { toneClass, type Tone } from './Badge.tsx'
 import { Button } from './Button.tsx'
@@ -19,9 +20,8 @@ const icons: Readonly<Record<Tone, IconName>> = {
   bad: 'warning',
 }
 
-let toasts: readonly Toast[] = []
+const toasts = createStore<readonly Toast[]>([])
 let nextId = 1
-const listeners = new Set<() => void>()
 
 /**
  * Shows a brief notice. Never the only place that reports the state of money. `undo` reverses what
@@ -31,8 +31,8 @@ export function toast(
   title: string,
   options: { tone?: Tone; body?: ReactNode; undo?: () => void } = {},
 ): void {
-  set([
-    ...toasts.slice(-2),
+  toasts.set([
+    ...toasts.get().slice(-2),
     {
       id: nextId++,
       tone: options.tone ?? 'neutral',
@@ -45,7 +45,7 @@ export function toast(
 }
 
 export function Toaster() {
-  const shown = useSyncExternalStore(subscribe, () => toasts)
+  const shown = toasts.use()
   const { t } = useLingui()
   if (shown.length === 0) return null
   return (
@@ -106,15 +106,5 @@ function ToastCard({ toast: { id, tone, title, body, undo } }: { toast: Toast })
 }
 
 function dismiss(id: number): void {
-  set(toasts.filter((each) => each.id !== id))
-}
-
-function set(next: readonly Toast[]): void {
-  toasts = next
-  for (const listener of listeners) listener()
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  toasts.set(toasts.get().filter((each) => each.id !== id))
 }

@@ -1,26 +1,19 @@
-import { useSyncExternalStore } from 'react'
+import { createStore } from '../local-data/store.ts'
 
-let message = ''
-const listeners = new Set<() => void>()
+const message = createStore('')
 
 /** Says something to a screen reader once the current sentence is over. Short, and only what changed by itself. */
 export function announce(text: string): void {
   // The same words twice would be no change, and a region speaks only on change.
-  message = message === text ? `${text}\u00a0` : text
-  for (const listener of listeners) listener()
+  message.set(message.get() === text ? `${text}\u00a0` : text)
 }
 
 /** The one polite live region of the app. */
 export function LiveRegion() {
-  const text = useSyncExternalStore(subscribe, () => message)
+  const text = message.use()
   return (
     <div aria-live="polite" className="sr-only" data-live-region>
       {text}
     </div>
   )
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
 }

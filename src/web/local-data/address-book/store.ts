@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { parseJson } from '#contract/json.ts'
-import { browserStore } from '../browser-store.ts'
+import { createBrowserStore } from '../store.ts'
 import { MAX_ENTRIES, readEntry, type Entry } from './entry.ts'
 
-const store = browserStore('paydesk.address-book', parse)
+const store = createBrowserStore('paydesk.address-book', parse)
 
 /** Everyone in the book, by name. */
 export function useAddressBook(): readonly Entry[] {

@@ -2,7 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState, type FormEvent, type ReactNode } from 'react'
 import * as v from 'valibot'
 import { isFiltered, type PaymentFilter } from '../../api/payment-filter.ts'
-import { browserStore } from '../../local-data/browser-store.ts'
+import { createBrowserStore } from '../../local-data/store.ts'
 import { Link } from '../../router/Link.tsx'
 import { pathTo, readSearch } from '../../router/paths.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -26,7 +26,7 @@ const Stored = v.array(
   }),
 )
 
-const store = browserStore<readonly SavedView[]>('paydesk.views', parse)
+const store = createBrowserStore<readonly SavedView[]>('paydesk.views', parse)
 
 function useSavedViews(): readonly SavedView[] {
   return store.use()

@@ -1,5 +1,6 @@
-import { useEffect, useRef, useSyncExternalStore } from 'react'
+import { useEffect, useRef } from 'react'
 import type { Family } from '#contract/address.ts'
+import { createStore } from '../../local-data/store.ts'
 
 /**
  * The connected accounts, for pages that show them. No wallet code in here: the wallet adapters
@@ -18,30 +19,21 @@ export type ConnectedAccount = {
   icon?: string
 }
 
-type State = {
-  accounts: readonly ConnectedAccount[]
-  /** `any` while the dialog is open for either family. */
-  dialog: Family | 'any' | null
-}
-
-let state: State = { accounts: [], dialog: null }
-const listeners = new Set<() => void>()
+const accounts = createStore<readonly ConnectedAccount[]>([])
+/** `any` while the dialog is open for either family. */
+const dialog = createStore<Family | 'any' | null>(null)
 
 /** At most one account of each family, EVM first. */
-export function useAccounts(): readonly ConnectedAccount[] {
-  return useSyncExternalStore(subscribe, () => state.accounts)
-}
+export const useAccounts = accounts.use
 
-export function useConnectDialog(): Family | 'any' | null {
-  return useSyncExternalStore(subscribe, () => state.dialog)
-}
+export const useConnectDialog = dialog.use
 
 export function openConnectDialog(family?: Family): void {
-  set({ ...state, dialog: family ?? 'any' })
+  dialog.set(family ?? 'any')
 }
 
 export function closeConnectDialog(): void {
-  set({ ...state, dialog: null })
+  dialog.set(null)
 }
 
 /**
@@ -51,20 +43,20 @@ export function closeConnectDialog(): void {
 export function useConnectFirst(
   onConnected: (account: ConnectedAccount) => void,
 ): (family?: Family) => void {
-  const dialog = useConnectDialog()
-  const accounts = useAccounts()
+  const open = dialog.use()
+  const connected = accounts.use()
   const pendingFamily = useRef<Family | 'any'>(undefined)
   const run = useRef(onConnected)
   useEffect(() => {
     run.current = onConnected
   })
   useEffect(() => {
-    if (!pendingFamily.current || dialog !== null) return
+    if (!pendingFamily.current || open !== null) return
     const family = pendingFamily.current
     pendingFamily.current = undefined
-    const account = accounts.find((each) => family === 'any' || each.family === family)
+    const account = connected.find((each) => family === 'any' || each.family === family)
     if (account) run.current(account)
-  }, [dialog, accounts])
+  }, [open, connected])
   return (family) => {
     pendingFamily.current = family ?? 'any'
     openConnectDialog(family)
@@ -73,17 +65,7 @@ export function useConnectFirst(
 
 /** Called by a wallet adapter with its currently connected account. */
 export function setAccount(family: Family, account: ConnectedAccount | undefined): void {
-  const others = state.accounts.filter((other) => other.family !== family)
-  const accounts = account ? [...others, account] : others
-  set({ ...state, accounts: accounts.sort((a, b) => a.family.localeCompare(b.family)) })
-}
-
-function set(next: State): void {
-  state = next
-  for (const listener of listeners) listener()
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  const others = accounts.get().filter((other) => other.family !== family)
+  const all = account ? [...others, account] : others
+  accounts.set(all.sort((a, b) => a.family.localeCompare(b.family)))
 }

@@ -1,6 +1,7 @@
 import { getWallets } from '@wallet-standard/app'
-import { useSyncExternalStore } from 'react'
+import { useEffect } from 'react'
 import type { Family } from '#contract/address.ts'
+import { createStore } from '../../local-data/store.ts'
 
 /** One row of the dialog: a wallet with every family it speaks. */
 export type FoundWallet = {
@@ -12,14 +13,14 @@ export type FoundWallet = {
 
 type Announced = { family: Family; id: string; name: string; icon?: string }
 
-let found: readonly FoundWallet[] = []
+const found = createStore<readonly FoundWallet[]>([])
 let started = false
 const announced = new Map<string, Announced>()
-const listeners = new Set<() => void>()
 
 /** The wallets of this browser, found by EIP-6963 and the Wallet Standard, merged into one row per wallet. */
 export function useFoundWallets(): readonly FoundWallet[] {
-  return useSyncExternalStore(subscribe, () => found)
+  useEffect(start, [])
+  return found.use()
 }
 
 /** Rows by name: a wallet announces the same one on both roads, up to case and spaces. */
@@ -93,12 +94,5 @@ function add(wallet: Announced): void {
 }
 
 function publish(): void {
-  found = mergeWallets(announced.values())
-  for (const listener of listeners) listener()
-}
-
-function subscribe(listener: () => void): () => void {
-  start()
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  found.set(mergeWallets(announced.values()))
 }
