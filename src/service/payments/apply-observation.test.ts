@@ -87,12 +87,16 @@ const claimsOf = (signature: string) =>
     .from(claim)
     .where(eq(claim.key, `txid:${signature}`))
 
-/** A proof of another payment has used the transfer up. */
-async function useUp(signature: string, paymentId: string): Promise<void> {
+/** A proof of a payment has used the transfer up, or what the key names. */
+async function useUp(
+  signature: string,
+  paymentId: string,
+  key = `txid:${signature}`,
+): Promise<void> {
   const { db, accountId } = ledger
   const taken = await takeClaim(db, {
     network: 'eip155:31337',
-    key: `txid:${signature}`,
+    key,
     scope: accountId,
     accountId,
     exclusive: false,
@@ -103,10 +107,14 @@ async function useUp(signature: string, paymentId: string): Promise<void> {
   await consumeClaim(db, taken.lease, facts)
 }
 
-/** The transfer that pays a payment, as unmatched money of its account. */
-async function addUnmatched(row: PaymentRecord, signature: string): Promise<void> {
+/** The transfer that pays a payment, as unmatched money of its account; with a key, what one authorization of its transaction moved. */
+async function addUnmatched(
+  row: PaymentRecord,
+  signature: string,
+  authorizationKey = '',
+): Promise<void> {
   const { accountId, network, sender, recipient, asset, symbol, decimals, amount } = row
-  const terms = { sender, recipient, asset, symbol, decimals, amount }
+  const terms = { sender, recipient, asset, symbol, decimals, amount, authorizationKey }
   await insertUnmatched(ledger.db, { accountId, network, signature, ...terms, blockHeight: HEIGHT })
 }
 const unmatchedOf = async (signature: string) =>
@@ -572,6 +580,29 @@ describe('a payment that was received by a proof', () => {
     expect(await unmatchedOf(signature)).toMatchObject({ matchedPaymentId: null })
     expect(await apply(row, observation, { signature })).toBe('moved')
     expect(await unmatchedOf(signature)).toMatchObject({ matchedPaymentId: row.id })
+  })
+
+  test('takes the unmatched transfer of its own authorization, and no other one while an equal one is left', async () => {
+    const terms = { sender: evmAddress(), recipient: evmAddress() }
+    const [own, none] = [await addReceived(terms), await addReceived(terms)]
+    const signature = transactionName()
+    const keys = [`nonce:${own.id}`, `nonce:${transactionName()}`]
+    for (const key of keys) await addUnmatched(own, signature, key)
+    const moved = Array.from({ length: 4 }, () => transferOf(own))
+    for (const row of [own, none]) await useUp(signature, row.id, `nonce:${row.id}`)
+    const matches = async () => {
+      const rows = await ledger.db
+        .select()
+        .from(unmatchedTransfer)
+        .where(eq(unmatchedTransfer.signature, signature))
+      return keys.map(
+        (key) => rows.find((row) => row.authorizationKey === key)?.matchedPaymentId ?? null,
+      )
+    }
+    expect(await apply(none, landed(none, { moved }), { signature })).toBe('moved')
+    expect(await matches()).toEqual([null, null])
+    expect(await apply(own, landed(own, { moved }), { signature })).toBe('moved')
+    expect(await matches()).toEqual([own.id, null])
   })
 
   /** A payment that our wallet settles, and whose payer made a settlement fail before. */

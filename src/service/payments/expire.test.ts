@@ -328,6 +328,16 @@ describe('a payment that was presented as a proof', () => {
     ])
   })
 
+  test('stays open while its message has landed under another signature in a block that does not count', async () => {
+    const row = await addUsed(newKey('message'))
+    await ledger.db.update(payment).set({ status: 'pending' }).where(eq(payment.id, row.id))
+    const byMessage = transactionName()
+    const seen = { [byMessage]: landed(row, { confirmed: false, finalized: false }) }
+    const known = { graceBlocks: null, isOver: proven, byMessage, seen }
+    expect(await ends({ ...row, status: 'pending' }, known)).toBe(false)
+    expect(await read(row.id)).toMatchObject({ status: 'pending', failure: null })
+  })
+
   test.each<[string, () => string | undefined]>([
     ['whose name says which transaction it is', () => newKey('txid')],
     ['that nothing was used up for', () => undefined],
