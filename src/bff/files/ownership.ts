@@ -1,4 +1,4 @@
-import { isPaid } from '#contract/payment.ts'
+import { isPaid, refundableOf } from '#contract/payment.ts'
 import type { EndpointResponse } from '#contract/endpoints.ts'
 import { findAsset } from '#contract/network.ts'
 import type { ProxyContext } from '../context/context.ts'
@@ -27,13 +27,13 @@ type Payment = Pick<
   | 'mode'
 >
 
-/** Whether the merchant has the money. */
-function isSettled({ status, refund }: Payment): boolean {
-  return isPaid(status) && refund.state !== 'full'
+/** Whether the merchant has money of it that is not on its way back: the service grants a payment by the same rule. */
+function isSettled(payment: Payment): boolean {
+  return isPaid(payment.status) && refundableOf(payment) > 0n
 }
 
 /**
- * Whether a payment buys a file: paid, not refunded in full, to the merchant, for its address, and
+ * Whether a payment buys a file: paid, not refunded in full nor about to be, to the merchant, for its address, and
  * at least its price. Payers may name any resource, so the price is compared too.
  */
 export function buys(context: ProxyContext, file: FileRow, payment: Payment): boolean {

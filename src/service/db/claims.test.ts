@@ -1,5 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPaymentId } from '#contract/payment.ts'
 import {
   commitBefore,
   evmAddress,
@@ -34,6 +35,7 @@ import {
   type Claimant,
   type OpenClaim,
 } from './claims.ts'
+import { insertPayment, lockPayment } from './payments.ts'
 import { claim } from './schema/proof.ts'
 
 /** A transfer is used up once, and what it pays for is granted once. */
@@ -433,6 +435,26 @@ describe('a payment is granted', () => {
     expect(await grant(id, 'another call')).toBe('waiting')
     await ledger.add({ ...refund, amount: 1n })
     expect(await grant(id, 'first call')).toBe('told_before')
+  })
+
+  test('to nobody where a refund of all of it commits at this moment', async () => {
+    const { id, key } = await settled()
+    const { db } = ledger
+    const told = await commitBefore(
+      db,
+      async (tx) => {
+        const original = await lockPayment(tx, id)
+        if (!original) throw new Error('Expected a payment.')
+        const { accountId, network, asset, symbol, decimals, amount } = original
+        const terms = { accountId, network, asset, symbol, decimals, amount }
+        const parties = { sender: original.recipient, recipient: original.sender }
+        const refund = { mode: 'hosted', refundOf: id, status: 'pending' } as const
+        await insertPayment(tx, { id: createPaymentId(), ...terms, ...parties, ...refund })
+      },
+      () => grant(id, 'first call'),
+    )
+    expect(told).toBe('told_before')
+    expect(await find(key)).not.toSatisfy(wasGranted)
   })
 
   test('again when the answer of the call that was granted was never written, and not when another call says so', async () => {

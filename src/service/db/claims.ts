@@ -255,24 +255,28 @@ export async function consumeOnce(
   db: Database,
   { paymentId, attempt }: SettlingCall,
 ): Promise<'granted' | 'told_before' | 'waiting'> {
-  const rows = await db
-    .update(claim)
-    .set({ attempt: GRANTED, grantedCall: attempt, leaseUntil: sql`now()` })
-    .where(
-      and(
-        eq(claim.paymentId, paymentId),
-        or(
-          and(
-            ungranted(paymentId),
-            or(eq(claim.attempt, attempt), sql`${claim.leaseUntil} < clock_timestamp()`),
+  return db.transaction(async (tx) => {
+    // A refund that is being recorded holds this lock: what it sends back is read after its commit.
+    await tx.select({ id: payment.id }).from(payment).where(eq(payment.id, paymentId)).for('share')
+    const rows = await tx
+      .update(claim)
+      .set({ attempt: GRANTED, grantedCall: attempt, leaseUntil: sql`now()` })
+      .where(
+        and(
+          eq(claim.paymentId, paymentId),
+          or(
+            and(
+              ungranted(paymentId),
+              or(eq(claim.attempt, attempt), sql`${claim.leaseUntil} < clock_timestamp()`),
+            ),
+            grantOf({ paymentId, attempt }),
           ),
-          grantOf({ paymentId, attempt }),
         ),
-      ),
-    )
-    .returning({ key: claim.key })
-  if (rows.length > 0) return 'granted'
-  return (await db.$count(claim, ungranted(paymentId))) > 0 ? 'waiting' : 'told_before'
+      )
+      .returning({ key: claim.key })
+    if (rows.length > 0) return 'granted'
+    return (await tx.$count(claim, ungranted(paymentId))) > 0 ? 'waiting' : 'told_before'
+  })
 }
 
 /** Ends the priority of a call that ends without a grant. */
