@@ -250,23 +250,52 @@ export async function startSending(
   return rows.length > 0
 }
 
-/** @returns whether the service was told before that it could not be delivered */
+/**
+ * Stands in `sending_until` while anybody may begin, and what became of the last delivery is not settled yet: the service may list the payment as
+ * undelivered though it is delivered, or not list it though it is not.
+ */
+export const UNSETTLED = new Date(0)
+
+/**
+ * The first whole delivery is unsettled where the service may list the payment as undelivered: it was told so, or told nobody that the payment is settled
+ * (`byTicket`).
+ * @returns whether it is unsettled
+ */
 export async function noteDelivered(
   db: Database,
   paymentId: string,
-  at: Date,
-): Promise<{ reported: boolean }> {
+  { at, byTicket }: { at: Date; byTicket: boolean },
+): Promise<boolean> {
+  const { deliveredAt, reportedAt, sendingUntil, downloads } = filePurchase
+  const mayBeListed = sql`${deliveredAt} is null and (${byTicket} or ${reportedAt} is not null)`
   const [row] = await db
     .update(filePurchase)
     .set({
-      deliveredAt: sql`coalesce(${filePurchase.deliveredAt}, ${at.toISOString()}::timestamptz)`,
-      downloads: sql`${filePurchase.downloads} + 1`,
-      sendingUntil: null,
+      deliveredAt: sql`coalesce(${deliveredAt}, ${at.toISOString()}::timestamptz)`,
+      downloads: sql`${downloads} + 1`,
+      sendingUntil: sql`case when ${mayBeListed} then ${UNSETTLED.toISOString()}::timestamptz
+        when ${deliveredAt} is not null then ${sendingUntil} end`,
       failedAt: null,
     })
     .where(eq(filePurchase.paymentId, paymentId))
-    .returning({ reportedAt: filePurchase.reportedAt, downloads: filePurchase.downloads })
-  return { reported: row !== undefined && row.reportedAt !== null && row.downloads === 1 }
+    .returning({ sendingUntil })
+  return row?.sendingUntil?.getTime() === UNSETTLED.getTime()
+}
+
+/** What became of the delivery is settled. */
+export async function noteSettled(db: Database, paymentId: string): Promise<void> {
+  await db
+    .update(filePurchase)
+    .set({ sendingUntil: null })
+    .where(and(eq(filePurchase.paymentId, paymentId), eq(filePurchase.sendingUntil, UNSETTLED)))
+}
+
+/** The service is about to be told what became of a delivery; a request that sends the file meanwhile settles it by its own end. */
+export async function noteUnsettled(db: Database, paymentId: string): Promise<void> {
+  await db
+    .update(filePurchase)
+    .set({ sendingUntil: UNSETTLED })
+    .where(and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.sendingUntil)))
 }
 
 /** Whether a payment has had no whole delivery. */
@@ -342,18 +371,21 @@ export async function unreportedFailures(
   return rows.map(({ paymentId }) => paymentId)
 }
 
-/** Payments whose file was being sent by a process that ended. */
+/** Payments whose file was being sent by a process that ended, or of which the service was not told. */
 export async function lostSendings(
   db: Database,
   now: Date,
   limit: number,
-): Promise<{ paymentId: string; until: Date }[]> {
+): Promise<{ paymentId: string; until: Date; delivered: boolean }[]> {
+  const { paymentId, sendingUntil, deliveredAt } = filePurchase
   const rows = await db
-    .select({ paymentId: filePurchase.paymentId, until: filePurchase.sendingUntil })
+    .select({ paymentId, until: sendingUntil, deliveredAt })
     .from(filePurchase)
-    .where(and(lt(filePurchase.sendingUntil, now), isNull(filePurchase.deliveredAt)))
+    .where(lt(sendingUntil, now))
     .limit(limit)
-  return rows.flatMap(({ paymentId, until }) => (until === null ? [] : [{ paymentId, until }]))
+  return rows.flatMap(({ until, deliveredAt: at, ...row }) =>
+    until === null ? [] : [{ ...row, until, delivered: at !== null }],
+  )
 }
 
 export async function insertTicket(

@@ -399,7 +399,7 @@ export const filePurchase = bff.table(
     /** The wallet that paid, in normal form. */
     wallet: text().notNull(),
     createdAt: at('created_at').notNull(),
-    /** Until then somebody is being sent the file for the proof of this payment. */
+    /** Until then somebody is being sent the file for the proof of this payment; 1970 while the service has to be told what became of it. */
     sendingUntil: at('sending_until'),
     /** When the file was first sent whole. */
     deliveredAt: at('delivered_at'),
@@ -413,7 +413,7 @@ export const filePurchase = bff.table(
     index('file_purchase_owner').on(t.fileId, t.wallet),
     index('file_purchase_open')
       .on(t.sendingUntil)
-      .where(sql`delivered_at is null`),
+      .where(sql`sending_until is not null`),
     index('file_purchase_failed')
       .on(t.failedAt)
       .where(sql`failed_at is not null and reported_at is null`),

@@ -7,10 +7,14 @@ import {
   noteDelivered,
   noteFailed,
   noteReported,
+  noteSettled,
+  noteUnsettled,
   startSending,
+  UNSETTLED,
   type FileRow,
 } from '../db/files.ts'
 import type { HttpContext } from '../http/reply.ts'
+import { ForwardedError } from '../upstream/problem.ts'
 import type { OpenedSource } from './source.ts'
 
 /** A type that a browser could run as a page of this origin is told as bytes. */
@@ -23,8 +27,6 @@ const ACTIVE_TYPE = /html|xml|script|svg/i
 const SENDING_MS = 120_000
 /** How often it is extended. */
 export const EXTEND_EVERY_MS = 30_000
-/** Anybody may begin, and what became of the last delivery is not settled yet. */
-const UNSETTLED = new Date(0)
 
 /** The right of one request to send the file for the proof of a payment. */
 export class FileSending {
@@ -65,17 +67,12 @@ export class FileSending {
   }
 
   /**
-   * Lets the next request begin. Until `settle`, a process that looks for lost deliveries finds it.
+   * Lets the next request begin. Until it is settled, a process that looks for lost deliveries finds it.
    * @returns false where another request has begun
    */
   release(): Promise<boolean> {
     this.#released = true
     return this.#move(() => UNSETTLED)
-  }
-
-  /** After `release`: what became of the delivery is noted. */
-  async settle(): Promise<void> {
-    await moveSending(this.#context.db, this.#paymentId, { from: UNSETTLED, to: null })
   }
 
   /** One after the other: each begins where the last one ended. */
@@ -197,36 +194,53 @@ export async function settleDelivery(
       // Where that one has begun already, what becomes of it is what counts.
       if (sending && !(await sending.release())) return
       if (failed) await noteFailed(context.db, paymentId, context.now())
-      await reportUndelivered(context, { paymentId, requestId })
-      return await sending?.settle()
+      return await reportUndelivered(context, { paymentId, requestId })
     }
-    const { reported } = await noteDelivered(context.db, paymentId, context.now())
-    if (reported) await notifyService(context, 'undeliveredClose', { paymentId, requestId })
+    const delivery = { at: context.now(), byTicket: sending === undefined }
+    if (await noteDelivered(context.db, paymentId, delivery))
+      await reportDelivered(context, { paymentId, requestId })
   } catch (error) {
     context.log.warn({ err: error, requestId, paymentId }, 'a delivery was not recorded')
   }
 }
 
+type Reported = Pick<Outcome, 'paymentId' | 'requestId'>
+
 /**
  * Tells the service of a payment of which nothing was delivered: each time, since it takes the
  * payment from the list when its proof is presented again.
+ * @throws where the service does not answer; housekeeping tells it later
  */
-export async function reportUndelivered(
-  context: ProxyContext,
-  { paymentId, requestId }: Pick<Outcome, 'paymentId' | 'requestId'>,
-): Promise<void> {
+async function reportUndelivered(context: ProxyContext, payment: Reported): Promise<void> {
+  const { paymentId } = payment
   if (!(await isUndelivered(context.db, paymentId))) return
-  if (!(await notifyService(context, 'undeliveredReopen', { paymentId, requestId }))) return
+  await noteUnsettled(context.db, paymentId)
+  const isNoted = await notifyService(context, 'undeliveredReopen', payment)
   // The next request may have got the file before the service was told that this one did not.
-  if (await noteReported(context.db, paymentId, context.now())) return
-  await notifyService(context, 'undeliveredClose', { paymentId, requestId })
+  if (isNoted && !(await noteReported(context.db, paymentId, context.now()))) {
+    await noteUnsettled(context.db, paymentId)
+    await notifyService(context, 'undeliveredClose', payment)
+  }
+  await noteSettled(context.db, paymentId)
 }
 
-/** False where the service has nothing to note: the payment was made by a link, or is open already. */
+/**
+ * Takes a delivered payment from the service's list of undelivered ones.
+ * @throws where the service does not answer; housekeeping tells it later
+ */
+async function reportDelivered(context: ProxyContext, payment: Reported): Promise<void> {
+  await notifyService(context, 'undeliveredClose', payment)
+  await noteSettled(context.db, payment.paymentId)
+}
+
+/**
+ * False where the service has nothing to note: the payment was made by a link, or is open already.
+ * @throws what else went wrong
+ */
 async function notifyService(
-  { upstream, log }: ProxyContext,
+  { upstream }: ProxyContext,
   name: 'undeliveredReopen' | 'undeliveredClose',
-  { paymentId, requestId }: { paymentId: string; requestId: string },
+  { paymentId, requestId }: Reported,
 ): Promise<boolean> {
   const body = {
     note: name === 'undeliveredReopen' ? 'The file was not delivered.' : 'The file was downloaded.',
@@ -235,20 +249,23 @@ async function notifyService(
     await upstream.write(name, { params: { paymentId }, body, requestId }, () => undefined)
     return true
   } catch (error) {
-    log.info({ err: error, requestId, paymentId }, 'the inbox was not changed')
-    return false
+    if (error instanceof ForwardedError && error.code === 'NOT_FOUND') return false
+    throw error
   }
 }
 
-/** What a process was sending when it ended. */
+/** What a process was sending when it ended, and what the service was not told of. */
 export async function settleLostDeliveries(context: ProxyContext): Promise<void> {
   const most = 100
-  for (const lost of await lostSendings(context.db, context.now(), most))
-    await settleDelivery(context, {
-      paymentId: lost.paymentId,
-      requestId: createId('req'),
-      delivered: false,
-      failed: false,
-      sending: new FileSending(context, lost),
-    })
+  for (const lost of await lostSendings(context.db, context.now(), most)) {
+    const payment = { paymentId: lost.paymentId, requestId: createId('req') }
+    if (lost.delivered) await reportDelivered(context, payment)
+    else
+      await settleDelivery(context, {
+        ...payment,
+        delivered: false,
+        failed: false,
+        sending: new FileSending(context, lost),
+      })
+  }
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { eq } from 'drizzle-orm'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -54,6 +55,16 @@ async function sale() {
   return {
     present: () => fetch(address, { headers: { 'payment-signature': proof } }),
     paymentId: async () => (await shop.purchases(file))[0]?.paymentId ?? '',
+    /** After the payer has signed in: an address under which the file can be read once. */
+    downloadAddress: async () => {
+      const browser = shop.fixture.browser()
+      const { network } = shop.tokens.network
+      const sign = (message: string) => account.signMessage({ message })
+      await browser.signIn({ address: account.address, network, sign })
+      const { json } = await browser.post('/api/files/download', { code: file.code })
+      const { url: ticket } = json as unknown as { url: string }
+      return ticket.replace(PUBLIC_URL, shop.fixture.bff.url)
+    },
     delivered: () => shop.delivered(file),
     listed: () => shop.listed(file),
   }
@@ -69,6 +80,27 @@ async function beginDownload({ present }: Pick<Awaited<ReturnType<typeof sale>>,
   // How it ends is looked at later.
   ended.catch(() => undefined)
   return { ended }
+}
+
+/** The service is away when the source has sent a part, and is back once the proxy has noted how the download ended. */
+async function endWhileAway(
+  download: () => Promise<Response>,
+  end: (response: ServerResponse) => void,
+): Promise<void> {
+  const sent = Promise.withResolvers<ServerResponse>()
+  source.answer = afterProbe((_, response) => {
+    response.writeHead(200, { 'content-length': String(CONTENT.length) })
+    response.write(CONTENT.slice(0, 3), () => sent.resolve(response))
+  })
+  const answer = await download()
+  expect(answer.status).toBe(200)
+  const ended = answer.text().catch(() => undefined)
+  const response = await sent.promise
+  await shop.fixture.stopService()
+  end(response)
+  await ended
+  for (const { settled } of shop.fixture.bff.context.deliveries) await settled
+  await shop.fixture.startService()
 }
 
 describe('a program', () => {
@@ -108,6 +140,24 @@ describe('a program', () => {
     const next = await present()
     expect([next.status, await next.text()]).toEqual([200, CONTENT])
     await delivered()
+  })
+
+  test('whose download ends while the service is away is in the inbox afterwards, until it has the file', async () => {
+    const { present, downloadAddress, paymentId } = await sale()
+    await endWhileAway(present, (response) => response.destroy())
+    const id = await paymentId()
+    expect(await shop.inbox()).not.toContain(id)
+    await settleLostDeliveries(shop.fixture.bff.context)
+    expect(await shop.inbox()).toContain(id)
+
+    const address = await downloadAddress()
+    await endWhileAway(
+      () => fetch(address),
+      (response) => response.end(CONTENT.slice(3)),
+    )
+    expect(await shop.inbox()).toContain(id)
+    await settleLostDeliveries(shop.fixture.bff.context)
+    expect(await shop.inbox()).not.toContain(id)
   })
 
   test('alone is sent the file while its download runs, and a crash keeps it from the next try for two minutes', async () => {

@@ -14,7 +14,7 @@ import {
 import type { HttpContext } from '../http/reply.ts'
 import { spender } from '../session/rule.ts'
 import type { Visitor } from '../session/visitor.ts'
-import { deliver, FileSending, reportUndelivered, settleDelivery } from './deliver.ts'
+import { deliver, FileSending, settleDelivery } from './deliver.ts'
 import { challengeOf, offersOf, presenterOf, readProof, type FilePaymentOption } from './offers.ts'
 import { buys, readStatus } from './ownership.ts'
 import { openSource, readRange, requireSource, SourceError, type ByteRange } from './source.ts'
@@ -131,7 +131,7 @@ async function settle(sale: Sale, attempt: PresentedPayment): Promise<Settled | 
     // What the payer signs for `txid` stays between the payer and this proxy.
     const known = presented ? age < PRESENTED_WITHIN_MS : paymentOption.method === TXID_METHOD
     if (known) return { paymentId, wallet: sender }
-    await reportUndelivered(context, { paymentId, requestId })
+    await settleDelivery(context, { paymentId, requestId, delivered: false, failed: false })
     return used(c, paymentId)
   } catch (error) {
     // Only a proof that is proven bad may lead to a new price; every other problem is ours.

@@ -183,10 +183,15 @@ describe('a buyer', () => {
     await eventually(inbox, (ids) => ids.includes(made?.id ?? ''))
     const browser = fixture.browser()
     await browser.signIn(wallet)
-    expect(await browser.post('/api/files/download', { code: file.code })).toMatchObject({
+    const answer = await browser.post('/api/files/download', { code: file.code })
+    expect(answer).toMatchObject({
       status: 200,
       json: { url: expect.stringContaining(`${PUBLIC_URL}/api/download/`) },
     })
+    // Nobody refunds what was downloaded.
+    const { url } = answer.json as unknown as { url: string }
+    expect(await (await fetch(url.replace(PUBLIC_URL, fixture.bff.url))).text()).toBe(CONTENT)
+    await eventually(inbox, (ids) => !ids.includes(made?.id ?? ''))
   })
 
   test('whose proof was refused is forgotten, and may present it from anywhere', async () => {
