@@ -213,11 +213,14 @@ export async function noteBlock(
     )
 }
 
-/** Keeps what a client says it broadcast, or forgets it, while the payment has none that the chain has shown. */
+/**
+ * Keeps what a client says it broadcast, or forgets it, while the payment has none that the chain has shown. `replaces`: what was read before the chain was
+ * asked; a report that came meanwhile stays.
+ */
 export async function setReported(
   db: Database,
   id: string,
-  { signature, at }: { signature: string | null; at: Date },
+  { signature, at, replaces }: { signature: string | null; at: Date; replaces?: string | null },
 ): Promise<void> {
   const broadcastAt =
     signature === null
@@ -230,6 +233,9 @@ export async function setReported(
       and(
         eq(payment.id, id),
         inArray(payment.status, ['created', 'pending', 'rolled_back', 'expired']),
+        replaces === undefined
+          ? undefined
+          : sql`${payment.reportedSignature} is not distinct from ${replaces}`,
       ),
     )
 }

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { eventually, openAccount, openContext } from '#testing/service-context.ts'
 import { openMonitoredFixture, type MonitoredFixture } from '#testing/monitored-fixture.ts'
+import { setReported } from '../db/payments.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from './report.ts'
 import { pollOnce } from './poll.ts'
@@ -289,4 +290,31 @@ test('looks at the same moment by two processes without a lease still write each
     'confirmed',
     'finalized',
   ])
+})
+
+test('a report that comes while the former one is looked at stays', async () => {
+  const { context, actor, evm } = fixture
+  const [order, other] = [await fixture.parties(), await fixture.parties()]
+  const built = await fixture.build(order.payer, order.payee.address)
+  const foreign = await fixture.build(other.payer, other.payee.address)
+  const former = await fixture.send(other.payer, foreign)
+  await evm.mine(2)
+  const { paymentId } = built
+  // As it was reported before the node knew it.
+  const before = { signature: former, at: new Date() }
+  await setReported(context.db, paymentId, before)
+  const next = `0x${'ad'.repeat(32)}`
+  const chain = context.chains.get(evm.network.network)
+  if (!chain) throw new Error('no chain')
+  const observe = chain.observe.bind(chain)
+  const observing = vi.spyOn(chain, 'observe').mockImplementation(async (signature) => {
+    const observation = await observe(signature)
+    if (signature === former) {
+      observing.mockRestore()
+      await reportSubmitted(context, actor, { paymentId, signature: next })
+    }
+    return observation
+  })
+  await pollOnce(context, chain, { expiredToo: false })
+  expect(await fixture.read(built)).toMatchObject({ status: 'created', signature: next })
 })

@@ -243,7 +243,11 @@ async function checkReported({ context, chain }: Round, payment: MonitoredRecord
     if (applied === 'unproven')
       await noteUnmatched(context, chain, { signature, accountIds: [payment.accountId] })
     else if (applied !== 'same' && signature === reported && !isReceived(payment))
-      await setReported(context.db, paymentId, { signature: null, at: context.now() })
+      await setReported(context.db, paymentId, {
+        signature: null,
+        at: context.now(),
+        replaces: reported,
+      })
   }
 }
 
@@ -373,7 +377,11 @@ async function checkCandidate(
   const failed = 'failedBlockhash' in observation && observation.failedBlockhash !== undefined
   // An order that was built meanwhile may fit better: the next rounds decide between them.
   if ((applied === 'same' && !failed) || applied === 'unproven')
-    await setReported(context.db, payment.id, { signature, at: context.now() })
+    await setReported(context.db, payment.id, {
+      signature,
+      at: context.now(),
+      replaces: payment.reportedSignature,
+    })
   return applied
 }
 

@@ -37,7 +37,11 @@ export async function reportSettlement(
     row?.reportedSignature === signature &&
     isForeign(chain, { payment, order, signature, observation })
   ) {
-    await setReported(context.db, payment.id, { signature: null, at: context.now() })
+    await setReported(context.db, payment.id, {
+      signature: null,
+      at: context.now(),
+      replaces: signature,
+    })
     throw refuseParameters({
       signature: 'Expected the transaction that settles this payment, received another one.',
     })
