@@ -10,9 +10,11 @@ type RoleRow = typeof walletRole.$inferSelect
 export type InvitationRow = typeof invitation.$inferSelect
 export type AuditRow = typeof auditEntry.$inferSelect
 
+/** All roles, the highest one first. */
+const order = sql.raw(`array[${ROLES.map((role) => `'${role}'`).join(', ')}]`)
+
 /** Within another query: the highest role that owners gave to any of a row's wallets, or null. */
 export function givenTo(wallets: PgColumn): SQL<Member | null> {
-  const order = sql.raw(`array[${ROLES.map((role) => `'${role}'`).join(', ')}]`)
   return sql<Member | null>`(select json_build_object('wallet', r.wallet, 'role', r.role)
     from bff.wallet_role r where r.wallet = any(${wallets})
     order by array_position(${order}, r.role), r.wallet limit 1)`
@@ -29,21 +31,22 @@ export async function findRole(db: Database, wallet: string): Promise<Role | nul
 
 /**
  * What a wallet gave away as an owner ends with that role, so that it does not come back with it.
- * @returns whether the wallet had a role to change
+ * @returns `unknown` where the wallet has no role to change, `refused` where who gives it is no owner any more
  */
 export async function changeRole(
   db: Database,
   wallet: string,
-  given: Omit<RoleRow, 'wallet'>,
-): Promise<boolean> {
+  { configuredOwners, ...given }: Omit<RoleRow, 'wallet'> & ConfiguredOwners,
+): Promise<'changed' | 'unknown' | 'refused'> {
   return db.transaction(async (tx) => {
+    if (!(await lockOwner(tx, given.givenBy, configuredOwners))) return 'refused'
     const rows = await tx
       .update(walletRole)
       .set(given)
       .where(eq(walletRole.wallet, wallet))
       .returning()
     if (given.role !== 'owner') await deleteInvitationsOf(tx, wallet)
-    return rows.length > 0
+    return rows.length > 0 ? 'changed' : 'unknown'
   })
 }
 
@@ -111,33 +114,36 @@ export async function findInvitation(
   return rows[0]
 }
 
-type Acceptance = {
-  wallet: string
-  at: Date
-  requestId: string
-  configuredOwners: readonly string[]
-}
+/** The wallets that the configuration names as owners. */
+type ConfiguredOwners = { configuredOwners: readonly string[] }
+type Acceptance = ConfiguredOwners & { wallet: string; at: Date; requestId: string }
 
 /**
  * Takes the invitation, gives its role to the wallet and records both, or does nothing: of two who
- * come at once, one gets it, and none once its inviter is no owner.
+ * come at once, one gets it, and none once its inviter is no owner (`over`). A wallet keeps the role that it has where that is not lower (`held`).
  */
 export async function acceptInvitation(
   db: Database,
   { id, createdBy: inviter }: InvitationRow,
   { wallet, at, requestId, configuredOwners }: Acceptance,
-): Promise<boolean> {
+): Promise<'joined' | 'over' | 'held'> {
   return db.transaction(async (tx) => {
     // First, as where a role ends: the inviter's role lasts until this is over, or has ended before.
-    if (!(await lockOwner(tx, inviter, configuredOwners))) return false
+    if (!(await lockOwner(tx, inviter, configuredOwners))) return 'over'
     const [taken] = await tx.delete(invitation).where(eq(invitation.id, id)).returning()
-    if (!taken) return false
+    if (!taken) return 'over'
     const { role, createdBy } = taken
     const given = { role, givenBy: createdBy, givenAt: at }
-    await tx
+    const isLower = sql`array_position(${order}, ${walletRole.role}) > array_position(${order}, ${role}::text)`
+    const raised = await tx
       .insert(walletRole)
       .values({ wallet, ...given })
-      .onConflictDoUpdate({ target: walletRole.wallet, set: given })
+      .onConflictDoUpdate({ target: walletRole.wallet, set: given, setWhere: isLower })
+      .returning()
+    if (raised.length === 0) {
+      await tx.insert(invitation).values(taken)
+      return 'held'
+    }
     await tx.insert(auditEntry).values({
       at,
       wallet,
@@ -147,7 +153,7 @@ export async function acceptInvitation(
       subject: id,
       outcome: 'done',
     })
-    return true
+    return 'joined'
   })
 }
 

@@ -1,7 +1,14 @@
 import { request } from 'node:http'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { removeRole } from '#bff/db/people.ts'
+import {
+  acceptInvitation,
+  changeRole,
+  findInvitation,
+  findRole,
+  removeRole,
+} from '#bff/db/people.ts'
+import { hashCookieValue } from '#bff/session/random.ts'
 import { reasonCodeOf } from '#contract/reasons.ts'
 import type { AuditEntry, People } from '#contract/people-endpoints.ts'
 import type { Role } from '#contract/role.ts'
@@ -157,6 +164,46 @@ test('an invitation never lowers a role, and stays open', async () => {
   expect(reasonOf(await join(owner, code))).toEqual([403, 'role_held'])
   expect((await join(await signedIn(), code)).status).toBe(200)
   expect(await roleIn(operator.browser)).toBe('operator')
+})
+
+test('of two invitations that one wallet accepts at once, the higher role stays', async () => {
+  const wallet = evmWallet().address
+  const { db, config } = fixture.bff.context
+  const [low, high] = [await invite('viewer'), await invite('operator')]
+  const open = async (code: string) => {
+    const found = await findInvitation(db, hashCookieValue(code), new Date(clock))
+    if (!found) throw new Error('Expected an invitation.')
+    return found
+  }
+  const acceptance = {
+    wallet,
+    at: new Date(clock),
+    requestId: 'r',
+    configuredOwners: config.operatorWallets,
+  }
+  const [lowOpen, highOpen] = [await open(low), await open(high)]
+  expect(await acceptInvitation(db, highOpen, acceptance)).toBe('joined')
+  // Read before the other one was accepted.
+  expect(await acceptInvitation(db, lowOpen, acceptance)).toBe('held')
+  expect(await findRole(db, wallet)).toBe('operator')
+  expect(await open(low)).toMatchObject({ role: 'viewer' })
+  expect(await acceptInvitation(db, highOpen, acceptance)).toBe('over')
+})
+
+test('an owner whose role has ended changes no role with a request that was under way', async () => {
+  const [former, viewer] = [await joined('owner'), await joined('viewer')]
+  const { db, config } = fixture.bff.context
+  const { address } = viewer.wallet
+  const change = {
+    role: 'owner',
+    givenBy: former.wallet.address,
+    givenAt: new Date(clock),
+  } as const
+  const given = { ...change, configuredOwners: config.operatorWallets }
+  await removeRole(db, former.wallet.address, { configured: false })
+  expect(await changeRole(db, address, given)).toBe('refused')
+  expect(await findRole(db, address)).toBe('viewer')
+  expect(await changeRole(db, address, { ...given, givenBy: owner.wallet.address })).toBe('changed')
 })
 
 test('who stole the session of an owner gives nobody a role', async () => {

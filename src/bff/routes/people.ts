@@ -78,10 +78,9 @@ export const peopleJoin: OwnRule<'peopleJoin'> = async ({ context, visitor, body
   const currentRole = await roleOf(context, wallet)
   if (hasRole(currentRole, found.role)) throw refuse('role_held')
   const configuredOwners = context.config.operatorWallets
-  if (
-    !(await acceptInvitation(context.db, found, { wallet, at: now, requestId, configuredOwners }))
-  )
-    throw refuse('invitation_over')
+  const acceptance = { wallet, at: now, requestId, configuredOwners }
+  const outcome = await acceptInvitation(context.db, found, acceptance)
+  if (outcome !== 'joined') throw refuse(outcome === 'held' ? 'role_held' : 'invitation_over')
   await refreshStreams(context, wallet)
   return { value: { role: found.role } }
 }
@@ -92,8 +91,11 @@ export const peopleChange: OwnRule<'peopleChange'> = async (call) => {
   if (isConfigured(context, walletAddress)) throw refuse('role_configured')
   const operation = { kind: 'changeRole' as const, ...body }
   const givenBy = await requireApproval(context, visitor, { approval, operation })
-  const given = { role, givenBy, givenAt: context.now() }
-  if (!(await changeRole(context.db, walletAddress, given))) throw notFound()
+  const configuredOwners = context.config.operatorWallets
+  const given = { role, givenBy, givenAt: context.now(), configuredOwners }
+  const outcome = await changeRole(context.db, walletAddress, given)
+  if (outcome === 'refused') throw missingRole('owner')
+  if (outcome === 'unknown') throw notFound()
   await refreshStreams(context, walletAddress)
   return { value: await listPeople(context) }
 }

@@ -59,9 +59,18 @@ export async function lowerCursor(tx: Database, network: NetworkId, height: numb
     .where(eq(chainCursor.network, network))
 }
 
-export async function writeCursor(db: Database, network: NetworkId, height: number): Promise<void> {
+/** Notes up to where a round has read that began at `from`. Where the cursor moved meanwhile, the next round reads from there. */
+export async function writeCursor(
+  db: Database,
+  network: NetworkId,
+  { from, to }: { from: number; to: number },
+): Promise<void> {
   await db
     .insert(chainCursor)
-    .values({ network, height })
-    .onConflictDoUpdate({ target: chainCursor.network, set: { height } })
+    .values({ network, height: to })
+    .onConflictDoUpdate({
+      target: chainCursor.network,
+      set: { height: to },
+      setWhere: eq(chainCursor.height, from),
+    })
 }

@@ -275,11 +275,13 @@ export async function setUnmatchedBlock(
   await db.update(unmatchedTransfer).set(facts).where(eq(unmatchedTransfer.id, id))
 }
 
-/** It is certain that it moved nothing. */
-export async function deleteUnmatched(db: Database, id: string): Promise<void> {
-  await db
+/** It is certain that it moved nothing. @returns the payment to which a person had assigned it */
+export async function deleteUnmatched(tx: Database, id: string): Promise<string | null> {
+  const [row] = await tx
     .delete(unmatchedTransfer)
     .where(and(eq(unmatchedTransfer.id, id), isNull(unmatchedTransfer.finalizedAt)))
+    .returning({ paymentId: unmatchedTransfer.assignedPaymentId })
+  return row?.paymentId ?? null
 }
 
 const open = (accountId: string) =>

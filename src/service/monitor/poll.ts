@@ -301,7 +301,7 @@ async function search(
     if (landed) decidedTo = Math.min(decidedTo, landed.height - 1)
   })
   if (round.failures.length > failures) return { readTo: from, unsearched }
-  if (decidedTo !== cursor) await writeCursor(context.db, network, decidedTo)
+  if (decidedTo !== cursor) await writeCursor(context.db, network, { from: cursor, to: decidedTo })
   return { readTo: decidedTo, unsearched }
 }
 

@@ -834,9 +834,25 @@ describe('a confirmation whose block is gone', () => {
     ['an order on Solana needs none', inSol(), 900],
   ])('of %s', async (_, row, height) => {
     const added = await addOrder({ ...confirmed(transactionName()), ...row })
-    await writeCursor(ledger.db, added.network, 900)
+    await writeCursor(ledger.db, added.network, {
+      from: await readCursor(ledger.db, added.network),
+      to: 900,
+    })
     expect(await rollBack(context(), added)).toBe(true)
     expect(await readCursor(ledger.db, added.network)).toBe(height)
+  })
+
+  test('has its blocks read again also where a round ends that began before', async () => {
+    const { db } = ledger
+    const added = await addOrder(confirmed(transactionName()))
+    const { network } = added
+    const from = await readCursor(db, network)
+    await writeCursor(db, network, { from, to: 900 })
+    await rollBack(context(), added)
+    await writeCursor(db, network, { from: 900, to: 950 })
+    expect(await readCursor(db, network)).toBe(500 - MAX_REORG)
+    await writeCursor(db, network, { from: 500 - MAX_REORG, to: 950 })
+    expect(await readCursor(db, network)).toBe(950)
   })
 
   test('leaves what our wallet has paid for its settlement open again', async () => {

@@ -356,6 +356,12 @@ test('a payment that has changed since it was read does not end', async () => {
   expect(await ends(row, { isOver: proven })).toBe(false)
   await change({ status: 'pending', signature: transactionName() })
   expect(await ends(row, { isOver: proven })).toBe(false)
+  // Another transaction was reported or signed for it, which may still land.
+  const { signature } = row
+  await change({ signature, reportedSignature: transactionName() })
+  expect(await ends(row, { isOver: proven })).toBe(false)
+  await change({ reportedSignature: row.reportedSignature, lastValidBlockHeight: LAST + 1 })
+  expect(await ends(row, { isOver: proven })).toBe(false)
   expect(await ends({ ...row, id: 'pay_1111111111111111111111' }, { isOver: proven })).toBe(false)
   expect(await read(row.id)).toMatchObject({ status: 'pending' })
   expect(await eventsOf(row.id)).toEqual([])

@@ -45,7 +45,13 @@ export async function expire(
 
   return context.db.transaction(async (tx) => {
     const row = await lockPayment(tx, payment.id)
-    if (!row || row.status !== payment.status || row.signature !== payment.signature) return false
+    // What was reported or signed for it meanwhile may still land.
+    const isSame =
+      row !== undefined &&
+      (['status', 'signature', 'reportedSignature', 'lastValidBlockHeight'] as const).every(
+        (fact) => row[fact] === payment[fact],
+      )
+    if (!isSame) return false
     const at = context.now()
     const to = unseen ? 'expired' : 'failed'
     const failure =

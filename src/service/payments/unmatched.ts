@@ -14,6 +14,7 @@ import type { MonitoredRecord } from '../db/payments.ts'
 import {
   assignmentKey,
   deleteUnmatched,
+  lockTransfer,
   insertUnmatched,
   lockUses,
   setUnmatchedBlock,
@@ -189,10 +190,12 @@ export async function checkUnmatched(
       : seen.state === 'landed' && seen.finalized
   if (!gone) return
   await context.db.transaction(async (tx) => {
-    const { accountId: scope, network, assignedPaymentId: paymentId } = row
+    const { accountId: scope, network } = row
+    await lockTransfer(tx, row)
+    // It may have been assigned since it was read.
+    const paymentId = await deleteUnmatched(tx, row.id)
     if (paymentId !== null)
       await releaseAssigned(tx, { scope, network, key: assignmentKey(row), paymentId })
-    await deleteUnmatched(tx, row.id)
   })
 }
 
