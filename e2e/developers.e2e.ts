@@ -159,9 +159,9 @@ test('the first server is ready to copy, with the network, the service and the w
   await expect(example).toContainText('node --env-file=paydesk.env server.ts')
 })
 
-test('a wallet that is not an operator is told so', async ({ buyer }) => {
+test('a wallet without a role is told so', async ({ buyer }) => {
   const page = await signIn(await buyer({ ether: '1' }), '/developers')
-  await expect(page.getByText(text('Operators only'))).toBeVisible()
+  await expect(page.getByText(text('Sign in with a wallet that has a role.'))).toBeVisible()
   await expectAccessible(page, 'developers: not the operator')
 })
 

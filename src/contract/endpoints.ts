@@ -327,12 +327,12 @@ const rows = {
     problems: [],
   },
   undeliveredClose: {
-    summary: 'Record that a person delivered it: no later settlement of its proof is told success',
+    summary: 'Record that a person delivered it: no later settlement of its proof reports success',
     ...undelivered,
   },
   undeliveredReopen: {
     summary:
-      'Undo the above, or say that the caller who was told success could not deliver: the proof may be used again',
+      'Undo the above, or say that the caller who got success could not deliver: the proof may be used again',
     ...undelivered,
   },
   /** Tokens (specification section 4, Other). */

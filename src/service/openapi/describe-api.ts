@@ -300,11 +300,11 @@ const TAGS = [
 ]
 
 const INTRODUCTION = [
-  'Payments with x402 in native ETH and SOL. [Guides](/docs/) with examples come first. Every request carries `Authorization: Bearer <API key>`.',
+  'Payments with x402 in ETH, SOL and tokens. [Guides](/docs/) with examples come first. Every request carries `Authorization: Bearer <API key>`, except those to a facilitator that the operator opened to callers without a key.',
   `Plans: standard ${PLANS.standard.requestsPerMinute} and premium ${PLANS.premium.requestsPerMinute} requests in any 60 seconds, all at once or spread. The plan of an account bounds all of its keys together, the plan of a key bounds that key; the headers \`X-RateLimit-…\` tell the tighter of the two. A request counts for up to 63 seconds; \`Retry-After\` tells when the next one certainly passes.`,
   'Amounts are decimal JSON numbers; read their digits, not a double. Fields that end in `Atomic` are the same in the smallest unit, as text. Times are Unix milliseconds. Unknown fields are refused.',
   'Each of the `checks` of a payment proof says what was expected and what was found twice: `expected` and `got` are English sentences, which may be reworded; `expectedFact` and `gotFact` are the same as codes with parameters, which are never renamed. Checks that an earlier version recorded have sentences alone.',
-  'Status changes arrive live over the WebSocket `/ws`: send `{"method":"authenticate","apiKey":"…"}` within 5 seconds, then `{"method":"subscribe","keys":["payments"],"since":"<id of the last event seen>"}`. Keys: `payments` (every change of a status), `verifications` (a proof was found good), `settlements` (the payment of a proof is on its chain), or a wallet address (all three, of its payments). Each message has `type`, `id` and the fields of the status body.',
+  'Status changes arrive live over the WebSocket `/ws`: send `{"method":"authenticate","apiKey":"…"}` within 5 seconds, then `{"method":"subscribe","keys":["payments"],"since":"<id of the last event seen>"}`. Keys: `payments` (every change of a status), `verifications` (a proof was found good), `settlements` (the payment of a proof is on its chain), `refundRequests` (a payer asked for a refund, or somebody decided about it), or a wallet address (all four, of its payments). Each message has `type`, `id` and the fields of the status body.',
 ].join('\n\n')
 
 const RETRY_AFTER = {
@@ -331,7 +331,7 @@ const IDEMPOTENCY_KEY = {
   in: 'header',
   required: false,
   description:
-    'The same key with the same body gets the first answer again, with `Idempotent-Replayed: true`. Kept 30 days.',
+    'The same key with the same body gets the first answer again, with `Idempotent-Replayed: true`, unless a retry might improve it (202, 429, 5xx). Kept 30 days.',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 }
 

@@ -131,7 +131,7 @@ export const queryParameters: Readonly<
   q: {
     schema: { type: 'string', minLength: 1, maxLength: 300 },
     description:
-      'A search. Text: a payment id, the words of `metadata` and the beginnings of words, addresses and hashes, the whole `metadata.referenceId`, or the start of the resource. Operators, each once: `amount:>1` (`>=`, `<`, `<=`, `1..5`, `1`), `status:failed,refunded`, `asset:USDC`, `network:eip155:1`, `from:ADDRESS`, `to:ADDRESS`. Quotes make an operator text. `total` then counts up to 1000. Of customers: the start of an address.',
+      'A search. Text: a payment id, the words of `metadata` and the beginnings of words, addresses and hashes, the whole `metadata.referenceId`, or the start of the resource. Operators, each once: `amount:>1` (`>=`, `<`, `<=`, `1..5`, `1`; `amount:>1 amount:<5` are two ends of one range), `status:failed,refunded` or `status:incomplete`, `asset:USDC`, `network:eip155:1`, `from:ADDRESS`, `to:ADDRESS`. Quotes make an operator text. `total` then counts up to 1000. Of customers: the start of an address.',
   },
   sort: {
     schema: { type: 'string', enum: [...CUSTOMER_SORTS], default: 'last' },

@@ -2,6 +2,8 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { commonProblems, type Endpoint } from '#contract/endpoint.ts'
 import { endpoints, type EndpointName } from '#contract/endpoints.ts'
+import { EVENT_KEYS } from '#contract/event.ts'
+import { SEARCH_OPERATORS } from '#contract/payment-search.ts'
 import { problems } from '#contract/problem.ts'
 import { toWire, type Reason } from '#contract/reasons.ts'
 import { createSchemaCheck, type JsonSchema } from '#testing/described-responses.ts'
@@ -119,6 +121,18 @@ describe.each(rows)('%s', (name, endpoint) => {
         ]).toEqual([parameter, String(preset)])
     }
   })
+})
+
+test('the introduction names each key of the event stream', () => {
+  const introduction = JSON.stringify(api.info)
+  const keys = Object.keys(EVENT_KEYS)
+  expect(keys.filter((key) => !introduction.includes(`\`${key}\` (`))).toEqual([])
+})
+
+test('each operator and each special status of a search is described', () => {
+  const described = queryParameters['q']?.description ?? ''
+  const names = [...Object.keys(SEARCH_OPERATORS).map((name) => `${name}:`), 'status:incomplete']
+  expect(names.filter((name) => !described.includes(name))).toEqual([])
 })
 
 test('every problem there is has an example, in the envelope that is described', () => {

@@ -582,7 +582,7 @@ describe('a payment that was received by a proof', () => {
     expect(await unmatchedOf(signature)).toMatchObject({ matchedPaymentId: row.id })
   })
 
-  test('takes the unmatched transfer of its own authorization, and no other one while an equal one is left', async () => {
+  test('takes the unmatched transfer of its authorization, and no other one while an equal one is left', async () => {
     const terms = { sender: evmAddress(), recipient: evmAddress() }
     const [own, none] = [await addReceived(terms), await addReceived(terms)]
     const signature = transactionName()

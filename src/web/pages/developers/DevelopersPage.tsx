@@ -42,9 +42,7 @@ function Content({ viewer }: { viewer: Viewer }) {
     return (
       <div className="grid gap-4">
         <Card>
-          <EmptyState icon="shield" title={<Trans>Operators only</Trans>}>
-            <Trans>Use an operator wallet.</Trans>
-          </EmptyState>
+          <EmptyState icon="shield" title={<Trans>Sign in with a wallet that has a role.</Trans>} />
         </Card>
         {example}
       </div>

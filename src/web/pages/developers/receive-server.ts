@@ -31,6 +31,7 @@ export function environmentOf(
 
 /** How the server is started, and asked for the first time. */
 export const RUN_COMMANDS = `npm install hono @hono/node-server
+# Node 22.18 or later runs TypeScript as it is.
 node --env-file=${ENV_FILE} server.ts
 curl -i http://127.0.0.1:3000/article
 
