@@ -7,6 +7,7 @@ import { codes } from '../../errors/codes.ts'
 import { refusals, type RefusalReason } from '../../errors/refusals.ts'
 import { usePauseSeconds } from '../../api/rate-limit-pause.ts'
 import { serverNow } from '../../api/clock.ts'
+import { formatWithSymbol } from '../form/fields.ts'
 import type { PaymentState } from '../machine.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import type { PaymentRun } from '../run.ts'
@@ -20,7 +21,6 @@ import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { useAccounts } from '../../wallet/state/accounts.ts'
-import { amountOf } from './words.ts'
 import { StepHeading } from './Steps.tsx'
 
 const SLOW_AFTER_MS = 3_000
@@ -50,7 +50,7 @@ export type BuildStepProps = {
 /** Before there is anything to review: it is being prepared, could not be, ran out of time, or was given up. */
 export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
   const { order } = state
-  const amount = amountOf(order)
+  const amount = formatWithSymbol(order.amountAtomic, order.asset)
   if (state.step === 'building') {
     return (
       <Card>
@@ -217,6 +217,6 @@ function headingOf(state: BuildStepProps['state']): string {
   if (state.step === 'cancelled') return words`Given up`
   if (state.step === 'expired_unsigned')
     return state.reason === 'deadline' ? words`Expired` : words`Account changed`
-  const amount = amountOf(state.order)
+  const amount = formatWithSymbol(state.order.amountAtomic, state.order.asset)
   return words`${amount} not prepared`
 }

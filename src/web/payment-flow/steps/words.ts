@@ -1,18 +1,9 @@
 import { t } from '@lingui/core/macro'
-import { formatAmount } from '#contract/amount.ts'
 import { joinMessage } from '../../errors/row.ts'
 import type { OutgoingState, PaymentState } from '../machine.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { formatAmountText } from '../../ui/format-amount.ts'
 import type { Progress } from './ProgressCard.tsx'
-
-/** `0.1 SOL`, every digit. */
-export function amountOf({
-  amountAtomic,
-  asset,
-}: Pick<WalletPaymentIntent, 'amountAtomic' | 'asset'>): string {
-  return `${formatAmount(amountAtomic, asset.decimals)} ${asset.symbol}`
-}
 
 /** A button of a phone has room for so many characters. */
 const MOST_ON_BUTTON = 12
@@ -23,7 +14,7 @@ export function buttonAmountOf({
   asset,
 }: Pick<WalletPaymentIntent, 'amountAtomic' | 'asset'>): string {
   const { decimals, symbol } = asset
-  const exact = formatAmount(amountAtomic, decimals)
+  const exact = formatAmountText(amountAtomic, decimals, { exact: true }).text
   const text = exact.length > MOST_ON_BUTTON ? formatAmountText(amountAtomic, decimals).text : exact
   return `${text} ${symbol}`
 }
