@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { skipToken, useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useState, type FormEvent } from 'react'
 import { parseAddress } from '#contract/address.ts'
 import { familyOf } from '#contract/network.ts'
 import type { PaymentStatus } from '#contract/payment.ts'
@@ -67,7 +67,8 @@ export function WalletCode({
     )
   }
 
-  async function make() {
+  async function make(event: FormEvent) {
+    event.preventDefault()
     const parsed = parseAddress(cleanRecipient(sender))
     if (!parsed.ok || parsed.family !== family)
       return setProblem(t`Use an address on this network.`)
@@ -90,7 +91,7 @@ export function WalletCode({
   }
 
   return (
-    <div className="space-y-4">
+    <form className="space-y-4" noValidate onSubmit={(event) => void make(event)}>
       {refusal && (
         <Banner role="alert" tone="bad">
           {refusal}
@@ -99,10 +100,10 @@ export function WalletCode({
       <Field error={problem} hint={t`Pay from this address only.`} label={t`Your paying address`}>
         <WrappedInput onChange={(event) => setSender(event.target.value)} value={sender} />
       </Field>
-      <Button busy={busy} onClick={() => void make()} variant="primary" wide>
+      <Button busy={busy} type="submit" variant="primary" wide>
         <Trans>Show the code</Trans>
       </Button>
-    </div>
+    </form>
   )
 }
 
