@@ -14,7 +14,15 @@ import { HostedForm, type HostedFields, type HostedRefund } from './HostedForm.t
 import { HostedOutcome } from './HostedOutcome.tsx'
 import { HostedReview } from './HostedReview.tsx'
 import { type HostedState, isOut, reduceHosted } from './machine.ts'
-import { deliver, forgetSend, prepare, signIntent, undelivered, type HostedOrder } from './send.ts'
+import {
+  deliver,
+  forgetSend,
+  prepare,
+  signIntent,
+  storeSigned,
+  undelivered,
+  type HostedOrder,
+} from './send.ts'
 
 const RETRY_MS = 5_000
 
@@ -82,7 +90,11 @@ function useHosted(): Hosted {
     sign: (network, signer) => {
       if (state.step !== 'review') return
       dispatch({ type: 'sign' })
-      void signIntent(state.intent, network, signer).then(dispatch)
+      void signIntent(state.intent, network, signer).then(async (event) => {
+        // Who left meanwhile does not expect that it is sent.
+        if (!shown.current) return
+        dispatch(event.type === 'signed' ? await storeSigned(state.intent, event) : event)
+      })
     },
     change: () => {
       if (state.step === 'sent') setTyped(undefined)
