@@ -22,6 +22,7 @@ import { Icon } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { useAccounts } from '../../wallet/state/accounts.ts'
 import { StepHeading } from './Steps.tsx'
+import { describeSlowBuild } from './words.ts'
 
 const SLOW_AFTER_MS = 3_000
 /** No configured RPC endpoint answered: the next is asked first. */
@@ -60,7 +61,7 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
           </StepHeading>
           <Skeleton className="mt-5 h-7 w-3/4" />
           <Skeleton className="mt-5 h-48" />
-          <SlowNotice onChange={onChange} />
+          <SlowNotice onChange={onChange} order={order} />
         </div>
       </Card>
     )
@@ -176,8 +177,11 @@ function Actions({ run, state, onChange, onStart }: BuildStepProps) {
   )
 }
 
-/** A network that does not answer is waited for; the reader learns that it is not them, and that nothing moved. */
-function SlowNotice({ onChange }: Pick<BuildStepProps, 'onChange'>) {
+/** A network or a wallet that does not answer is waited for; the reader learns which, and that nothing moved. */
+function SlowNotice({
+  order,
+  onChange,
+}: Pick<BuildStepProps, 'onChange'> & { order: WalletPaymentIntent }) {
   const [slow, setSlow] = useState(false)
   const paused = usePauseSeconds() > 0
   useEffect(() => {
@@ -187,11 +191,7 @@ function SlowNotice({ onChange }: Pick<BuildStepProps, 'onChange'>) {
   return (
     <>
       <p className="mt-4 text-sm text-muted" role="status">
-        {paused ? (
-          <Trans>Paused, resuming automatically.</Trans>
-        ) : (
-          slow && <Trans>The network is slow.</Trans>
-        )}{' '}
+        {paused ? <Trans>Paused, resuming automatically.</Trans> : slow && describeSlowBuild(order)}{' '}
         {(slow || paused) && <Trans>Nothing was sent.</Trans>}
       </p>
       {(slow || paused) && (

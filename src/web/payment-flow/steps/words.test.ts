@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { setPreferences } from '../../local-data/preferences.ts'
-import { buttonAmountOf } from './words.ts'
+import { TestDependencies } from '../testing/test-dependencies.ts'
+import { buttonAmountOf, describeSimulator, describeSlowBuild } from './words.ts'
 
 const usdc = { address: 'usdc', symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false }
 
@@ -16,4 +17,24 @@ test('the button writes an amount with the decimal point of the reader, short or
   setPreferences({ numbers: 'en-US' })
   expect(buttonAmountOf({ amountAtomic: 1_234_000n, asset: usdc })).toBe('1.234 USDC')
   setPreferences({ numbers: 'auto' })
+})
+
+test('a payment that takes long to prepare points to the wallet where it may ask to switch networks', () => {
+  const [evm, solana] = [
+    new TestDependencies('evm').order(),
+    new TestDependencies('solana').order(),
+  ]
+  expect(describeSlowBuild(evm)).toContain('Test Wallet asks to switch networks')
+  expect(describeSlowBuild(solana)).toBe('The network is slow.')
+  // The wallet that reads a code is not connected here.
+  expect(describeSlowBuild({ ...evm, byCode: true })).toBe('The network is slow.')
+})
+
+test('only a simulation that an endpoint ran is said to be one, and only a sole endpoint is named', () => {
+  const one = ['https://one.example/key']
+  const two = [...one, 'https://two.example']
+  expect(describeSimulator({ state: 'passed' }, one)).toBe('By your RPC endpoint one.example')
+  expect(describeSimulator({ state: 'failed' }, two)).toBe('By your RPC endpoint')
+  expect(describeSimulator({ state: 'running' }, one)).toBe('Simulating')
+  expect(describeSimulator({ state: 'unavailable' }, one)).toBe('Not available')
 })
