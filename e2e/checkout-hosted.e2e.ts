@@ -53,7 +53,25 @@ test('an operator pays from a managed wallet with one signature over exactly tha
   await expectAccessible(page, 'managed wallet: not signed')
   expect(await chains.evm.getBalance({ address: payee })).toBe(0n)
 
+  // What this browser cannot store is not sent.
   ethereum.signing = 'approve'
+  await page.evaluate(() => {
+    const put = IDBObjectStore.prototype.put
+    IDBObjectStore.prototype.put = function fail() {
+      IDBObjectStore.prototype.put = put
+      throw new DOMException('full', 'QuotaExceededError')
+    }
+  })
+  await page
+    .getByRole('button', {
+      name: text('Sign and pay with {walletName}', { walletName: 'MetaMask' }),
+    })
+    .click()
+  await expect(page.getByRole('alert').filter({ hasText: text('Not paid') })).toContainText(
+    text('Nothing was sent.'),
+  )
+  expect(await chains.evm.getBalance({ address: payee })).toBe(0n)
+
   await page
     .getByRole('button', {
       name: text('Sign and pay with {walletName}', { walletName: 'MetaMask' }),
@@ -130,6 +148,8 @@ test('an answer that got lost is not a second payment: after a reload the same r
   expectError(/ERR_FAILED|ERR_CONNECTION|Failed to fetch|net::/)
   const shop = await seller()
   const { page } = shop
+  // A computer's clock that is ten minutes fast is no reason to call the payment late.
+  await page.clock.install({ time: Date.now() + 600_000 })
   const payee = privateKeyToAddress(randomPrivateKey())
   await openManaged(shop)
   await fillIn(shop, payee, '0.0172')
@@ -221,15 +241,21 @@ test('an operator whom the proxy does not tell what became of a payment looks fi
 })
 
 test('more than its cap is refused in the form, and a buyer sees nothing of managed wallets', async ({
+  net,
   seller,
   buyer,
 }) => {
   const shop = await seller()
   await openManaged(shop)
-  await shop.page
-    .getByLabel(text('To'), { exact: true })
-    .fill(privateKeyToAddress(randomPrivateKey()))
-  await shop.page.getByLabel(text('Amount')).fill('1.5')
+  // What the address asks for stays when the managed wallet pays, as for a refund of an unmatched transfer.
+  const { network } = onEthereum(net, '1.5')
+  const to = privateKeyToAddress(randomPrivateKey())
+  const asked = { network, to, amount: '1.5', reference: '0xTransaction' }
+  await shop.page.goto(`/pay?${new URLSearchParams(asked).toString()}`)
+  await shop.page.getByText(text('Managed wallet'), { exact: true }).click()
+  await expect(shop.page.getByLabel(text('To'), { exact: true })).toHaveValue(to)
+  await expect(shop.page.getByLabel(text('Reference'))).toHaveValue('0xTransaction')
+  await expect(shop.page.getByLabel(text('Amount'))).toHaveValue('1.5')
   await shop.page.getByRole('button', { name: text('Review payment') }).click()
   await expect(
     shop.page.getByText(text('Enter at most {maximum}.', { maximum: '1 ETH' })),

@@ -122,6 +122,15 @@ test('a Spanish browser gets Spanish, writes 0,01 and reads what it wrote', asyn
   await expect(page.getByText(/^Pagas /)).toBeHidden()
   await amount.fill('0,01')
   await expect(page.getByText(/^Pagas 0,01/)).toBeVisible()
+
+  // The button and what is beside it write one amount in one way.
+  await page.getByRole('button', { name: 'Conectar un monedero para pagar' }).click()
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /MetaMask.*Ethereum/ })
+    .click()
+  await page.getByRole('button', { name: 'Revisar el pago' }).click()
+  await expect(page.getByRole('button', { name: 'Pagar 0,01 ETH', exact: true })).toBeEnabled()
   await context.close()
 })
 

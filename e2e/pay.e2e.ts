@@ -1,5 +1,6 @@
 import { PublicKey } from '@solana/web3.js'
 import { parseEther } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
 import { installGuardProgram, signaturesOf, transferOf, until, countSent } from './chain.ts'
 import {
   connectOnForm,
@@ -14,6 +15,7 @@ import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
 import { onEthereum, onSolana } from './orders.ts'
+import { randomPrivateKey } from './random.ts'
 import { startingWith, text } from './text.ts'
 import { LIGHTHOUSE } from './wallets/solana.ts'
 
@@ -168,6 +170,17 @@ test('the owner of the merchant’s wallet is not asked to pay it, and a buyer i
   await page.getByRole('button', { name: text('Review payment') }).click()
   await expect(to).toBeFocused()
   await expect(page).toHaveURL(/\/pay$/)
+
+  // Enter prepares one payment, however often it is pressed.
+  const prepared: string[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && request.url().endsWith('/api/transaction/send'))
+      prepared.push(request.url())
+  })
+  await to.fill(privateKeyToAddress(randomPrivateKey()))
+  await Promise.all([to.press('Enter'), to.press('Enter'), to.press('Enter')])
+  await expect(signButton(page, 'MetaMask')).toBeVisible()
+  expect(prepared).toHaveLength(1)
 
   const person = await buyer({ ether: '1' })
   await person.page.goto('/pay')

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { invoiceTotals, type InvoiceFace } from '#contract/invoice.ts'
-import { formatDate, formatPrice } from '../locales/formats.ts'
+import { formatDate, formatNumber, formatPrice } from '../locales/formats.ts'
 
 /** The lines of an invoice with what they add up to, as counted here. */
 export function InvoiceLines({ lines, currency }: Pick<InvoiceFace, 'lines' | 'currency'>) {
@@ -15,7 +15,7 @@ export function InvoiceLines({ lines, currency }: Pick<InvoiceFace, 'lines' | 'c
             <th className="py-2 pe-3 text-start font-normal [overflow-wrap:anywhere]" scope="row">
               {line.name}
               <span className="block text-muted">
-                {line.quantity} × {money(line.unitPrice)}
+                {formatNumber(Number(line.quantity))} × {money(line.unitPrice)}
               </span>
             </th>
             <td className="py-2 text-end align-top whitespace-nowrap">
@@ -34,7 +34,7 @@ export function InvoiceLines({ lines, currency }: Pick<InvoiceFace, 'lines' | 'c
         {taxes.map(({ percent, tax }) => (
           <tr key={percent}>
             <th className="pe-3 text-start font-normal text-muted" scope="row">
-              <Trans>Tax {percent}%</Trans>
+              <Trans>Tax {{ percent: formatNumber(Number(percent)) }}%</Trans>
             </th>
             <td className="text-end">{money(tax)}</td>
           </tr>

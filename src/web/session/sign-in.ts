@@ -1,6 +1,7 @@
+import type { Session } from '#contract/dashboard-endpoints.ts'
 import { defaultNetwork } from '#contract/network.ts'
 import { callProxy } from '../api/client.ts'
-import { configQuery } from '../api/queries.ts'
+import { configQuery, sessionQuery } from '../api/queries.ts'
 import { queryClient } from '../api/query-client.ts'
 import { changeSession } from '../api/session.ts'
 import type { ConnectedAccount } from '../wallet/state/accounts.ts'
@@ -19,5 +20,24 @@ export async function signIn(account: ConnectedAccount): Promise<void> {
   const { signMessage } = await import('../wallet/load-adapter.ts')
   const signature = await signMessage(account, challenge.message)
   const { session } = await callProxy('sessionCreate', { body: { id: challenge.id, signature } })
-  await changeSession(session)
+  await acceptSession(session)
+}
+
+/** A session with one more wallet is the same one: pages keep what was typed, and read again. For any other they are emptied. */
+export async function acceptSession(session: Session): Promise<void> {
+  const before = queryClient.getQueryData(sessionQuery.queryKey)
+  if (!before || !onlyGained(before, session)) return changeSession(session)
+  await queryClient.cancelQueries()
+  queryClient.setQueryData(sessionQuery.queryKey, session)
+  void queryClient.invalidateQueries({
+    predicate: ({ queryKey }) => queryKey[0] !== 'config' && queryKey[0] !== 'session',
+  })
+}
+
+function onlyGained(before: Session, after: Session): boolean {
+  return (
+    before.wallets.length > 0 &&
+    before.role === after.role &&
+    before.wallets.every((wallet) => after.wallets.includes(wallet))
+  )
 }

@@ -17,11 +17,18 @@ export function WrappedInput({ className, onKeyDown, ...rest }: ComponentProps<'
         onKeyDown?.(event)
         if (event.key !== 'Enter' || event.nativeEvent.isComposing) return
         event.preventDefault()
-        event.currentTarget.form?.requestSubmit()
+        submitButtonOf(event.currentTarget.form)?.click()
       }}
       rows={1}
       spellCheck={false}
       {...rest}
     />
   )
+}
+
+/** A button that is busy or disabled does not send the form, whether it is clicked or Enter is pressed. It may stand outside of the form. */
+function submitButtonOf(form: HTMLFormElement | null): HTMLButtonElement | undefined {
+  return [...(form?.elements ?? [])].find(
+    (element) => element instanceof HTMLButtonElement && element.type === 'submit',
+  ) as HTMLButtonElement | undefined
 }

@@ -9,6 +9,7 @@ import { ItemLine, MerchantHeader, PayShell } from '../../shell/PayShell.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { useInDashboard } from '../../shell/Shell.tsx'
+import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
 import { useSearch } from '../../router/use-route.tsx'
 import { Checkout } from './Checkout.tsx'
@@ -31,6 +32,12 @@ export function CheckoutPage() {
           at.network === undefined ? { ...search, payment: at.payment } : { network: at.network },
       }),
     [search],
+  )
+  // Opened again, this address shows an empty form: what is signed is not prepared once more.
+  const { network } = search
+  const forget = useCallback(
+    () => navigate(pathTo('checkout', { search: { from, network } }), { replace: true }),
+    [from, network],
   )
   const { title, networks } = useConfig()
   const operator = hasRole(useRole(), 'operator')
@@ -56,7 +63,7 @@ export function CheckoutPage() {
       </div>
       {source === 'managed' && wallets.length > 0 ? (
         <Suspense fallback={<PageSkeleton />}>
-          <HostedCheckout from={{ wallet: from, network: prefill.network }} wallets={wallets} />
+          <HostedCheckout onSigned={forget} prefill={{ ...prefill, from }} wallets={wallets} />
         </Suspense>
       ) : (
         <Checkout addressOf={addressOf} prefill={prefill} paymentId={payment} />

@@ -1,20 +1,17 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
 import { useForm, useWatch, type UseFormReturn } from 'react-hook-form'
-import { t } from '@lingui/core/macro'
 import { formatAmount } from '#contract/amount.ts'
 import { familyOf, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { useConfig } from '../../api/use-config.ts'
-import { capKey, findBreach } from '../../local-data/caps.ts'
 import {
   checkoutIntentOf,
   customFeeAtomic,
   readAmount,
   cleanRecipient,
   type CheckoutFields,
-  formatWithSymbol,
 } from '../../payment-flow/form/fields.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 import {
@@ -38,28 +35,6 @@ import { openConnectDialog, useAccounts, useConnectFirst } from '../../wallet/st
 import { PaymentFields } from './PaymentFields.tsx'
 import { PhonePay } from './PhonePay.tsx'
 import { feeLevelsQuery } from './fee-levels.ts'
-
-const DAY_MS = 24 * 3_600_000
-
-/** Why the payer's own limits forbid a payment, in words; nothing when they allow it. */
-async function breachOf(order: WalletPaymentIntent): Promise<string | undefined> {
-  const { outflowsSince } = await import('../../payment-flow/form/runs.ts')
-  const breach = findBreach(
-    capKey(order.network, order.asset.address),
-    order.amountAtomic,
-    await outflowsSince(order, order.createdAt - DAY_MS),
-  )
-  if (!breach) return undefined
-  const [cap, left] = [
-    formatWithSymbol(breach.capAtomic, order.asset),
-    formatWithSymbol(breach.leftAtomic, order.asset),
-  ]
-  const limit =
-    breach.limit === 'per_payment'
-      ? t`Your limit is ${cap} per payment.`
-      : t`Your limit is ${cap} in 24 hours, ${left} left.`
-  return `${limit} ${t`Change it in Settings.`}`
-}
 
 export type DetailsProps = {
   /** A payment that is changed: its inputs are kept. */
@@ -130,6 +105,7 @@ export function Details({
         refundOf: prefill.refund?.paymentId ?? previous?.refundOf,
         priorityFeeAtomic: await priorityFeeOf(fields, network, asset),
       })
+      const { breachOf } = await import('../../payment-flow/form/spending-limit.ts')
       const breach = await breachOf(order)
       if (breach) return form.setError('amount', { message: breach }, { shouldFocus: true })
       await onStart(order)

@@ -126,7 +126,7 @@ function Refund({ payment }: { payment: PaymentStatusBody }) {
           <HostedCheckout
             begin={begin}
             onSigned={forget}
-            from={{ wallet: payer, network: payment.network }}
+            prefill={{ from: payer, network: payment.network, asset: payment.asset }}
             refund={{ payment, amount: prefill.amount, reason }}
             wallets={managed}
           />

@@ -1,13 +1,13 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueries } from '@tanstack/react-query'
 import { useMemo, useState, type ReactNode } from 'react'
-import { formatAmount } from '#contract/amount.ts'
 import type { OpenedShortLink } from '#contract/link-endpoints.ts'
 import { familyOf } from '#contract/network.ts'
 import { MOST_ABOVE_PERCENT } from '#contract/quote.ts'
 import { serverNow } from '../../api/clock.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { formatPrice } from '../../locales/formats.ts'
+import { formatWithSymbol } from '../../payment-flow/form/fields.ts'
 import {
   linkOfOption,
   type LinkProblem,
@@ -174,7 +174,7 @@ function Refreshed({
 }
 
 function amountOf({ terms, asset }: OpenLink): string {
-  return `${formatAmount(BigInt(terms.amountAtomic ?? 0), asset.decimals)} ${asset.symbol}`
+  return formatWithSymbol(BigInt(terms.amountAtomic ?? 0), asset)
 }
 
 const keyOf = ({ network, asset }: OpenLink): string => `${network.network} ${asset.address}`

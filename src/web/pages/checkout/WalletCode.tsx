@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { skipToken, useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useState, type FormEvent } from 'react'
 import { parseAddress } from '#contract/address.ts'
 import { familyOf } from '#contract/network.ts'
 import type { PaymentStatus } from '#contract/payment.ts'
@@ -24,6 +24,7 @@ import { useNow } from '../../ui/use-now.ts'
 import { StatusPill } from '../../ui/StatusPill.tsx'
 import { useAccounts } from '../../wallet/state/accounts.ts'
 import { cleanRecipient, formatWithSymbol } from '../../payment-flow/form/fields.ts'
+import { breachOf } from '../../payment-flow/form/spending-limit.ts'
 import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
 import { isOutstanding } from '../../payment-flow/journal.ts'
 import type { PaymentState } from '../../payment-flow/machine.ts'
@@ -56,7 +57,7 @@ export function WalletCode({
   const connected = useAccounts().find((account) => account.family === family)
   const [sender, setSender] = useState(connected?.address ?? '')
   const [problem, setProblem] = useState<string>()
-  const [unstored, setUnstored] = useState(false)
+  const [refusal, setRefusal] = useState<string>()
   const [busy, setBusy] = useState(false)
   if (!sample) {
     return (
@@ -66,38 +67,43 @@ export function WalletCode({
     )
   }
 
-  async function make() {
+  async function make(event: FormEvent) {
+    event.preventDefault()
     const parsed = parseAddress(cleanRecipient(sender))
     if (!parsed.ok || parsed.family !== family)
       return setProblem(t`Use an address on this network.`)
     const order = orderFrom(parsed.address)
     if (!order) return
     setProblem(undefined)
-    setUnstored(false)
+    setRefusal(undefined)
     setBusy(true)
     try {
+      const breach = await breachOf(order)
+      if (breach) return setRefusal(breach)
       await onStart(order)
     } catch {
-      setUnstored(true)
+      setRefusal(
+        t`This browser cannot store payments, perhaps in a private window. Nothing was sent.`,
+      )
     } finally {
       setBusy(false)
     }
   }
 
   return (
-    <div className="space-y-4">
-      {unstored && (
+    <form className="space-y-4" noValidate onSubmit={(event) => void make(event)}>
+      {refusal && (
         <Banner role="alert" tone="bad">
-          {t`This browser cannot store payments, perhaps in a private window. Nothing was sent.`}
+          {refusal}
         </Banner>
       )}
       <Field error={problem} hint={t`Pay from this address only.`} label={t`Your paying address`}>
         <WrappedInput onChange={(event) => setSender(event.target.value)} value={sender} />
       </Field>
-      <Button busy={busy} onClick={() => void make()} variant="primary" wide>
+      <Button busy={busy} type="submit" variant="primary" wide>
         <Trans>Show the code</Trans>
       </Button>
-    </div>
+    </form>
   )
 }
 

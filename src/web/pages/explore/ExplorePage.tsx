@@ -14,12 +14,7 @@ import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { ChallengeCard } from './ChallengeCard.tsx'
 import { PurchaseNotice } from './PurchaseNotice.tsx'
 import { RequestForm } from './RequestForm.tsx'
-import {
-  repeatedChoice,
-  type PaymentChoice,
-  useExplorer,
-  type ExplorerView,
-} from './use-explorer.ts'
+import { type PaymentChoice, useExplorer, type ExplorerView } from './use-explorer.ts'
 import { isServed } from './pay/purchase.ts'
 import { ResponseCard, HeaderList } from './request/ResponseCard.tsx'
 import { UnansweredCard, CorsHelp } from './request/UnansweredCard.tsx'
@@ -35,7 +30,7 @@ const PurchaseFlow = lazy(() =>
 /** Asks for a resource that costs something, and shows each step of paying for it. */
 export function ExplorePage() {
   const { t } = useLingui()
-  const { fields, setFields, view, busy, send, begin, pay, startOver } = useExplorer()
+  const { fields, setFields, view, busy, send, pay, payAgain, startOver } = useExplorer()
   const [servedId, setServedId] = useState<string>()
   const purchaseId = view.name === 'purchase' ? view.purchase.id : undefined
   const onServed = useCallback(() => setServedId(purchaseId), [purchaseId])
@@ -96,17 +91,9 @@ export function ExplorePage() {
               key={view.purchase.id}
               onLeave={() => void send(view.request)}
               onOther={({ sender, walletName }) =>
-                void begin(
-                  view.request,
-                  repeatedChoice(view.purchase, { address: sender, walletName }),
-                )
+                void payAgain(view, { address: sender, walletName })
               }
-              onPayAnew={(paymentOption) =>
-                void begin(
-                  view.request,
-                  repeatedChoice(view.purchase, payerOf(view.run), paymentOption),
-                )
-              }
+              onPayAnew={(paymentOption) => void payAgain(view, payerOf(view.run), paymentOption)}
               onServed={onServed}
               run={view.run}
             />

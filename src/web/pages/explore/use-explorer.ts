@@ -1,3 +1,4 @@
+import { t as words } from '@lingui/core/macro'
 import { useLingui } from '@lingui/react/macro'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { parseJson, stringifyJson } from '#contract/json.ts'
@@ -5,6 +6,8 @@ import { configQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { errorSentence } from '../../errors/codes.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
+import { breachOf } from '../../payment-flow/form/spending-limit.ts'
+import { ReaderError } from '../../locales/reader-error.ts'
 import { untilLetGo } from '../../payment-flow/tab-runs.ts'
 import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
@@ -34,7 +37,13 @@ export type ExplorerView =
       at: number
       notice?: string
     }
-  | { name: 'purchase'; purchase: Purchase; run: PaymentRun; request: ResourceRequest }
+  | {
+      name: 'purchase'
+      purchase: Purchase
+      run: PaymentRun
+      request: ResourceRequest
+      notice?: string
+    }
 
 /** The request in the form, what came of it, and the payment it led to. */
 export function useExplorer() {
@@ -129,10 +138,23 @@ export function useExplorer() {
       const notice = t`Review the new terms.`
       setView({ name: 'answer', request, result, at: Date.now(), notice })
     } catch (error) {
-      const unstored = t`This browser cannot store payments, perhaps in a private window. Nothing was sent.`
-      setView({ ...from, notice: errorSentence(error, unstored) })
+      setView({ ...from, notice: describeUnbegun(error) })
     } finally {
       setBusy(false)
+    }
+  }
+
+  /** The same way to pay once more, from another account or by terms that were named later. */
+  async function payAgain(
+    from: Extract<ExplorerView, { name: 'purchase' }>,
+    payer: Payer,
+    paymentOption = paymentOptionOf(from.purchase),
+  ) {
+    const { version, way } = from.purchase
+    try {
+      await begin(from.request, { paymentOption, version, way, payer })
+    } catch (error) {
+      setView({ ...from, notice: describeUnbegun(error) })
     }
   }
 
@@ -142,7 +164,13 @@ export function useExplorer() {
     navigate(pathTo('explore', { search: { url: fields.url || undefined } }), { replace: true })
   }, [fields.url])
 
-  return { fields, setFields, view, busy, send, begin, pay, startOver }
+  return { fields, setFields, view, busy, send, pay, payAgain, startOver }
+}
+
+/** Why a payment was not begun. */
+function describeUnbegun(error: unknown): string {
+  const unstored = words`This browser cannot store payments, perhaps in a private window. Nothing was sent.`
+  return errorSentence(error, unstored)
 }
 
 /** Terms that were read longer ago than this are read again before anything is built on them. */
@@ -178,7 +206,10 @@ export type PaymentChoice = {
 
 export type Opened = { purchase: Purchase; run: PaymentRun }
 
-/** A new paid request: remembered before its payment is begun. */
+/**
+ * A new paid request: remembered before its payment is begun.
+ * @throws ReaderError when it is over a limit of the payer
+ */
 async function startPurchase(
   request: ResourceRequest,
   { paymentOption, version, way, payer }: PaymentChoice,
@@ -187,7 +218,7 @@ async function startPurchase(
   const network = networks.find((each) => each.network === paymentOption.terms.network)
   if (!network) throw new Error(`${paymentOption.terms.network} is not configured.`)
   const now = Date.now()
-  const purchase = await writePurchase({
+  const planned: Purchase = {
     id: crypto.randomUUID(),
     revision: 0,
     createdAt: now,
@@ -199,8 +230,12 @@ async function startPurchase(
     way,
     header: null,
     deliveries: [],
-  })
-  return { purchase, run: await beginRun(purchase, purchaseIntentOf(purchase, network, payer)) }
+  }
+  const order = purchaseIntentOf(planned, network, payer)
+  const breach = await breachOf(order)
+  if (breach) throw new ReaderError(breach)
+  const purchase = await writePurchase(planned)
+  return { purchase, run: await beginRun(purchase, order) }
 }
 
 /** A request of this browser, with its payment as it stands. */
@@ -211,15 +246,6 @@ async function openPurchase(
   const run = purchase && (await resumeRun(purchase))
   if (run === 'held') return { ok: false, reason: 'held' }
   return purchase && run ? { ok: true, purchase, run } : { ok: false, reason: 'unknown' }
-}
-
-/** The same way to pay once more, from another account or by terms that were named later. */
-export function repeatedChoice(
-  purchase: Purchase,
-  payer: Payer,
-  paymentOption: PaymentOption = paymentOptionOf(purchase),
-): PaymentChoice {
-  return { paymentOption, version: purchase.version, way: purchase.way, payer }
 }
 
 function paymentOptionOf(purchase: Purchase): PaymentOption {

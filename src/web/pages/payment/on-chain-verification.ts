@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { useQuery } from '@tanstack/react-query'
 import type { PaymentIntent } from '#chains/match.ts'
 import { formatAmount } from '#contract/amount.ts'
+import { moneyOf } from '#contract/facts.ts'
 import { familyOf, findAsset, nativeAsset, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { isPaid } from '#contract/payment.ts'
@@ -10,7 +11,7 @@ import { quoteOf } from '#contract/quote.ts'
 import type { Receipt } from '#contract/receipt.ts'
 import { usePreferences } from '../../local-data/preferences.ts'
 import { i18n } from '../../locales/i18n.ts'
-import { formatDecodeProblem } from '../../payment-intent/fact-values.ts'
+import { formatDecodeProblem, formatMoney } from '../../payment-intent/fact-values.ts'
 import { descriptionOf, referenceOf } from '../../payment-view/describe-row.ts'
 import { FIELD_NAMES, formatMatchFact } from '../../payment-intent/match-facts.ts'
 import { RpcError, rpcUrlOf } from '../../rpc/call.ts'
@@ -89,8 +90,7 @@ async function compare(
         soon: true,
         body: t`Failed on your RPC endpoint. Nothing was paid.`,
       }
-    const formatAtomic = (atomic: bigint | string) =>
-      `${formatAmount(BigInt(atomic), native.decimals)} ${native.symbol}`
+    const formatAtomic = (atomic: bigint | string) => formatMoney(moneyOf(atomic, native))
     const handedIn = payment.mode === 'received'
     const comparedFields = handedIn ? (landed.moved === undefined ? EFFECT : NETWORK) : undefined
     const rows = landed.match.rows
@@ -154,7 +154,7 @@ function movedRows(
 ): VerificationRow[] {
   const found = moves.filter(({ from, to }) => from === sender || to === recipient)
   const list = (values: readonly string[]) => [...new Set(values)].join(', ') || t`nobody`
-  const formatAtomic = (atomic: bigint) => `${formatAmount(atomic, asset.decimals)} ${asset.symbol}`
+  const formatAtomic = (atomic: bigint) => formatMoney(moneyOf(atomic, asset))
   const total = found.reduce((sum, move) => sum + move.amountAtomic, 0n)
   return [
     { name: t`From`, record: sender, chain: list(found.map(({ from }) => from)), ok },

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
-import { startFields } from './expected.ts'
+import { setPreferences } from '../../local-data/preferences.ts'
+import { readExpected, startFields } from './expected.ts'
 import type { ProofFacts } from './proof/facts.ts'
 
 const USDC = {
@@ -35,6 +36,22 @@ test('a proof in a configured currency starts with its own amount', () => {
     asset: USDC.address,
     amount: '1.5',
   })
+})
+
+test('the amount of a proof is prefilled as the reader writes it, so that it can be read back', () => {
+  // The theme is set on the document.
+  vi.stubGlobal('document', { documentElement: { dataset: {} } })
+  setPreferences({ numbers: 'de-DE' })
+  const fields = start({
+    network: network.network,
+    asset: USDC.address,
+    amountAtomic: 1_234_000n,
+  })
+  expect(fields.amount).toBe('1,234')
+  expect(
+    readExpected({ ...fields, wallet: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }, [network]),
+  ).toMatchObject({ ok: true, expected: { amountAtomic: 1_234_000n } })
+  setPreferences({ numbers: 'auto' })
 })
 
 test.each([

@@ -1,9 +1,10 @@
 import { t } from '@lingui/core/macro'
 import { parseAddress } from '#contract/address.ts'
-import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
+import { describeAmountProblem, parseAmount } from '#contract/amount.ts'
 import { familyOf, findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { readDecimal } from '../../locales/decimal.ts'
 import { numberLocale } from '../../locales/formats.ts'
+import { writeAmount } from '../../payment-flow/form/fields.ts'
 import type { ProofFacts } from './proof/facts.ts'
 import type { Expected } from './proof/local-checks.ts'
 
@@ -40,7 +41,7 @@ export function startFields(
     wallet: own ?? '',
     amount:
       facts && facts.amountAtomic !== null && named
-        ? formatAmount(facts.amountAtomic, named.decimals)
+        ? writeAmount(facts.amountAtomic, named.decimals)
         : '',
     resource: facts?.resource ?? '',
     memo: network && familyOf(network.network) === 'solana' ? (facts?.memo ?? '') : '',

@@ -39,7 +39,7 @@ import {
   type ConnectedAccount,
 } from '../../wallet/state/accounts.ts'
 import { signalOf } from '../../wallet/state/errors.ts'
-import { readAmount, writeAmount } from './fields.ts'
+import { formatWithSymbol, readAmount, writeAmount } from './fields.ts'
 import { requestFromWallet } from '../tab-runs.ts'
 
 type Requests = EndpointResponse<'refundRequestRead'>
@@ -178,7 +178,7 @@ function RequestForm({ payment, next, look, onClose }: RequestFormProps) {
   const [problem, setProblem] = useState<string>()
   const parsed = readAmount(amount, { decimals })
   const fits = parsed.ok && parsed.atomic > 0n && parsed.atomic <= most
-  const maximum = `${formatAmount(most, decimals)} ${symbol}`
+  const maximum = formatWithSymbol(most, { decimals, symbol })
 
   async function sendRequest(signer: ConnectedAccount, amountAtomic: bigint) {
     const { number, deployment } = next

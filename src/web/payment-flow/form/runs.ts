@@ -4,7 +4,7 @@ import { configQuery, paymentQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { serverNow } from '../../api/clock.ts'
 import { isOutstanding, openJournal, PURCHASE_PAYMENTS, type JournalEntry } from '../journal.ts'
-import { isPaid, mayHaveLeft } from '../machine.ts'
+import { isPaid } from '../machine.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import type { PaymentRun } from '../run.ts'
 import { TabRuns, type RunDependencies } from '../tab-runs.ts'
@@ -56,22 +56,6 @@ export async function unconfirmedPayments(): Promise<JournalEntry[]> {
     return payment && payment.attribution.missing.length > 0 ? [entry] : []
   })
   return (await Promise.all(looked)).flat()
-}
-
-/** What left this browser for the same asset since a time and did not certainly fail, in atomic units: a payment whose end is unknown counts. */
-export async function outflowsSince(
-  { network, asset }: WalletPaymentIntent,
-  since: number,
-): Promise<bigint> {
-  const outgoing = (await journal.list()).filter(
-    ({ state }) =>
-      state.order.network === network &&
-      state.order.asset.address === asset.address &&
-      state.order.createdAt >= since &&
-      mayHaveLeft(state) &&
-      !(state.step === 'failed' && state.reason !== 'other'),
-  )
-  return outgoing.reduce((sum, { state }) => sum + state.order.amountAtomic, 0n)
 }
 
 /** Addresses that were paid from here on a network, by our own RPC's word. */

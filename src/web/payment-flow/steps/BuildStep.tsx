@@ -7,6 +7,7 @@ import { codes } from '../../errors/codes.ts'
 import { refusals, type RefusalReason } from '../../errors/refusals.ts'
 import { usePauseSeconds } from '../../api/rate-limit-pause.ts'
 import { serverNow } from '../../api/clock.ts'
+import { formatWithSymbol } from '../form/fields.ts'
 import type { PaymentState } from '../machine.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import type { PaymentRun } from '../run.ts'
@@ -20,8 +21,8 @@ import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { useAccounts } from '../../wallet/state/accounts.ts'
-import { amountOf } from './words.ts'
 import { StepHeading } from './Steps.tsx'
+import { describeSlowBuild } from './words.ts'
 
 const SLOW_AFTER_MS = 3_000
 /** No configured RPC endpoint answered: the next is asked first. */
@@ -50,7 +51,7 @@ export type BuildStepProps = {
 /** Before there is anything to review: it is being prepared, could not be, ran out of time, or was given up. */
 export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
   const { order } = state
-  const amount = amountOf(order)
+  const amount = formatWithSymbol(order.amountAtomic, order.asset)
   if (state.step === 'building') {
     return (
       <Card>
@@ -60,7 +61,7 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
           </StepHeading>
           <Skeleton className="mt-5 h-7 w-3/4" />
           <Skeleton className="mt-5 h-48" />
-          <SlowNotice onChange={onChange} />
+          <SlowNotice onChange={onChange} order={order} />
         </div>
       </Card>
     )
@@ -176,8 +177,11 @@ function Actions({ run, state, onChange, onStart }: BuildStepProps) {
   )
 }
 
-/** A network that does not answer is waited for; the reader learns that it is not them, and that nothing moved. */
-function SlowNotice({ onChange }: Pick<BuildStepProps, 'onChange'>) {
+/** A network or a wallet that does not answer is waited for; the reader learns which, and that nothing moved. */
+function SlowNotice({
+  order,
+  onChange,
+}: Pick<BuildStepProps, 'onChange'> & { order: WalletPaymentIntent }) {
   const [slow, setSlow] = useState(false)
   const paused = usePauseSeconds() > 0
   useEffect(() => {
@@ -187,11 +191,7 @@ function SlowNotice({ onChange }: Pick<BuildStepProps, 'onChange'>) {
   return (
     <>
       <p className="mt-4 text-sm text-muted" role="status">
-        {paused ? (
-          <Trans>Paused, resuming automatically.</Trans>
-        ) : (
-          slow && <Trans>The network is slow.</Trans>
-        )}{' '}
+        {paused ? <Trans>Paused, resuming automatically.</Trans> : slow && describeSlowBuild(order)}{' '}
         {(slow || paused) && <Trans>Nothing was sent.</Trans>}
       </p>
       {(slow || paused) && (
@@ -217,6 +217,6 @@ function headingOf(state: BuildStepProps['state']): string {
   if (state.step === 'cancelled') return words`Given up`
   if (state.step === 'expired_unsigned')
     return state.reason === 'deadline' ? words`Expired` : words`Account changed`
-  const amount = amountOf(state.order)
+  const amount = formatWithSymbol(state.order.amountAtomic, state.order.asset)
   return words`${amount} not prepared`
 }

@@ -5,7 +5,7 @@ import { actionFor } from '../../errors/error-messages.ts'
 import { needsWallet, type Finding, type Simulation } from '../../payment-intent/intent.ts'
 import { useNetwork } from '../../api/use-config.ts'
 import { formatNumber } from '../../locales/formats.ts'
-import { rpcUrlOf } from '../../rpc/call.ts'
+import { rpcUrlsOf } from '../../rpc/call.ts'
 import { toneClass } from '../../ui/Badge.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -25,7 +25,7 @@ import { ReviewSummary } from './ReviewSummary.tsx'
 import { SimulationResult } from './SimulationResult.tsx'
 import { StepHeading } from './Steps.tsx'
 import { useSecondsLeft } from './use-run.ts'
-import { buttonAmountOf } from './words.ts'
+import { buttonAmountOf, describeEndpoint, describeSimulator } from './words.ts'
 import { Disclosure } from '../../ui/Disclosure.tsx'
 
 export type ReviewStepProps = {
@@ -107,7 +107,7 @@ export function ReviewStep({ run, state, onChange, summary }: ReviewStepProps) {
         open={caution || undefined}
         label={<Trans>Details</Trans>}
       >
-        <CallerDuties built={built} order={order} />
+        <CallerDuties built={built} order={order} review={review} />
         <MatchTable match={review.match} />
         <SimulationResult order={order} simulation={review.simulation} />
         <Instructions bytes={built.bytes} fee={fee} steps={review.steps} />
@@ -280,24 +280,27 @@ function Verified({ simulation, seconds, closing }: VerifiedProps) {
 }
 
 /** Who decoded, simulated and broadcasts the transaction, and when it expires. Source: the caller's duties of the specification. */
-function CallerDuties({ order, built }: Pick<ReviewStepProps['state'], 'order' | 'built'>) {
+function CallerDuties({
+  order,
+  built,
+  review,
+}: Pick<ReviewStepProps['state'], 'order' | 'built' | 'review'>) {
   const { t } = useLingui()
   const network = useNetwork(order.network)
-  const url = network ? rpcUrlOf(network) : ''
-  const host = URL.canParse(url) ? new URL(url).host : url
+  const rpcUrls = network ? rpcUrlsOf(network) : []
   const { walletName } = order
   const byWallet = familyOf(order.network) === 'evm' && needsWallet(order)
   const height = formatNumber(built.lastValidBlockHeight)
   return (
     <Facts className="mt-4">
       <Fact name={t`Decoded`}>{t`In this browser`}</Fact>
-      <Fact name={t`Simulated`}>{t`By your RPC endpoint ${host}`}</Fact>
+      <Fact name={t`Simulated`}>{describeSimulator(review.simulation, rpcUrls)}</Fact>
       <Fact name={t`Broadcast`}>
         {order.signedOnly
           ? t`By the recipient`
           : byWallet
             ? t`By ${walletName}`
-            : t`By your RPC endpoint ${host}`}
+            : describeEndpoint(rpcUrls)}
       </Fact>
       <Fact name={t`Sign by`}>
         <Time at={built.deadlineAt} look="full" />

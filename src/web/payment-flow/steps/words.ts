@@ -1,18 +1,14 @@
 import { t } from '@lingui/core/macro'
-import { formatAmount } from '#contract/amount.ts'
+import { familyOf } from '#contract/network.ts'
 import { joinMessage } from '../../errors/row.ts'
 import type { OutgoingState, PaymentState } from '../machine.ts'
-import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
+import {
+  needsWallet,
+  type Simulation,
+  type WalletPaymentIntent,
+} from '../../payment-intent/intent.ts'
 import { formatAmountText } from '../../ui/format-amount.ts'
 import type { Progress } from './ProgressCard.tsx'
-
-/** `0.1 SOL`, every digit. */
-export function amountOf({
-  amountAtomic,
-  asset,
-}: Pick<WalletPaymentIntent, 'amountAtomic' | 'asset'>): string {
-  return `${formatAmount(amountAtomic, asset.decimals)} ${asset.symbol}`
-}
 
 /** A button of a phone has room for so many characters. */
 const MOST_ON_BUTTON = 12
@@ -23,9 +19,31 @@ export function buttonAmountOf({
   asset,
 }: Pick<WalletPaymentIntent, 'amountAtomic' | 'asset'>): string {
   const { decimals, symbol } = asset
-  const exact = formatAmount(amountAtomic, decimals)
+  const exact = formatAmountText(amountAtomic, decimals, { exact: true }).text
   const text = exact.length > MOST_ON_BUTTON ? formatAmountText(amountAtomic, decimals).text : exact
   return `${text} ${symbol}`
+}
+
+/** Why nothing comes for so long. On EVM the wallet is brought to the network first, which its owner may have to approve. */
+export function describeSlowBuild(order: WalletPaymentIntent): string {
+  const { walletName } = order
+  return familyOf(order.network) === 'evm' && needsWallet(order)
+    ? t`The network is slow, or ${walletName} asks to switch networks.`
+    : t`The network is slow.`
+}
+
+/** Who simulated the payment. Which of several endpoints answered is not known, and none is named. */
+export function describeSimulator(
+  { state }: Pick<Simulation, 'state'>,
+  rpcUrls: readonly string[],
+): string {
+  if (state === 'running') return t`Simulating`
+  return state === 'unavailable' ? t`Not available` : describeEndpoint(rpcUrls)
+}
+
+export function describeEndpoint([url = '', ...others]: readonly string[]): string {
+  const host = URL.canParse(url) ? new URL(url).host : url
+  return others.length > 0 ? t`By your RPC endpoint` : t`By your RPC endpoint ${host}`
 }
 
 /** What a screen reader is told when the payment moves by itself. */

@@ -18,8 +18,9 @@ import {
   type TransferSimulation,
 } from '#chains/evm/transfer-simulation.ts'
 import { formatAmount } from '#contract/amount.ts'
+import { moneyOf } from '#contract/facts.ts'
 import type { Asset } from '#contract/network.ts'
-import { formatDecodeProblem } from '../../payment-intent/fact-values.ts'
+import { formatDecodeProblem, formatDigits, formatMoney } from '../../payment-intent/fact-values.ts'
 import type { WalletPaymentIntent, Simulation } from '../../payment-intent/intent.ts'
 
 /** A payment's bytes, and the currency of its network fee. */
@@ -125,8 +126,8 @@ async function simulateToken(
   }
   const { before, after } = simulation
   if (!paysInFull(order, simulation)) {
-    const arrives = formatAmount(after.recipient - before.recipient, asset.decimals)
-    const wanted = formatAmount(amountAtomic, asset.decimals)
+    const arrives = formatDigits(formatAmount(after.recipient - before.recipient, asset.decimals))
+    const wanted = formatDigits(formatAmount(amountAtomic, asset.decimals))
     return {
       state: 'failed',
       reason: t`only ${arrives} ${asset.symbol} of ${wanted} would arrive.`,
@@ -212,7 +213,7 @@ function describeLack({
   cost: bigint
   asset: Asset
 }): string {
-  const words = (amount: bigint) => `${formatAmount(amount, asset.decimals)} ${asset.symbol}`
+  const words = (amount: bigint) => formatMoney(moneyOf(amount, asset))
   const [holds, needs, lacks] = [words(balance), words(cost), words(cost - balance)]
   return asset.native
     ? t`balance ${holds}, needed ${needs}, missing ${lacks}.`

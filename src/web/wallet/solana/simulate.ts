@@ -5,6 +5,7 @@ import { readTokenAccount, type TokenAccount } from '#chains/solana/token-accoun
 import { formatAmount } from '#contract/amount.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
 import type { BalanceChange, WalletPaymentIntent, Simulation } from '../../payment-intent/intent.ts'
+import { formatDigits } from '../../payment-intent/fact-values.ts'
 import type { Rpc } from './connections.ts'
 import { describeFailure } from './operations.ts'
 
@@ -113,8 +114,8 @@ function simulateToken(
   ]
   if (left !== amountAtomic || arrived !== amountAtomic) {
     const [arrives, wanted] = [
-      formatAmount(arrived, asset.decimals),
-      formatAmount(amountAtomic, asset.decimals),
+      formatDigits(formatAmount(arrived, asset.decimals)),
+      formatDigits(formatAmount(amountAtomic, asset.decimals)),
     ]
     return {
       state: 'failed',

@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useRef, useReducer, useState } from 'react'
 import type { HostedWallet } from '#contract/hosted-endpoints.ts'
 import type { Network } from '#contract/network.ts'
+import { useConfig } from '../../../api/use-config.ts'
 import { StepHeading, Steps, type StepName } from '../../../payment-flow/steps/Steps.tsx'
 import { Banner } from '../../../ui/Banner.tsx'
 import { Button } from '../../../ui/Button.tsx'
@@ -10,11 +11,20 @@ import { Icon } from '../../../ui/Icon.tsx'
 import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { announce } from '../../../ui/announce.tsx'
 import type { ConnectedAccount } from '../../../wallet/state/accounts.ts'
-import { HostedForm, type HostedFields, type HostedRefund } from './HostedForm.tsx'
+import { HostedForm } from './HostedForm.tsx'
 import { HostedOutcome } from './HostedOutcome.tsx'
 import { HostedReview } from './HostedReview.tsx'
 import { type HostedState, isOut, reduceHosted } from './machine.ts'
-import { deliver, forgetSend, prepare, signIntent, undelivered, type HostedOrder } from './send.ts'
+import {
+  deliver,
+  forgetSend,
+  prepare,
+  signIntent,
+  storeSigned,
+  undelivered,
+  type HostedOrder,
+} from './send.ts'
+import { startFields, type HostedFields, type HostedPrefill, type HostedRefund } from './start.ts'
 
 const RETRY_MS = 5_000
 
@@ -82,7 +92,11 @@ function useHosted(): Hosted {
     sign: (network, signer) => {
       if (state.step !== 'review') return
       dispatch({ type: 'sign' })
-      void signIntent(state.intent, network, signer).then(dispatch)
+      void signIntent(state.intent, network, signer).then(async (event) => {
+        // Who left meanwhile does not expect that it is sent.
+        if (!shown.current) return
+        dispatch(event.type === 'signed' ? await storeSigned(state.intent, event) : event)
+      })
     },
     change: () => {
       if (state.step === 'sent') setTyped(undefined)
@@ -110,14 +124,13 @@ const OPEN: ReadonlySet<HostedState['step']> = new Set(['sending', 'unknown', 'u
 /** Pays from a wallet whose key the payment service holds. The operator signs exactly what is shown; the service does the rest. */
 export function HostedCheckout({
   wallets,
-  from,
+  prefill,
   refund,
   onSigned,
   begin = false,
 }: {
   wallets: readonly HostedWallet[]
-  /** The wallet to begin with, where it is one of these. */
-  from: { wallet: string | undefined; network: string | undefined }
+  prefill: HostedPrefill
   refund?: HostedRefund
   /** What is signed may be paid: the address must not prepare it again. */
   onSigned?: () => void
@@ -125,6 +138,7 @@ export function HostedCheckout({
   begin?: boolean
 }) {
   const { t } = useLingui()
+  const { networks } = useConfig()
   const hosted = useHosted()
   const { state } = hosted
   const container = useRef<HTMLDivElement>(null)
@@ -153,14 +167,8 @@ export function HostedCheckout({
           begin={begin && hosted.typed === undefined}
           refund={refund}
           field={state.field}
-          first={Math.max(
-            0,
-            wallets.findIndex(
-              ({ wallet, network }) => wallet === from.wallet && network === from.network,
-            ),
-          )}
           onPrepare={hosted.prepare}
-          start={hosted.typed}
+          start={hosted.typed ?? startFields(wallets, networks, { prefill, refund })}
           userError={state.userError}
           wallets={wallets}
         />

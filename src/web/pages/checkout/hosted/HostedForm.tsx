@@ -28,12 +28,10 @@ import {
   checkPriorityFee,
   validateRecipient,
   checkResource,
-  localDecimal,
   readAmount,
   cleanRecipient,
   formatWithSymbol,
 } from '../../../payment-flow/form/fields.ts'
-import type { RefundedPayment } from '../../../payment-flow/form/start-values.ts'
 import { HostedCaps, leftOf } from '../../../payment-flow/form/HostedCaps.tsx'
 import { RecipientField } from '../../../payment-flow/form/RecipientField.tsx'
 import { useFunds, type PayerFunds } from '../../../payment-flow/steps/use-funds.ts'
@@ -41,24 +39,11 @@ import { ReasonField, reasonRule } from '../../../payment-flow/form/ReasonField.
 import { useBegin } from '../../../payment-flow/steps/use-run.ts'
 import type { RefusedField } from './machine.ts'
 import type { HostedOrder } from './send.ts'
-
-/** As typed. */
-export type HostedFields = {
-  source: string
-  recipient: string
-  amount: string
-  priorityFee: string
-  resource: string
-  description: string
-  reference: string
-}
+import type { HostedFields, HostedRefund } from './start.ts'
 
 export type HostedFormProps = {
   wallets: readonly HostedWallet[]
-  /** What was typed before: what is refused or changed stays in the form. */
-  start: HostedFields | undefined
-  /** Which of the wallets is chosen at first. */
-  first: number
+  start: HostedFields
   userError: UserError | null
   field: RefusedField | undefined
   onPrepare: (order: HostedOrder, fields: HostedFields) => void
@@ -67,28 +52,10 @@ export type HostedFormProps = {
   begin: boolean
 }
 
-/** A payment that goes back to its payer. */
-export type HostedRefund = {
-  payment: RefundedPayment & { sender: string }
-  amount: string
-  reason: string | undefined
-}
-
-const EMPTY: HostedFields = {
-  source: '0',
-  recipient: '',
-  amount: '',
-  priorityFee: '',
-  resource: '',
-  description: '',
-  reference: '',
-}
-
 /** The managed wallet to pay from, the recipient, and the amount. */
 export function HostedForm({
   wallets,
   start,
-  first,
   userError,
   field,
   onPrepare,
@@ -98,7 +65,7 @@ export function HostedForm({
   const { t } = useLingui()
   const { networks, sellerWallets } = useConfig()
   const form = useForm<HostedFields>({
-    defaultValues: start ?? { ...EMPTY, source: String(first), ...(refund && fieldsOf(refund)) },
+    defaultValues: start,
     // Of an earlier try: the banner above says what to do.
     ...(field &&
       userError && {
@@ -371,10 +338,6 @@ function Submit({ begin, onBegin, refund }: SubmitProps) {
       {refund ? <Trans>Review refund</Trans> : <Trans>Review payment</Trans>}
     </Button>
   )
-}
-
-function fieldsOf({ payment, amount, reason = '' }: HostedRefund): Partial<HostedFields> {
-  return { recipient: payment.sender, amount: localDecimal(amount), description: reason }
 }
 
 function labelOf(

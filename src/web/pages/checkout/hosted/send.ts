@@ -41,13 +41,11 @@ async function persistSend(send: OpenSend): Promise<void> {
   await transaction.done
 }
 
-/** Once its outcome is known, or its operator looked for it. */
+/** Once its outcome is known, or its operator looked for it. What stays is sent once more: the same payment. */
 export async function forgetSend(nonce: string): Promise<void> {
-  await (await open()).delete('sends', nonce)
-}
-
-async function openSends(): Promise<OpenSend[]> {
-  return (await open()).getAll('sends')
+  await open()
+    .then((database) => database.delete('sends', nonce))
+    .catch(() => undefined)
 }
 
 /** What an operator entered, read. */
@@ -140,9 +138,22 @@ export async function signIntent(
   }
 }
 
-/** Sends what was signed, kept first: the same request, however often. What is not certain is `no_answer`. */
+/** Kept before it leaves. What could not be sent again after a reload is not sent at all. */
+export async function storeSigned(
+  intent: HostedIntent,
+  signed: Extract<HostedEvent, { type: 'signed' }>,
+): Promise<HostedEvent> {
+  try {
+    await persistSend({ nonce: intent.nonce, intent, signature: signed.signature })
+    return signed
+  } catch {
+    const body = t`This browser cannot store payments, perhaps in a private window. Nothing was sent.`
+    return { type: 'not_signed', userError: { code: 'NOT_STORED', title: t`Not paid`, body } }
+  }
+}
+
+/** Sends what was signed and stored: the same request, however often. What is not certain is `no_answer`. */
 export async function deliver(send: OpenSend): Promise<HostedEvent> {
-  await persistSend(send)
   try {
     const { state, paymentId, restoredAt } = await callProxy('hostedSend', {
       body: { nonce: send.nonce, signature: send.signature },
@@ -162,7 +173,11 @@ export async function deliver(send: OpenSend): Promise<HostedEvent> {
 
 /** What an earlier visit left without an answer. */
 export async function undelivered(): Promise<OpenSend | undefined> {
-  return (await openSends()).at(0)
+  const sends = await open()
+    .then((database) => database.getAll('sends'))
+    // Without storage nothing was kept, and nothing is sent.
+    .catch(() => [])
+  return sends.at(0)
 }
 
 /** However often this session asks, it is not told. */

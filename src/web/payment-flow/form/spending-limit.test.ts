@@ -1,0 +1,30 @@
+import 'fake-indexeddb/auto'
+import { expect, test } from 'vitest'
+import { capKey, setCap } from '../../local-data/caps.ts'
+import { journalEntry, openJournal, PURCHASE_PAYMENTS } from '../journal.ts'
+import type { PaymentState } from '../machine.ts'
+import { TestDependencies } from '../testing/test-dependencies.ts'
+import { breachOf } from './spending-limit.ts'
+
+test('what the explorer spent counts towards the 24 hours like a payment of the checkout, an allowance and a failed one do not', async () => {
+  const payment = new TestDependencies('evm').order('next')
+  setCap(capKey(payment.network, payment.asset.address), { perDay: '15' })
+  const write = (name: string | undefined, id: string, change: object, order: object = {}) =>
+    openJournal(name).write(
+      journalEntry(
+        undefined,
+        { step: 'broadcast', order: { ...payment, id, ...order }, ...change } as PaymentState,
+        payment.createdAt,
+      ),
+    )
+  const sent = { sent: { bytes: null, signature: null }, attempt: 1 }
+  await write(undefined, 'checkout', sent)
+  await write(undefined, 'failed', { ...sent, step: 'failed', reason: 'expired' })
+  await write(PURCHASE_PAYMENTS, 'allowance', sent, { operation: { kind: 'approve' } })
+  expect(await breachOf(payment)).toBeUndefined()
+
+  await write(PURCHASE_PAYMENTS, 'purchase', sent)
+  expect(await breachOf(payment)).toBeUndefined()
+  await write(PURCHASE_PAYMENTS, 'another purchase', sent)
+  expect(await breachOf(payment)).toContain('0 ETH left')
+})

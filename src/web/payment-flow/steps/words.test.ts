@@ -1,0 +1,40 @@
+import { expect, test, vi } from 'vitest'
+import { setPreferences } from '../../local-data/preferences.ts'
+import { TestDependencies } from '../testing/test-dependencies.ts'
+import { buttonAmountOf, describeSimulator, describeSlowBuild } from './words.ts'
+
+const usdc = { address: 'usdc', symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false }
+
+test('the button writes an amount with the decimal point of the reader, short or cut', () => {
+  // The theme is set on the document.
+  vi.stubGlobal('document', { documentElement: { dataset: {} } })
+  setPreferences({ numbers: 'de-DE' })
+  expect(buttonAmountOf({ amountAtomic: 1_234_000n, asset: usdc })).toBe('1,234 USDC')
+  expect(buttonAmountOf({ amountAtomic: 1_234_000_000n, asset: usdc })).toBe('1.234 USDC')
+  expect(buttonAmountOf({ amountAtomic: 1_234_567_891_234n, asset: usdc })).toBe(
+    '1.234.567,891234 USDC',
+  )
+  setPreferences({ numbers: 'en-US' })
+  expect(buttonAmountOf({ amountAtomic: 1_234_000n, asset: usdc })).toBe('1.234 USDC')
+  setPreferences({ numbers: 'auto' })
+})
+
+test('a payment that takes long to prepare points to the wallet where it may ask to switch networks', () => {
+  const [evm, solana] = [
+    new TestDependencies('evm').order(),
+    new TestDependencies('solana').order(),
+  ]
+  expect(describeSlowBuild(evm)).toContain('Test Wallet asks to switch networks')
+  expect(describeSlowBuild(solana)).toBe('The network is slow.')
+  // The wallet that reads a code is not connected here.
+  expect(describeSlowBuild({ ...evm, byCode: true })).toBe('The network is slow.')
+})
+
+test('only a simulation that an endpoint ran is said to be one, and only a sole endpoint is named', () => {
+  const one = ['https://one.example/key']
+  const two = [...one, 'https://two.example']
+  expect(describeSimulator({ state: 'passed' }, one)).toBe('By your RPC endpoint one.example')
+  expect(describeSimulator({ state: 'failed' }, two)).toBe('By your RPC endpoint')
+  expect(describeSimulator({ state: 'running' }, one)).toBe('Simulating')
+  expect(describeSimulator({ state: 'unavailable' }, one)).toBe('Not available')
+})
