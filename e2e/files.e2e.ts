@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test'
+import type { Devnet } from '#devnet/network.ts'
 import { afterProbe, CONTENT, cutOff, KEY, openSource, serveRanges } from '#testing/file-source.ts'
 import { connectOnLink, expectPaid, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
@@ -10,6 +11,12 @@ const GUIDE = 'Chapter one. Money moves once.'
 
 /** From a merchant's sign-in to the first sale: at most so long, and so many controls of our pages. */
 const FIRST_SALE = { seconds: 120, activations: 12 }
+
+/** Where the proxy says what became of the payment that a return page names. */
+function statusOf(net: Devnet, page: string): string {
+  const proxy = net.urls.bff.replace('127.0.0.1', 'localhost')
+  return `${proxy}/api/payment/status/${new URL(page).searchParams.get('payment')}`
+}
 
 /** Counts the controls of our pages that people activate. */
 async function countActivations(page: Page, onActivated: () => void): Promise<void> {
@@ -31,8 +38,10 @@ test('a merchant sells a text; a buyer pays, downloads it, and reads it again af
   seller,
   buyer,
   visitor,
+  expectError,
 }) => {
   test.slow()
+  expectError(/status of 401 .*\/payment\/status\//)
   let activations = 0
   const activated = () => void activations++
   const merchant = await seller()
@@ -58,8 +67,7 @@ test('a merchant sells a text; a buyer pays, downloads it, and reads it again af
   const [{ url } = { url: '' }] = files
 
   // The public address leads a person to the page of the file.
-  const person = await buyer({ ether: '1' })
-  const { page } = person
+  const { page } = await buyer({ ether: '1' })
   await countActivations(page, activated)
   await page.goto(url)
   await expect(page).toHaveURL(/\/file\/[1-9A-HJ-NP-Za-km-z]{12}$/)
@@ -92,10 +100,31 @@ test('a merchant sells a text; a buyer pays, downloads it, and reads it again af
   const stranger = await visitor()
   await stranger.goto(address)
   await expect(stranger.getByRole('button', { name: text('Download') })).toHaveCount(0)
+  // The return page, bookmarked: the session that paid is gone, so nothing is waited for.
+  const returned = page.url()
+  const told = JSON.parse(await (await page.request.get(statusOf(net, returned))).text())
   await page.context().clearCookies()
-  await page.goto(address)
-  await expect(button).toHaveCount(0)
-  await signInByApi(person, net, new URL(address).pathname)
+  await page.reload()
+  await expect(buy).toBeVisible()
+  await expect(page.getByText(text('Waiting for the payment.'))).toHaveCount(0)
+  await expectAccessible(page, 'file: returned without a session')
+  // A payment that failed: the page says so, and sells the file again.
+  await page.route('**/payment/status/*', (route) =>
+    route.fulfill({
+      json: { ...told, status: 'failed' },
+      headers: {
+        'access-control-allow-origin': net.urls.web,
+        'access-control-allow-credentials': 'true',
+      },
+    }),
+  )
+  await page.reload()
+  await expect(page.getByRole('status')).toContainText(text('Failed'))
+  await expect(buy).toBeVisible()
+  await expectAccessible(page, 'file: its payment failed')
+  await page.unroute('**/payment/status/*')
+  await page.reload()
+  await page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
   expect((await downloaded(page, () => button.click())).text).toBe(GUIDE)
 
   await shop.reload()

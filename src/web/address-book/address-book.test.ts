@@ -6,6 +6,7 @@ import {
   findEntry,
   getAddressBook,
   removeEntry,
+  replaceAll,
   saveEntry,
 } from '../local-data/address-book/store.ts'
 
@@ -69,6 +70,26 @@ test('a removed entry comes back by its undo, and the book stays in the order of
   expect(findEntry(evm)).toEqual(acme)
   saveEntry({ ...acme, name: 'Zed' })
   expect(getAddressBook().map(({ name }) => name)).toEqual(['Bob', 'Zed'])
+})
+
+test('an undo brings one entry back, and leaves what was added or changed since', () => {
+  replaceAll([acme, bob])
+  const undo = removeEntry(evm)
+  const cleo = { ...acme, name: 'Cleo', address: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC' }
+  saveEntry(cleo)
+  saveEntry({ ...bob, name: 'Robert' })
+  undo()
+  expect(getAddressBook().map(({ name }) => name)).toEqual(['Acme', 'Cleo', 'Robert'])
+
+  const undoImport = replaceAll([{ ...acme, name: 'Acme Ltd' }, bob, cleo])
+  saveEntry({ ...bob, name: 'Bobby' })
+  undoImport()
+  expect(getAddressBook().map(({ name }) => name)).toEqual(['Acme', 'Bobby', 'Cleo'])
+
+  const undoRemoval = removeEntry(evm)
+  saveEntry({ ...acme, name: 'Acme again' })
+  undoRemoval()
+  expect(findEntry(evm)?.name).toBe('Acme again')
 })
 
 test('a book that was written out reads back as it was; what is wrong in a file is named and the rest taken', () => {

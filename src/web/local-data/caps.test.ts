@@ -25,3 +25,13 @@ test('a cap of zero lets nothing out, a lifted one everything, and an undo puts 
   undo()
   expect(findBreach(key, 1n, 0n)?.limit).toBe('per_payment')
 })
+
+test('an undo puts one cap back, and leaves the others as they are by then', () => {
+  const other = capKey('eip155:1', '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48')
+  setCap(key, { perPayment: '1' })
+  const undo = setCap(key, {})
+  setCap(other, { perPayment: '5' })
+  undo()
+  expect(findBreach(key, 2n, 0n)?.capAtomic).toBe(1n)
+  expect(findBreach(other, 6n, 0n)?.capAtomic).toBe(5n)
+})

@@ -17,12 +17,15 @@ export function useCaps(): Caps {
 
 /** Sets or, with nothing in it, lifts the cap of an asset. @returns what puts it back, for an undo */
 export function setCap(key: string, cap: Cap): () => void {
-  const before = store.get()
-  const { [key]: _, ...others } = before
-  store.set(
-    cap.perPayment === undefined && cap.perDay === undefined ? others : { ...others, [key]: cap },
-  )
-  return () => store.set(before)
+  const before = store.get()[key] ?? {}
+  write(key, cap)
+  return () => write(key, before)
+}
+
+function write(key: string, cap: Cap): void {
+  const { [key]: _, ...others } = store.get()
+  const lifted = cap.perPayment === undefined && cap.perDay === undefined
+  store.set(lifted ? others : { ...others, [key]: cap })
 }
 
 /** Names an asset of a network; both in their normal form. */

@@ -16,30 +16,46 @@ export function getAddressBook(): readonly Entry[] {
 
 /** The entry of an address in its normal form. */
 export function findEntry(address: string): Entry | undefined {
-  return store.get().find((entry) => entry.address === address)
+  return find(store.get(), address)
 }
 
-/** Adds an entry; one with the same address is replaced. @returns what puts the book back as it was, for an undo. */
-export function saveEntry(entry: Entry): () => void {
-  return replace((entries) => [
-    ...entries.filter(({ address }) => address !== entry.address),
-    entry,
-  ])
+/** Adds an entry; one with the same address is replaced. */
+export function saveEntry(entry: Entry): void {
+  replaceAll([...store.get().filter(({ address }) => address !== entry.address), entry])
 }
 
 /** @returns what brings the entry back, for an undo */
 export function removeEntry(address: string): () => void {
-  return replace((entries) => entries.filter((entry) => entry.address !== address))
+  return replaceAll(store.get().filter((entry) => entry.address !== address))
 }
 
+/** @returns what undoes this change, and leaves what was changed since */
 export function replaceAll(entries: readonly Entry[]): () => void {
-  return replace(() => entries)
+  const before = store.get()
+  store.set(entries.slice(0, MAX_ENTRIES).toSorted(byName))
+  const after = store.get()
+  return () => {
+    const now = store.get()
+    const changed = [...before, ...after].map(({ address }) => address)
+    const undone = new Set(
+      changed.filter(
+        (address) =>
+          isSame(find(now, address), find(after, address)) &&
+          !isSame(find(before, address), find(after, address)),
+      ),
+    )
+    const kept = now.filter(({ address }) => !undone.has(address))
+    replaceAll([...kept, ...before.filter(({ address }) => undone.has(address))])
+  }
 }
 
-function replace(change: (entries: readonly Entry[]) => readonly Entry[]): () => void {
-  const before = store.get()
-  store.set(change(before).slice(0, MAX_ENTRIES).toSorted(byName))
-  return () => store.set(before)
+function find(entries: readonly Entry[], address: string): Entry | undefined {
+  return entries.find((entry) => entry.address === address)
+}
+
+/** Another tab may have written an entry again, as it was. */
+function isSame(one: Entry | undefined, other: Entry | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
 }
 
 function byName(one: Entry, other: Entry): number {

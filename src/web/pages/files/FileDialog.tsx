@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState, type FormEvent, type ReactNode } from 'react'
 import type { FileSourceInput } from '#contract/browser-endpoints.ts'
 import type { FileBody, SourceFacts } from '#contract/file-endpoints.ts'
+import type { Asset, Network } from '#contract/network.ts'
 import { callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { useConfig } from '../../api/use-config.ts'
@@ -16,28 +17,29 @@ import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { toast } from '../../ui/Toast.tsx'
+import { readPrices, type TypedPrice } from './file-prices.ts'
 import { cacheFile, formatSize } from './files-query.ts'
 import { EMPTY_SOURCE, SourceFields, sourceOf, type SourceForm } from './SourceFields.tsx'
 
 type Props = { file: FileBody | undefined; sealed: boolean; onClose: () => void }
-type Price = { currency: string; amount: string }
 type Errors = Readonly<Record<string, string>>
 
 /** Puts a file on sale, or changes the name or the source of one. Its prices stay. */
 export function FileDialog({ file, sealed, onClose }: Props) {
   const { t } = useLingui()
   const { networks } = useConfig()
-  const symbols = [...new Set(networks.flatMap(({ assets }) => assets.map(({ symbol }) => symbol)))]
+  const assets = currenciesOf(networks)
   const [name, setName] = useState(file?.name ?? '')
   const [fileName, setFileName] = useState(file?.fileName ?? '')
-  const [prices, setPrices] = useState<readonly Price[]>([
-    { currency: symbols[0] ?? '', amount: '' },
-  ])
+  const [prices, setPrices] = useState<readonly TypedPrice[]>(
+    assets.slice(0, 1).map((asset) => ({ asset, amount: '' })),
+  )
+  const [priceErrors, setPriceErrors] = useState<Errors>({})
   const [form, setForm] = useState<SourceForm>(EMPTY_SOURCE)
   const [checked, setChecked] = useState<SourceFacts>()
   const [busy, setBusy] = useState<'check' | 'save'>()
   const [problem, setProblem] = useState<unknown>()
-  const errors = errorsOf(problem)
+  const errors = { ...errorsOf(problem), ...priceErrors }
   const source = sourceOf(form)
 
   function changeSource(next: SourceForm) {
@@ -63,21 +65,18 @@ export function FileDialog({ file, sealed, onClose }: Props) {
 
   function save(event: FormEvent) {
     event.preventDefault()
+    const read = readPrices(prices)
+    if (!file && !read.ok) return setPriceErrors(read.errors)
     void run('save', async () => {
       const names = { name: name.trim(), ...(fileName.trim() && { fileName: fileName.trim() }) }
       if (file) {
         const body = { id: file.id, ...names, ...(source && { source }) }
         cacheFile((await callProxy('fileUpdate', { body })).file)
         toast(t`File changed`)
-      } else if (source) {
+      } else if (source && read.ok) {
         const [path = ''] = pathTo('file', { params: { code: '' } }).split(/\/$/)
         const page = new URL(hrefOf(path), window.location.origin).href
-        const body = {
-          ...names,
-          source,
-          prices: prices.map(({ currency, amount }) => ({ currency, amount: amount.trim() })),
-          page,
-        }
+        const body = { ...names, source, prices: read.prices, page }
         cacheFile((await callProxy('fileCreate', { body })).file)
         toast(t`File on sale`, { tone: 'good' })
       }
@@ -127,7 +126,17 @@ export function FileDialog({ file, sealed, onClose }: Props) {
             />
           </Field>
         </div>
-        {!file && <Prices errors={errors} onChange={setPrices} prices={prices} symbols={symbols} />}
+        {!file && (
+          <Prices
+            assets={assets}
+            errors={errors}
+            onChange={(next) => {
+              setPrices(next)
+              setPriceErrors({})
+            }}
+            prices={prices}
+          />
+        )}
         <SourceFields
           errors={errors}
           form={form}
@@ -168,23 +177,24 @@ function Checked({ facts: { size, mimeType, ranges } }: { facts: SourceFacts }) 
 
 function Prices({
   prices,
-  symbols,
+  assets,
   errors,
   onChange,
 }: {
-  prices: readonly Price[]
-  symbols: readonly string[]
+  prices: readonly TypedPrice[]
+  assets: readonly Asset[]
   errors: Errors
-  onChange: (prices: readonly Price[]) => void
+  onChange: (prices: readonly TypedPrice[]) => void
 }) {
   const { t } = useLingui()
-  const left = symbols.filter((symbol) => prices.every(({ currency }) => currency !== symbol))
-  const change = (index: number, part: Partial<Price>) =>
+  const left = assets.filter(({ symbol }) => prices.every(({ asset }) => asset.symbol !== symbol))
+  const [next] = left
+  const change = (index: number, part: Partial<TypedPrice>) =>
     onChange(prices.map((price, at) => (at === index ? { ...price, ...part } : price)))
   return (
     <fieldset className="grid gap-2">
       <legend className="mb-1.5 text-sm font-medium">{t`Price`}</legend>
-      {prices.map(({ currency, amount }, index) => (
+      {prices.map(({ asset: { symbol: currency }, amount }, index) => (
         <div className="flex items-start gap-2" key={currency}>
           <Field
             className="flex-1"
@@ -202,10 +212,13 @@ function Prices({
             label={<Small>{prices.length === 1 ? t`Currency` : t`Currency ${index + 1}`}</Small>}
           >
             <Select
-              onChange={(event) => change(index, { currency: event.target.value })}
+              onChange={({ target }) => {
+                const asset = left.find(({ symbol }) => symbol === target.value)
+                if (asset) change(index, { asset })
+              }}
               value={currency}
             >
-              {[currency, ...left].map((symbol) => (
+              {[currency, ...left.map(({ symbol }) => symbol)].map((symbol) => (
                 <option key={symbol}>{symbol}</option>
               ))}
             </Select>
@@ -220,18 +233,23 @@ function Prices({
           )}
         </div>
       ))}
-      {left[0] !== undefined && (
+      {next && (
         <div>
-          <Button
-            onClick={() => onChange([...prices, { currency: left[0] ?? '', amount: '' }])}
-            size="sm"
-          >
+          <Button onClick={() => onChange([...prices, { asset: next, amount: '' }])} size="sm">
             <Trans>Add currency</Trans>
           </Button>
         </div>
       )}
     </fieldset>
   )
+}
+
+/** An asset for each symbol, the one with the most decimals: a price is one for all networks. */
+function currenciesOf(networks: readonly Network[]): readonly Asset[] {
+  const assets = networks.flatMap((network) => network.assets)
+  const finest = assets.toSorted((a, b) => b.decimals - a.decimals)
+  const symbols = new Set(assets.map(({ symbol }) => symbol))
+  return [...symbols].flatMap((symbol) => finest.find((asset) => asset.symbol === symbol) ?? [])
 }
 
 function Small({ children }: { children: ReactNode }) {

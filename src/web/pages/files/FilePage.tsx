@@ -4,6 +4,7 @@ import { useState } from 'react'
 import type { OpenedFile } from '#contract/file-endpoints.ts'
 import { callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
+import { paymentQuery } from '../../api/queries.ts'
 import { useSession } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { describeRefusal } from '../../errors/refusals.ts'
@@ -22,22 +23,27 @@ import { Card } from '../../ui/Card.tsx'
 import { ErrorState } from '../../ui/ErrorState.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Spinner } from '../../ui/Spinner.tsx'
+import { statusLabel, statusMeaning } from '../../ui/status-words.ts'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { fileQuery, formatSize } from './files-query.ts'
+import { waitOf, type Wait } from './wait.ts'
+
+const POLL_MS = 3_000
 
 /** Where a person buys a file, and reads it again: the public address of the file leads here. */
 export function FilePage() {
   const { code } = useParams('file')
   const { payment } = useSearch('file')
   const { title, networks } = useConfig()
-  const { data, error, refetch, isFetching } = useQuery(fileQuery(code, payment !== undefined))
+  const wait = useWait(payment)
+  const { data, error, refetch, isFetching } = useQuery(fileQuery(code, wait?.kind === 'waiting'))
   const unknown =
     error instanceof ApiError && (error.code === 'NOT_FOUND' || error.code === 'INVALID_PARAMETERS')
   return (
     <PayShell>
       <MerchantHeader name={title} testnet={networks.every(({ testnet }) => testnet)} />
       {data ? (
-        <File code={code} file={data} paying={payment !== undefined} />
+        <File code={code} file={data} paymentId={payment} wait={wait} />
       ) : unknown ? (
         <Card>
           <ErrorState
@@ -56,7 +62,27 @@ export function FilePage() {
   )
 }
 
-function File({ code, file, paying }: { code: string; file: OpenedFile; paying: boolean }) {
+/** Undefined where the buyer does not come back from a payment. */
+function useWait(paymentId: string | undefined): Wait | undefined {
+  const { data, error } = useQuery({
+    ...paymentQuery(paymentId ?? ''),
+    enabled: paymentId !== undefined,
+    refetchInterval: ({ state }) => {
+      const wait = waitOf(state)
+      return wait.kind === 'waiting' && !wait.paid ? POLL_MS : false
+    },
+  })
+  return paymentId === undefined ? undefined : waitOf({ data, error })
+}
+
+type FileProps = {
+  code: string
+  file: OpenedFile
+  paymentId: string | undefined
+  wait: Wait | undefined
+}
+
+function File({ code, file, paymentId, wait }: FileProps) {
   return (
     <Card>
       <h2 className="text-lg font-semibold">
@@ -69,16 +95,47 @@ function File({ code, file, paying }: { code: string; file: OpenedFile; paying: 
       <div className="mt-5">
         {file.paid ? (
           <Download code={code} />
-        ) : paying ? (
-          <p className="flex items-center gap-2 text-sm text-muted" role="status">
-            <Spinner />
-            <Trans>Waiting for the payment.</Trans>
-          </p>
         ) : (
-          <PaymentOptions file={file} />
+          <div className="divide-y divide-line *:not-first:pt-5 *:not-last:pb-5">
+            {paymentId !== undefined && wait && wait.kind !== 'unseen' && (
+              <PaymentState paymentId={paymentId} wait={wait} />
+            )}
+            {/* A buyer who paid is asked to sign in before they could pay again. */}
+            {wait?.kind === 'unseen' && <EarlierPurchase />}
+            {wait?.kind !== 'waiting' && <PaymentOptions file={file} />}
+            {wait?.kind !== 'unseen' && <EarlierPurchase waits={wait?.kind === 'waiting'} />}
+          </div>
         )}
       </div>
     </Card>
+  )
+}
+
+type PaymentStateProps = { paymentId: string; wait: Exclude<Wait, { kind: 'unseen' }> }
+
+function PaymentState({ paymentId, wait }: PaymentStateProps) {
+  const link = (
+    <Link
+      className={buttonClass({ size: 'sm', variant: 'quiet' })}
+      to={pathTo('payment', { params: { paymentId } })}
+    >
+      <Trans>Show the payment</Trans>
+    </Link>
+  )
+  return wait.kind === 'over' ? (
+    <div>
+      <Banner action={link} role="status" title={statusLabel(wait.status)} tone="warn">
+        {statusMeaning(wait.status)}
+      </Banner>
+    </div>
+  ) : (
+    <div className="flex flex-wrap items-center justify-between gap-2">
+      <p className="flex items-center gap-2 text-sm text-muted" role="status">
+        <Spinner />
+        <Trans>Waiting for the payment.</Trans>
+      </p>
+      {link}
+    </div>
   )
 }
 
@@ -128,49 +185,56 @@ function Download({ code }: { code: string }) {
 
 function PaymentOptions({ file: { prices, withdrawn } }: { file: OpenedFile }) {
   const { t } = useLingui()
-  const session = useSession()
-  const signedIn = session.kind === 'known' && session.viewer !== null
-  return (
-    <>
-      {withdrawn ? (
+  if (withdrawn)
+    return (
+      <div>
         <Banner tone="warn">
           <Trans>No longer sold.</Trans>
         </Banner>
-      ) : (
-        <ul aria-label={t`Prices`} className="grid gap-2">
-          {prices.map(({ currency, amount, link }, index) => {
-            const price = formatPrice(amount, currency)
-            return (
-              <li key={link}>
-                <Link
-                  className={buttonClass({
-                    size: 'lg',
-                    variant: index === 0 ? 'primary' : 'secondary',
-                    wide: true,
-                  })}
-                  to={pathTo('payLink', { params: { link } })}
-                >
-                  <Trans>Buy for {price}</Trans>
-                </Link>
-              </li>
-            )
-          })}
-        </ul>
-      )}
-      <div className="mt-6 border-t border-line pt-4">
-        <p className="text-sm text-muted">
-          {signedIn ? (
-            <Trans>Not bought with this wallet</Trans>
-          ) : (
-            <Trans>Bought before? Use the wallet that paid.</Trans>
-          )}
-        </p>
-        {!signedIn && (
-          <div className="mt-3">
-            <SignIn look="secondary" />
-          </div>
-        )}
       </div>
-    </>
+    )
+  return (
+    <ul aria-label={t`Prices`} className="grid gap-2">
+      {prices.map(({ currency, amount, link }, index) => {
+        const price = formatPrice(amount, currency)
+        return (
+          <li key={link}>
+            <Link
+              className={buttonClass({
+                size: 'lg',
+                variant: index === 0 ? 'primary' : 'secondary',
+                wide: true,
+              })}
+              to={pathTo('payLink', { params: { link } })}
+            >
+              <Trans>Buy for {price}</Trans>
+            </Link>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+/** The wallet that paid has the file, in any browser. `waits`: whether it bought the file is open. */
+function EarlierPurchase({ waits = false }: { waits?: boolean }) {
+  const session = useSession()
+  const signedIn = session.kind === 'known' && session.viewer !== null
+  if (waits && signedIn) return null
+  return (
+    <div>
+      <p className="text-sm text-muted">
+        {signedIn ? (
+          <Trans>Not bought with this wallet</Trans>
+        ) : (
+          <Trans>Bought before? Use the wallet that paid.</Trans>
+        )}
+      </p>
+      {!signedIn && (
+        <div className="mt-3">
+          <SignIn look="secondary" />
+        </div>
+      )}
+    </div>
   )
 }
