@@ -12,7 +12,7 @@ import {
 import { InvoiceSummary } from '../../payment-flow/InvoiceLines.tsx'
 import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
-import { pathTo } from '../../router/paths.ts'
+import { pathTo, type SearchOf } from '../../router/paths.ts'
 import { useParams, useSearch } from '../../router/use-route.tsx'
 import { ItemLine, MerchantHeader, PayShell } from '../../shell/PayShell.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
@@ -33,7 +33,8 @@ import { ShortLinkCheckout } from './ShortLinkCheckout.tsx'
 /** A payment that a seller asks for: what their link sets cannot be changed here, and is checked before anything else happens. */
 export function PayLinkPage() {
   const { link: text } = useParams('payLink')
-  const { payment, ...chosen } = useSearch('payLink')
+  const search = useSearch('payLink')
+  const { payment, ...chosen } = search
   const config = useConfig()
   const { data, error, refetch, isFetching } = useQuery({
     ...linkQuery(text, config),
@@ -48,35 +49,34 @@ export function PayLinkPage() {
     toast(title, { tone: 'warn', body })
   }, [refetch])
   const addressOf = useCallback(
-    (at: { payment?: string }) =>
-      pathTo('payLink', { params: { link: text }, search: { payment: at.payment } }),
-    [text],
+    (at: SearchOf<'payLink'>) =>
+      pathTo('payLink', { params: { link: text }, search: { ...search, payment: at.payment } }),
+    [text, search],
   )
   const link = data && 'link' in data ? data.link : undefined
   const prefill = useMemo(() => (link ? prefillFromLink(link) : {}), [link])
   const testnet = link ? link.network.testnet : config.networks.every((each) => each.testnet)
   const short = data?.kind === 'short' ? data : undefined
+  const unpayable =
+    data?.kind === 'refused' ? (
+      <Refused busy={isFetching} onRetry={() => void onRenew()} problem={data.problem} />
+    ) : (
+      !data &&
+      error && (
+        <Card>
+          <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
+        </Card>
+      )
+    )
 
   return (
     <PayShell>
       <MerchantHeader name={config.title} testnet={testnet} />
-      {!data && error && (
-        <Card>
-          <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
-        </Card>
-      )}
       {!data && !error && <PageSkeleton />}
-      {data?.kind === 'refused' && payment === undefined && (
-        <Refused busy={isFetching} onRetry={() => void onRenew()} problem={data.problem} />
-      )}
-      {/* A payment that was begun is shown, even where nothing can be quoted now. */}
-      {data?.kind === 'refused' && payment !== undefined && (
-        <Checkout
-          addressOf={addressOf}
-          prefill={prefill}
-          closed={<Refused problem={data.problem} />}
-          paymentId={payment}
-        />
+      {payment === undefined && unpayable}
+      {/* A payment that was begun is shown, even where its link cannot be read now. */}
+      {unpayable && payment !== undefined && (
+        <Checkout addressOf={addressOf} prefill={prefill} closed={unpayable} paymentId={payment} />
       )}
       {short && (
         <ShortLinkCheckout
