@@ -1,6 +1,6 @@
 import { useLingui, Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useCallback, useMemo, type ReactNode } from 'react'
+import { useCallback, useEffect, useMemo, useState, type ReactNode } from 'react'
 import { useConfig } from '../../api/use-config.ts'
 import { describeError } from '../../errors/codes.ts'
 import {
@@ -9,9 +9,14 @@ import {
   type LinkView,
   type OpenLink,
 } from '../../payment-flow/form/open-link.ts'
+import type { JournalEntry } from '../../payment-flow/journal.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
+import { Link } from '../../router/Link.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
 import { InvoiceSummary } from '../../payment-flow/InvoiceLines.tsx'
 import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
+import { pathToRun } from '../../router/path-to-run.ts'
 import { pathTo, type SearchOf } from '../../router/paths.ts'
 import { useParams, useSearch } from '../../router/use-route.tsx'
 import { ItemLine, MerchantHeader, PayShell } from '../../shell/PayShell.tsx'
@@ -121,6 +126,8 @@ function Refused({
   busy?: boolean
   onRetry?: () => void
 }) {
+  const own = useOwnPayment(problem)
+  if (own) return <PaidHere order={own.state.order} />
   return (
     <Banner
       action={
@@ -136,6 +143,42 @@ function Refused({
       tone="warn"
     >
       {problem.body}
+    </Banner>
+  )
+}
+
+/** Who paid the link in this browser needs their receipt, and no new link. */
+function useOwnPayment({ reason }: LinkProblem): JournalEntry | undefined {
+  const { link } = useParams('payLink')
+  const [own, setOwn] = useState<JournalEntry>()
+  useEffect(() => {
+    if (reason !== 'link_used') return
+    import('../../payment-flow/form/runs.ts')
+      .then(({ paidPaymentOf }) => paidPaymentOf(link))
+      .then(setOwn, () => undefined)
+  }, [reason, link])
+  return own
+}
+
+function PaidHere({ order }: { order: WalletPaymentIntent }) {
+  const { t } = useLingui()
+  return (
+    <Banner
+      action={
+        <Link className={buttonClass({ size: 'sm' })} to={pathToRun(order)}>
+          <Trans>Show receipt</Trans>
+        </Link>
+      }
+      role="status"
+      title={t`You paid this link`}
+      tone="good"
+    >
+      <Amount
+        atomic={order.amountAtomic}
+        decimals={order.asset.decimals}
+        exact
+        symbol={order.asset.symbol}
+      />
     </Banner>
   )
 }
