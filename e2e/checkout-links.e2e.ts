@@ -103,9 +103,19 @@ for (const { wallet, network, amount, symbol } of CASES) {
     await expect(row).toContainText('1 of 1 payment', { timeout: 30_000 })
     await expect(row).toContainText(text('Paid'))
 
+    // Who paid is led to the receipt, and never told that nothing was sent or to ask for a new link.
+    await page.goto(link)
+    await expect(page.getByText(text('You paid this link'))).toBeVisible()
+    await expect(page.getByText(text('Payment link already paid'))).toHaveCount(0)
+    await expectAccessible(page, 'link: paid from this browser')
+    await page.getByRole('link', { name: text('Show receipt') }).click()
+    await expectPaid(page)
+    await expect(page.getByRole('button', { name: text('Print receipt') })).toBeVisible()
+
     const late = await buyer({ ether: '1' })
     await late.page.goto(link)
     await expect(late.page.getByRole('alert')).toContainText(text('Payment link already paid'))
+    await expect(late.page.getByText(text('Nothing was sent.'))).toHaveCount(0)
     await expectAccessible(late.page, 'link: paid already')
     await expect(
       late.page.getByRole('button', { name: oneOf(['Review payment', 'Connect a wallet to pay']) }),

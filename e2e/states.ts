@@ -58,6 +58,7 @@ export const STATES = [
   'link: changed on its way',
   'link: other terms than the merchant’s',
   'link: paid already',
+  'link: paid from this browser',
   'link: deactivated',
   'link: expired',
   'links: signed out',

@@ -51,10 +51,10 @@ export const refusals = {
     unsent: true,
     body: msg`Ask for a new link.`,
   },
+  /** By whom is not known here: perhaps by this payer, on another device. */
   link_used: {
     ...link,
     title: msg`Payment link already paid`,
-    unsent: true,
     body: msg`Ask for a new link.`,
   },
   link_busy: {

@@ -196,13 +196,6 @@ export function pathTo<K extends RouteName>(name: K, target: Target<K>): string 
   return query ? `${path}?${query}` : path
 }
 
-/** The page of a payment that was begun in this browser. */
-export function pathToRun({ id, refundOf }: { id: string; refundOf?: string | undefined }): string {
-  return refundOf === undefined
-    ? pathTo('checkout', { search: { payment: id } })
-    : pathTo('refund', { params: { paymentId: refundOf }, search: { payment: id } })
-}
-
 export type RouteMatch = {
   [K in RouteName]: { name: K; params: ParamsOf<K>; search: SearchOf<K> }
 }[RouteName]

@@ -23,7 +23,8 @@ import { Steps } from '../../payment-flow/steps/Steps.tsx'
 import { useBegin } from '../../payment-flow/steps/use-run.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { hrefOf } from '../../router/location.ts'
-import { pathTo, type SearchOf } from '../../router/paths.ts'
+import { choiceOf } from '../../router/path-to-run.ts'
+import { pathTo } from '../../router/paths.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -275,21 +276,12 @@ function pageOf(
     to: cleanRecipient(recipient),
     amount: read.ok ? formatAmount(read.atomic, asset.decimals) : '',
   }
+  const choice =
+    link?.choice && choiceOf({ network: link.network.network, asset }, link.choice.pieces)
   const path = link
-    ? pathTo('payLink', { params: { link: link.text }, search: chosenOf(link) })
+    ? pathTo('payLink', { params: { link: link.text }, search: { ...choice } })
     : pathTo('checkout', { search: { ...entered, resource, description, reference } })
   return new URL(hrefOf(path), window.location.origin)
-}
-
-/** Of a short link: the currency and the quantity, for another device. */
-function chosenOf({ choice, network, asset }: OpenLink): SearchOf<'payLink'> {
-  if (!choice) return {}
-  const { pieces } = choice
-  return {
-    network: network.network,
-    asset: asset.address,
-    ...(pieces > 1 && { pieces: String(pieces) }),
-  }
 }
 
 async function priorityFeeOf(

@@ -1,6 +1,6 @@
 import { useLingui, Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useCallback, useMemo, type ReactNode } from 'react'
+import { useCallback, useEffect, useMemo, useState, type ReactNode } from 'react'
 import { useConfig } from '../../api/use-config.ts'
 import { describeError } from '../../errors/codes.ts'
 import {
@@ -9,10 +9,15 @@ import {
   type LinkView,
   type OpenLink,
 } from '../../payment-flow/form/open-link.ts'
+import type { JournalEntry } from '../../payment-flow/journal.ts'
+import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
+import { Link } from '../../router/Link.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
 import { InvoiceSummary } from '../../payment-flow/InvoiceLines.tsx'
 import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
-import { pathTo } from '../../router/paths.ts'
+import { pathToRun } from '../../router/path-to-run.ts'
+import { pathTo, type SearchOf } from '../../router/paths.ts'
 import { useParams, useSearch } from '../../router/use-route.tsx'
 import { ItemLine, MerchantHeader, PayShell } from '../../shell/PayShell.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
@@ -33,7 +38,8 @@ import { ShortLinkCheckout } from './ShortLinkCheckout.tsx'
 /** A payment that a seller asks for: what their link sets cannot be changed here, and is checked before anything else happens. */
 export function PayLinkPage() {
   const { link: text } = useParams('payLink')
-  const { payment, ...chosen } = useSearch('payLink')
+  const search = useSearch('payLink')
+  const { payment, ...chosen } = search
   const config = useConfig()
   const { data, error, refetch, isFetching } = useQuery({
     ...linkQuery(text, config),
@@ -48,35 +54,34 @@ export function PayLinkPage() {
     toast(title, { tone: 'warn', body })
   }, [refetch])
   const addressOf = useCallback(
-    (at: { payment?: string }) =>
-      pathTo('payLink', { params: { link: text }, search: { payment: at.payment } }),
-    [text],
+    (at: SearchOf<'payLink'>) =>
+      pathTo('payLink', { params: { link: text }, search: { ...search, payment: at.payment } }),
+    [text, search],
   )
   const link = data && 'link' in data ? data.link : undefined
   const prefill = useMemo(() => (link ? prefillFromLink(link) : {}), [link])
   const testnet = link ? link.network.testnet : config.networks.every((each) => each.testnet)
   const short = data?.kind === 'short' ? data : undefined
+  const unpayable =
+    data?.kind === 'refused' ? (
+      <Refused busy={isFetching} onRetry={() => void onRenew()} problem={data.problem} />
+    ) : (
+      !data &&
+      error && (
+        <Card>
+          <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
+        </Card>
+      )
+    )
 
   return (
     <PayShell>
       <MerchantHeader name={config.title} testnet={testnet} />
-      {!data && error && (
-        <Card>
-          <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
-        </Card>
-      )}
       {!data && !error && <PageSkeleton />}
-      {data?.kind === 'refused' && payment === undefined && (
-        <Refused busy={isFetching} onRetry={() => void onRenew()} problem={data.problem} />
-      )}
-      {/* A payment that was begun is shown, even where nothing can be quoted now. */}
-      {data?.kind === 'refused' && payment !== undefined && (
-        <Checkout
-          addressOf={addressOf}
-          prefill={prefill}
-          closed={<Refused problem={data.problem} />}
-          paymentId={payment}
-        />
+      {payment === undefined && unpayable}
+      {/* A payment that was begun is shown, even where its link cannot be read now. */}
+      {unpayable && payment !== undefined && (
+        <Checkout addressOf={addressOf} prefill={prefill} closed={unpayable} paymentId={payment} />
       )}
       {short && (
         <ShortLinkCheckout
@@ -121,6 +126,8 @@ function Refused({
   busy?: boolean
   onRetry?: () => void
 }) {
+  const own = useOwnPayment(problem)
+  if (own) return <PaidHere order={own.state.order} />
   return (
     <Banner
       action={
@@ -136,6 +143,42 @@ function Refused({
       tone="warn"
     >
       {problem.body}
+    </Banner>
+  )
+}
+
+/** Who paid the link in this browser needs their receipt, and no new link. */
+function useOwnPayment({ reason }: LinkProblem): JournalEntry | undefined {
+  const { link } = useParams('payLink')
+  const [own, setOwn] = useState<JournalEntry>()
+  useEffect(() => {
+    if (reason !== 'link_used') return
+    import('../../payment-flow/form/runs.ts')
+      .then(({ paidPaymentOf }) => paidPaymentOf(link))
+      .then(setOwn, () => undefined)
+  }, [reason, link])
+  return own
+}
+
+function PaidHere({ order }: { order: WalletPaymentIntent }) {
+  const { t } = useLingui()
+  return (
+    <Banner
+      action={
+        <Link className={buttonClass({ size: 'sm' })} to={pathToRun(order)}>
+          <Trans>Show receipt</Trans>
+        </Link>
+      }
+      role="status"
+      title={t`You paid this link`}
+      tone="good"
+    >
+      <Amount
+        atomic={order.amountAtomic}
+        decimals={order.asset.decimals}
+        exact
+        symbol={order.asset.symbol}
+      />
     </Banner>
   )
 }

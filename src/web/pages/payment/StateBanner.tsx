@@ -5,7 +5,7 @@ import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { serverNow } from '../../api/clock.ts'
-import { pathToRun } from '../../router/paths.ts'
+import { pathToRun } from '../../router/path-to-run.ts'
 import { Link } from '../../router/Link.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
@@ -106,11 +106,11 @@ export function StateBanner({ payment, network }: StateBannerProps) {
   )
 }
 
-function GoOn({ run: { id, state } }: { run: JournalEntry }) {
+function GoOn({ run: { state } }: { run: JournalEntry }) {
   return (
     <Link
       className={buttonClass({ size: 'sm' })}
-      to={pathToRun({ id, refundOf: state.order.refundOf })}
+      to={pathToRun(state.order)}
     >
       <Trans>Return to payment</Trans>
     </Link>

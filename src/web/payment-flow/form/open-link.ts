@@ -38,7 +38,7 @@ export type OpenLink = {
 export type ShortLink = { text: string; opened: OpenedShortLink; setBy: string }
 
 /** `retry`: the same link may be payable in a moment. */
-export type LinkProblem = { title: string; body: string; retry: boolean }
+export type LinkProblem = { reason: RefusalReason; title: string; body: string; retry: boolean }
 export type LinkView =
   | { kind: 'open'; link: OpenLink }
   | { kind: 'closed'; link: OpenLink; problem: LinkProblem }
@@ -190,5 +190,5 @@ export function linkReason(error: unknown): RefusalReason | undefined {
 /** Why a link cannot be paid, in the payer's terms. */
 export function linkProblem(reason: RefusalReason): LinkProblem {
   const { title, body, action } = formatRefusal(reason)
-  return { title, body, retry: action === 'retry' }
+  return { reason, title, body, retry: action === 'retry' }
 }

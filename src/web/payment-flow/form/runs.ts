@@ -36,6 +36,13 @@ export async function unfinishedPayments(): Promise<JournalEntry[]> {
   return (await journal.listOpen()).filter(({ state }) => isOutstanding(state, serverNow()))
 }
 
+/** The newest payment of a link that the chain confirmed and that was begun here. */
+export async function paidPaymentOf(link: string): Promise<JournalEntry | undefined> {
+  return (await journal.list()).find(
+    ({ state }) => isPaid(state) && state.order.link?.text === link,
+  )
+}
+
 /** Looked at for evidence that is missing: the newest payments that the chain confirmed, of the last day. */
 const MOST_UNCONFIRMED = 5
 const UNCONFIRMED_WITHIN_MS = 24 * 3_600_000

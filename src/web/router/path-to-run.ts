@@ -1,0 +1,26 @@
+import type { WalletPaymentIntent } from '../payment-intent/intent.ts'
+import { pathTo, type SearchOf } from './paths.ts'
+
+/** The page of a payment that was begun in this browser. A link's payment stays with its link: paying it another way pays the same link. */
+export function pathToRun(
+  order: Pick<WalletPaymentIntent, 'id' | 'refundOf' | 'link' | 'network' | 'asset'>,
+): string {
+  const { id: payment, refundOf, link } = order
+  if (refundOf !== undefined)
+    return pathTo('refund', { params: { paymentId: refundOf }, search: { payment } })
+  if (!link) return pathTo('checkout', { search: { payment } })
+  const choice = link.choice && choiceOf(order, link.choice.pieces)
+  return pathTo('payLink', { params: { link: link.text }, search: { payment, ...choice } })
+}
+
+/** Of a short link: the currency and the quantity, as its page's address names them. */
+export function choiceOf(
+  { network, asset }: Pick<WalletPaymentIntent, 'network' | 'asset'>,
+  pieces: number,
+): SearchOf<'payLink'> {
+  return {
+    network,
+    asset: asset.address,
+    ...(pieces > 1 && { pieces: String(pieces) }),
+  }
+}
