@@ -132,10 +132,14 @@ export async function raiseReservedFee(
 
 type Receipt = { paymentId: string; signature: string }
 
-/** Whether a transaction is one that our wallet paid for. */
+/**
+ * Whether a transaction is one that our wallet paid for: an attempt of its payment. What the payment names as reported is one only where there is no attempt:
+ * after a reorganization it names what a third party sent.
+ */
 const isOurs = ({ paymentId, signature }: Receipt) => sql`spent.payment_id = ${paymentId} and (
   exists (select from service.attempt where payment_id = spent.payment_id and signature = ${signature})
-  or exists (select from service.payment where id = spent.payment_id and reported_signature = ${signature}))`
+  or (not exists (select from service.attempt where payment_id = spent.payment_id)
+    and exists (select from service.payment where id = spent.payment_id and reported_signature = ${signature})))`
 
 /** What a receipt shows, where its transaction is one that our wallet paid for. */
 export async function recordFeePaid(

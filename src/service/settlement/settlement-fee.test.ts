@@ -9,7 +9,8 @@ import { payInvoice, sendFrom } from '#testing/token-payers.ts'
 import { readAttempts } from '../db/attempts.ts'
 import { foldTallies } from '../db/fold-tallies.ts'
 import { payment } from '../db/schema/payment.ts'
-import { isFeeOpen, reopenFee } from '../db/settlement-fees.ts'
+import { settlementFee } from '../db/schema/proof.ts'
+import { isFeeOpen, recordFeePaid, reopenFee } from '../db/settlement-fees.ts'
 import { eq } from 'drizzle-orm'
 import { readList } from '../payments/list/history.ts'
 import { readSummary } from '../payments/list/summary.ts'
@@ -172,8 +173,19 @@ test('what our wallet paid stays when the block of a third party’s transaction
   await evm.mine(2)
   expect(await answer).toMatchObject({ paymentId })
   await followedTo(paymentId, 'confirmed')
-  await reopenFee(db, { paymentId, signature: `0x${'ab'.repeat(32)}` })
-  expect(await isFeeOpen(db, paymentId)).toBe(false)
+  const ofThird = { paymentId, signature: `0x${'ab'.repeat(32)}` }
+  const paid = async () =>
+    (await db.select().from(settlementFee).where(eq(settlementFee.paymentId, paymentId)))[0]?.paid
+  const before = await paid()
+  expect(before).toBeGreaterThan(1n)
+  await reopenFee(db, ofThird)
+  expect(await paid()).toBe(before)
+  // It lands again, and is what the payment waits for by then.
+  const waiting = { reportedSignature: ofThird.signature }
+  await db.update(payment).set(waiting).where(eq(payment.id, paymentId))
+  await recordFeePaid(db, { ...ofThird, feeAtomic: 1n })
+  await reopenFee(db, ofThird)
+  expect(await paid()).toBe(before)
   const signature = (await readAttempts(db, paymentId))[0]?.signature ?? ''
   await reopenFee(db, { paymentId, signature })
   expect(await isFeeOpen(db, paymentId)).toBe(true)
