@@ -1,5 +1,8 @@
 import { and, eq, gt, inArray, lt, sql } from 'drizzle-orm'
+import { parseAmount } from '#contract/amount.ts'
+import type { Asset } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
+import type { HostedRule } from '../config/hosted-rules.ts'
 import { hostedIntent, balanceAlert } from './schema.ts'
 
 export type HostedRow = typeof hostedIntent.$inferSelect
@@ -15,22 +18,34 @@ export async function findIntent(db: Database, id: string): Promise<HostedRow | 
   return (await db.select().from(hostedIntent).where(eq(hostedIntent.id, id)))[0]
 }
 
-export type Spender = Pick<HostedRow, 'sender' | 'network' | 'asset'>
+export type Spender = Pick<HostedRow, 'sender' | 'network'> & { asset: Asset }
 
-/** What left a wallet in the last 24 hours, or may have left it. */
+/** What a payment takes from its wallet's cap: in the native currency the priority fee too, which its operator names. Atomic units. */
+export function costOf(
+  { amount, priorityFee }: Pick<HostedRow, 'amount' | 'priorityFee'>,
+  { native, decimals }: Asset,
+): bigint {
+  const fee = native && priorityFee !== null ? parseAmount(priorityFee, decimals) : undefined
+  return amount + (fee?.ok ? fee.atomic : 0n)
+}
+
+/** What left a wallet in the last 24 hours, or may have left it, as `costOf` counts it. */
 export async function outflowToday(
   db: Pick<Database, 'select'>,
   { sender, network, asset }: Spender,
   now: Date,
 ): Promise<bigint> {
+  const { amount, priorityFee } = hostedIntent
+  const fee = sql`coalesce(${priorityFee}::numeric, 0) * 10::numeric ^ ${asset.decimals}`
+  const cost = asset.native ? sql`${amount} + ${fee}` : amount
   const rows = await db
-    .select({ total: sql<string>`coalesce(sum(${hostedIntent.amount}), 0)` })
+    .select({ total: sql<string>`coalesce(trunc(sum(${cost})), 0)` })
     .from(hostedIntent)
     .where(
       and(
         eq(hostedIntent.sender, sender),
         eq(hostedIntent.network, network),
-        eq(hostedIntent.asset, asset),
+        eq(hostedIntent.asset, asset.address),
         inArray(hostedIntent.state, ['sending', 'repeated', 'sent']),
         gt(hostedIntent.takenAt, new Date(now.getTime() - DAY_MS)),
       ),
@@ -40,7 +55,7 @@ export async function outflowToday(
 
 export type Taken =
   | { kind: 'taken'; row: HostedRow }
-  | { kind: 'over_day'; outflow: bigint }
+  | { kind: 'over_day'; left: bigint }
   | { kind: 'expired' }
   | { kind: 'gone' }
 
@@ -51,7 +66,7 @@ export type Taken =
 export async function takeIntent(
   db: Database,
   intent: HostedRow,
-  by: { signatureHash: string; maxPerDay: bigint; now: () => Date },
+  by: { signatureHash: string; rule: Pick<HostedRule, 'asset' | 'maxPerDay'>; now: () => Date },
 ): Promise<Taken> {
   return db.transaction(async (tx) => {
     await tx.execute(
@@ -62,11 +77,12 @@ export async function takeIntent(
     const [open] = await tx.select().from(hostedIntent).where(own).for('update')
     if (open?.state !== 'open') return { kind: 'gone' }
     const now = by.now()
-    const outflow = await outflowToday(tx, intent, now)
+    const { asset, maxPerDay } = by.rule
+    const left = maxPerDay - (await outflowToday(tx, { ...intent, asset }, now))
     const expired = open.expiresAt <= now
-    if (expired || outflow + intent.amount > by.maxPerDay) {
+    if (expired || costOf(intent, asset) > left) {
       await tx.update(hostedIntent).set({ state: 'refused' }).where(own)
-      return expired ? { kind: 'expired' } : { kind: 'over_day', outflow }
+      return expired ? { kind: 'expired' } : { kind: 'over_day', left }
     }
     const [row] = await tx
       .update(hostedIntent)

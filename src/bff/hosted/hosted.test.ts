@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { NATIVE_ETH } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { payment } from '#service/db/schema/payment.ts'
@@ -89,7 +90,7 @@ test('an intent that another request took meanwhile is told as taken, not as too
   const before = await read(intent.nonce)
   const signature = await hosted.sign(intent)
   await hosted.send(intent.nonce, signature)
-  const by = { signatureHash: 'x', maxPerDay: 3n * ETH }
+  const by = { signatureHash: 'x', rule: { asset: NATIVE_ETH, maxPerDay: 3n * ETH } }
   const late = () => before.expiresAt
   expect(await takeIntent(db, before, { ...by, now: late })).toEqual({ kind: 'gone' })
 
@@ -104,7 +105,13 @@ test('an intent that another request took meanwhile is told as taken, not as too
 
   const large = await hosted.prepared({ amount: 1 })
   const row = await read(large.nonce)
-  expect(await takeIntent(db, row, { ...by, now, maxPerDay: ETH })).toMatchObject({
+  expect(
+    await takeIntent(db, row, {
+      ...by,
+      now,
+      rule: { ...by.rule, maxPerDay: ETH },
+    }),
+  ).toMatchObject({
     kind: 'over_day',
   })
   expect(await takeIntent(db, row, { ...by, now })).toEqual({ kind: 'gone' })
@@ -275,6 +282,21 @@ test('a payment from a managed wallet is not below what the service takes: it is
       },
     },
   ])
+})
+
+test('the priority fee that an operator names counts for the cap of a day', async () => {
+  hosted.allow({ maxPerDay: (3n * ETH) / 100n })
+  const spend = { amount: 0.005, priorityFee: 0.009 }
+  const [first, second] = [await hosted.prepared(spend), await hosted.prepared(spend)]
+  const third = await hosted.prepared(spend)
+  for (const intent of [first, second])
+    expect((await hosted.send(intent.nonce, await hosted.sign(intent))).status).toBe(200)
+  expect(await hosted.spent()).toBe(((28n * ETH) / 1000n).toString())
+  expect(reasonOf(await hosted.send(third.nonce, await hosted.sign(third)))).toBe('hosted_over_day')
+  expect(reasonOf(await hosted.prepare({ amount: 0.0015, priorityFee: 0.001 }))).toBe(
+    'hosted_over_day',
+  )
+  expect((await hosted.prepare({ amount: 0.0015 })).status).toBe(200)
 })
 
 test('a payment from a managed wallet is not above the cap of a day: of five that were prepared for what three may take, three are made', async () => {

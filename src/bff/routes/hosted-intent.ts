@@ -6,7 +6,7 @@ import { refundableOf } from '#contract/payment.ts'
 import { hasRole } from '#contract/role.ts'
 import { limitProblem, recipientProblem } from '#contract/reason-problems.ts'
 import type { OpenSession } from '../db/sessions.ts'
-import { insertIntent, outflowToday } from '../db/hosted.ts'
+import { costOf, insertIntent, outflowToday } from '../db/hosted.ts'
 import { refuseHosted, refuseOverLimit } from '../hosted/execute.ts'
 import { findRule, type HostedRule } from '../config/hosted-rules.ts'
 import { roleOf } from '../session/open-session.ts'
@@ -37,10 +37,11 @@ export const hostedIntent: OwnRule<'hostedIntent'> = async (call) => {
     rule.maxPerDay -
     (await outflowToday(
       context.db,
-      { sender: body.from, network: body.network, asset: rule.asset.address },
+      { sender: body.from, network: body.network, asset: rule.asset },
       now,
     ))
-  if (amount > left) throw refuseOverLimit('hosted_over_day', left, rule.asset)
+  const cost = costOf({ amount, priorityFee }, rule.asset)
+  if (cost > left) throw refuseOverLimit('hosted_over_day', left - (cost - amount), rule.asset)
   const row = {
     id: createNonce(),
     sessionId: session.id,

@@ -3,7 +3,14 @@ import { ProblemError } from '#contract/problem.ts'
 import { hasRole } from '#contract/role.ts'
 import { findRule } from '../config/hosted-rules.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { outflowToday, findIntent, moveIntent, takeIntent, type HostedRow } from '../db/hosted.ts'
+import {
+  costOf,
+  outflowToday,
+  findIntent,
+  moveIntent,
+  takeIntent,
+  type HostedRow,
+} from '../db/hosted.ts'
 import {
   deleteSession,
   insertSessionPayment,
@@ -173,15 +180,18 @@ async function take(
   if (row.amount > rule.maxPerPayment)
     return refuse(refuseOverLimit('hosted_over_payment', rule.maxPerPayment, rule.asset))
   context.budgets.spend(spender(visitor), 'action')
-  const { maxPerDay } = rule
-  const taken = await takeIntent(context.db, row, { signatureHash, maxPerDay, now: context.now })
+  const taken = await takeIntent(context.db, row, { signatureHash, rule, now: context.now })
   switch (taken.kind) {
     case 'taken':
       return sendApproved(call, taken.row, rule)
     case 'expired':
       throw refuseHosted('hosted_expired')
     case 'over_day':
-      throw refuseOverLimit('hosted_over_day', maxPerDay - taken.outflow, rule.asset)
+      throw refuseOverLimit(
+        'hosted_over_day',
+        taken.left - (costOf(row, rule.asset) - row.amount),
+        rule.asset,
+      )
     case 'gone':
       return again(call, row.id, signatureHash)
   }
@@ -222,7 +232,7 @@ const hostedWallets: OwnRule<'hostedWallets'> = async ({ context }) => {
         spentAtomic: (
           await outflowToday(
             context.db,
-            { sender: wallet, network: network.network, asset: asset.address },
+            { sender: wallet, network: network.network, asset },
             context.now(),
           )
         ).toString(),
