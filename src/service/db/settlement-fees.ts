@@ -147,7 +147,8 @@ export async function recordFeePaid(
   { feeAtomic, ...receipt }: Receipt & { feeAtomic: bigint },
 ): Promise<void> {
   await db.execute(
-    sql`update service.settlement_fee as spent set paid = ${feeAtomic.toString()}::numeric where ${isOurs(receipt)}`,
+    sql`update service.settlement_fee as spent set paid = ${feeAtomic.toString()}::numeric
+      where ${isOurs(receipt)} and spent.paid is distinct from ${feeAtomic.toString()}::numeric`,
   )
 }
 

@@ -26,7 +26,7 @@ import { applyObservation, type Applied, rollBack } from '../payments/apply-obse
 import { chooseOrder, matchesPayment } from '../payments/attribution.ts'
 import { expire } from '../payments/expire.ts'
 import { monitorHosted } from '../hosted/monitor-hosted.ts'
-import { monitorSettlement } from '../settlement/monitor-settlement.ts'
+import { monitorOutpaced, monitorSettlement } from '../settlement/monitor-settlement.ts'
 import { checkUnmatched, noteShort, noteUnmatched } from '../payments/unmatched.ts'
 import { monitorOrder } from '../settlement/monitor-self.ts'
 import { checkFurtherTransfers } from './further-transfers.ts'
@@ -393,9 +393,11 @@ async function checkConfirmed(
   { context, chain, head }: Round,
   payment: MonitoredRecord,
 ): Promise<void> {
-  const { id, signature, blockHeight, blockHash } = payment
+  const { id, signature, blockHeight, blockHash, reportedSignature: broadcast } = payment
   if (signature === null || blockHeight === null) return
-  const final = blockHeight <= head.finalizedHeight
+  const outpaced = isReceived(payment) && broadcast !== null && broadcast !== signature
+  const isOver = !outpaced || (await monitorOutpaced(context, { payment, chain }))
+  const final = isOver && blockHeight <= head.finalizedHeight
   if (final) {
     const observation = await chain.observe(signature)
     if (

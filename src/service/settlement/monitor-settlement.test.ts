@@ -206,6 +206,33 @@ describe.each(methods)('%s', (method) => {
   })
 })
 
+test('that a third party executed is final with ours, which is sent again where a reorganization drops it', async () => {
+  const { address } = fixture.facilitator
+  const before = await evm.client.getTransactionCount({ address })
+  const { authorization, paymentId } = await handedIn('eip3009')
+  // Only the other one goes into this block.
+  const [ours] = await readAttempts(fixture.context.db, paymentId)
+  await evm.client.dropTransaction({ hash: ours?.signature as Hex })
+  const hash = await carryOut(authorization)
+  await evm.client.sendRawTransaction({
+    serializedTransaction: `0x${Buffer.from(ours?.signedTransaction ?? '', 'base64').toString('hex')}`,
+  })
+  await evm.mine()
+  await expectReverted()
+  await evm.mine()
+  expect(await statusOf(paymentId)).toBe('confirmed')
+  await evm.client.request({ method: 'anvil_reorg', params: [2, []] } as never)
+  expect(await evm.client.getTransactionCount({ address })).toBe(before)
+  later += 60_000
+  expect(await statusOf(paymentId)).toBe('confirmed')
+  await evm.mine()
+  await expectReverted()
+  expect(await evm.client.getTransactionCount({ address })).toBe(before + 1)
+  await final()
+  expect(await statusOf(paymentId)).toBe('finalized')
+  expect(await readPaymentBody(fixture.context, paymentId)).toMatchObject({ signature: hash })
+})
+
 const cancelAbi = parseAbi([
   'function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)',
 ])

@@ -17,6 +17,7 @@ import {
 } from '../payments/signed-authorization.ts'
 import { failPayment } from '../payments/expire.ts'
 import { noteUnmatched } from '../payments/unmatched.ts'
+import { rebroadcast } from '../hosted/broadcast.ts'
 import { ensureInclusion } from '../hosted/fee-bump.ts'
 
 type Following = { payment: MonitoredRecord; chain: Chain; source?: EventSource }
@@ -86,6 +87,38 @@ export async function monitorSettlement(
   const failure = await authorizationEndReason(context, payment, { ...authorized, used: use.used })
   if (failure === undefined) return
   await (ours.reverted ? apply(ours.reverted) : fail(context, payment, failure))
+}
+
+/**
+ * Follows what the service broadcast for a payment that another transaction has paid. Ours has its place among the nonces of its wallet: what is signed after
+ * it lands only once it has landed, reverted or not, so it is sent again until that is final.
+ * @returns whether nothing is left to follow
+ */
+export async function monitorOutpaced(
+  context: Context,
+  { payment, chain }: Following,
+): Promise<boolean> {
+  const attempts = await readAttempts(context.db, payment.id)
+  const [newest] = attempts
+  if (!newest) return true
+  const { landed, reverted, pooled } = await lookAtOurs(chain, payment, attempts)
+  const seen = landed ?? reverted
+  if (seen?.observation.state === 'landed') {
+    const { feeAtomic, finalized } = seen.observation
+    // In another block than before it may have cost another fee.
+    await recordFeePaid(context.db, {
+      paymentId: payment.id,
+      signature: seen.signature,
+      feeAtomic,
+    })
+    return finalized
+  }
+  if (pooled.length === 0 && (await isVoid(chain, payment, attempts))) return true
+  await rebroadcast(context, chain, {
+    attempt: newest,
+    pooled: pooled.includes(newest.signature),
+  })
+  return false
 }
 
 type Undecided = SignedAuthorization & {
