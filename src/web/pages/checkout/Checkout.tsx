@@ -52,6 +52,14 @@ export type CheckoutProps = {
   /** Has the price of a link quoted again, for the form that is shown once more. */
   onRenew?: () => void
   /** What is set above the form is not valid: nothing is reviewed or shown as a code. */
+  /** Connects a wallet for the payment, where the payer has chosen no currency yet. */
+  onConnect?: (() => void) | undefined
+  /** What the connected wallet can pay is being read. */
+  connecting?: boolean
+  /** A field of the form is in use. */
+  onUse?: () => void
+  /** The network of the form or of the payment that is shown. */
+  onNetwork?: ((network: string) => void) | undefined
   invalid?: boolean
   /** What is paid for: above every step but the receipt, which names it too. */
   item?: ReactNode
@@ -73,6 +81,10 @@ export function Checkout({
   onRenew,
   invalid = false,
   item,
+  onConnect,
+  connecting = false,
+  onUse,
+  onNetwork,
   children,
 }: CheckoutProps) {
   const [view, setView] = useState<View>({ name: 'opening' })
@@ -98,6 +110,11 @@ export function Checkout({
     // What fails here is fetched again, and fails visibly, when it is needed.
     loadRun().catch(() => undefined)
   }, [])
+  const shownNetwork = view.name === 'payment' ? view.run.state().order.network : undefined
+  useEffect(() => {
+    if (shownNetwork !== undefined) onNetwork?.(shownNetwork)
+  }, [onNetwork, shownNetwork])
+
 
   const start = useCallback(
     async (order: WalletPaymentIntent) => {
@@ -132,6 +149,7 @@ export function Checkout({
         <CheckoutRun
           item={item}
           key={view.run.state().order.id}
+      setTyped(undefined)
           onStart={start}
           onStartOver={startOver}
           run={view.run}
@@ -162,8 +180,8 @@ export function Checkout({
           link={link}
           onStart={start}
           onType={setTyped}
-          typed={link?.choice && typed}
-          previous={link?.choice ? undefined : view.previous}
+          typed={link && typed}
+          previous={view.previous}
         />
       )}
     </>
@@ -176,6 +194,10 @@ function isOf(view: View, paymentId: string | undefined): boolean {
   return view.name === 'payment' && view.run.state().order.id === paymentId
 }
 
+          onConnect={onConnect}
+          connecting={connecting}
+          onUse={onUse}
+          onNetwork={onNetwork}
 function OpenElsewhere({ onOther }: { onOther: () => void }) {
   return (
     <Banner

@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
 import { useForm, useWatch, type UseFormReturn } from 'react-hook-form'
 import { t } from '@lingui/core/macro'
+import type { Family } from '#contract/address.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { familyOf, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
@@ -17,11 +18,7 @@ import {
   formatWithSymbol,
 } from '../../payment-flow/form/fields.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
-import {
-  reusableValues,
-  startValues,
-  type CheckoutPrefill,
-} from '../../payment-flow/form/start-values.ts'
+import { formValues, type CheckoutPrefill } from '../../payment-flow/form/start-values.ts'
 import { Steps } from '../../payment-flow/steps/Steps.tsx'
 import { useBegin } from '../../payment-flow/steps/use-run.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
@@ -79,6 +76,10 @@ export type DetailsProps = {
   typed: CheckoutFields | undefined
   onType: (fields: CheckoutFields) => void
 }
+  onUse: (() => void) | undefined
+  onConnect: (() => void) | undefined
+  connecting: boolean
+  onNetwork: ((network: string) => void) | undefined
 
 /** Step 1: who gets how much, on which network. Nothing is asked of a wallet or a network but balances and recent fees. */
 export function Details({
@@ -92,14 +93,14 @@ export function Details({
   typed,
   onType,
 }: DetailsProps) {
+  onUse,
+  onConnect,
+  connecting,
+  onNetwork,
   const { t } = useLingui()
-  const { networks, sellerWallets } = useConfig()
-  const form = useForm<CheckoutFields>({
-    defaultValues: {
-      ...startValues(previous, prefill, { networks, sellerWallets }),
-      ...(typed && link && reusableValues(typed, link)),
-    },
-  })
+  const config = useConfig()
+  const defaultValues = formValues({ previous, typed, link, prefill }, config)
+  const form = useForm<CheckoutFields>({ defaultValues })
   useTyped(form, onType)
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
   const [unstored, setUnstored] = useState(false)
@@ -107,7 +108,7 @@ export function Details({
   const connect = useConnectFirst(({ address }) => {
     if (address !== link?.terms.recipient) void form.handleSubmit(submit)()
   })
-  const network = networks.find((each) => each.network === networkId) ?? networks[0]
+  const network = config.networks.find((each) => each.network === networkId) ?? config.networks[0]
   if (!network) return <Banner tone="bad">{t`No network is configured. Tell the operator.`}</Banner>
   const asset = network.assets.find((each) => each.address === assetAddress) ?? nativeAsset(network)
   const account = accounts.find((each) => each.family === familyOf(network.network))
@@ -119,6 +120,11 @@ export function Details({
 
   async function submit(fields: CheckoutFields) {
     if (invalid) return
+  function openConnect(family: Family) {
+    if (onConnect) return onConnect()
+    return link?.terms.amountAtomic ? connect(family) : openConnectDialog(family)
+  }
+
     if (!network || !account || !ready)
       return openConnectDialog(network && familyOf(network.network))
     setUnstored(false)
@@ -171,6 +177,7 @@ export function Details({
         >
           {unstored && (
             <Banner role="alert" tone="bad">
+          onFocus={onUse && (({ target }) => target instanceof HTMLButtonElement || onUse())}
               {t`This browser cannot store payments, perhaps in a private window. Nothing was sent.`}
             </Banner>
           )}
@@ -188,7 +195,7 @@ export function Details({
           {ready ? (
             <ReviewButton
               begin={begin}
-              busy={form.formState.isSubmitting}
+              busy={connecting || form.formState.isSubmitting}
               blockedUntil={blockedUntil}
               invalid={invalid}
               onBegin={() => void form.handleSubmit(submit)()}
@@ -197,11 +204,8 @@ export function Details({
           ) : (
             <ConnectButton
               another={ownLink || otherPayer}
-              onConnect={() =>
-                link?.terms.amountAtomic
-                  ? connect(familyOf(network.network))
-                  : openConnectDialog(familyOf(network.network))
-              }
+              busy={connecting}
+              onConnect={() => openConnect(familyOf(network.network))}
             />
           )}
           <p className="text-center text-sm text-muted">
@@ -239,9 +243,24 @@ function OtherPayer({ expected }: { expected: string }) {
   )
 }
 
-function ConnectButton({ another, onConnect }: { another: boolean; onConnect: () => void }) {
+function ConnectButton({
+  another,
+  busy,
+  onConnect,
+}: {
+  another: boolean
+  busy: boolean
+  onConnect: () => void
+}) {
   return (
-    <Button icon={<Icon name="wallet" />} onClick={onConnect} size="lg" variant="primary" wide>
+    <Button
+      busy={busy}
+      icon={<Icon name="wallet" />}
+      onClick={onConnect}
+      size="lg"
+      variant="primary"
+      wide
+    >
       {another ? <Trans>Connect another account</Trans> : <Trans>Connect a wallet to pay</Trans>}
     </Button>
   )
@@ -300,8 +319,7 @@ function pageOf(
     to: cleanRecipient(recipient),
     amount: read.ok ? formatAmount(read.atomic, asset.decimals) : '',
   }
-  const choice =
-    link?.choice && choiceOf({ network: link.network.network, asset }, link.choice.pieces)
+  const choice = link?.choice && choiceOf(link.terms, link.choice.pieces)
   const path = link
     ? pathTo('payLink', { params: { link: link.text }, search: { ...choice } })
     : pathTo('checkout', { search: { ...entered, resource, description, reference } })

@@ -17,7 +17,7 @@ import { InvoiceSummary } from '../../payment-flow/InvoiceLines.tsx'
 import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
 import { pathToRun } from '../../router/path-to-run.ts'
-import { pathTo, type SearchOf } from '../../router/paths.ts'
+import { pathTo } from '../../router/paths.ts'
 import { useParams, useSearch } from '../../router/use-route.tsx'
 import { ItemLine, MerchantHeader, PayShell } from '../../shell/PayShell.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
@@ -54,7 +54,7 @@ export function PayLinkPage() {
     toast(title, { tone: 'warn', body })
   }, [refetch])
   const addressOf = useCallback(
-    (at: SearchOf<'payLink'>) =>
+    (at: { payment?: string }) =>
       pathTo('payLink', { params: { link: text }, search: { ...search, payment: at.payment } }),
     [text, search],
   )

@@ -81,7 +81,7 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
       )}
       {short && (
         <p className="mt-4 text-sm text-muted">
-          <Trans>Pay less, switch accounts, or add funds:</Trans>
+          {shortAdvice(order)}
           <span className="mt-1 block text-ink">
             <Address copy full value={order.sender} />
           </span>
@@ -114,6 +114,15 @@ function Actions({ run, state, onChange, onStart }: BuildStepProps) {
   const short = userError?.code === SHORT
   const change = short || (userError !== null && needsChange(userError.code))
   if (needsPrice(state))
+/** What helps where the balance is too low. Of a link's price nobody can pay less. */
+function shortAdvice({ link }: WalletPaymentIntent): string {
+  const open = link && openTerms(link)
+  if (!open || open.amount) return words`Pay less, switch accounts, or add funds:`
+  return open.asset
+    ? words`Choose another currency or network, switch accounts, or add funds:`
+    : words`Switch accounts or add funds:`
+}
+
     return (
       <Button
         className="mt-5"
