@@ -1,6 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import { lazy, Suspense, useCallback, useEffect, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useRef, useState, type ReactNode } from 'react'
+import { describeBeginFailure } from '../../payment-flow/begin-failure.ts'
 import type { CheckoutFields } from '../../payment-flow/form/fields.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 import type { CheckoutPrefill } from '../../payment-flow/form/start-values.ts'
@@ -8,7 +9,7 @@ import type { JournalEntry } from '../../payment-flow/journal.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { Link } from '../../router/Link.tsx'
-import { navigate } from '../../router/location.ts'
+import { getLocation, navigate } from '../../router/location.ts'
 import { pathToRun } from '../../router/path-to-run.ts'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { Address } from '../../ui/Address.tsx'
@@ -91,6 +92,9 @@ export function Checkout({
   // Another currency, or a refreshed price, is another form.
   const [typed, setTyped] = useState<CheckoutFields>()
 
+  // Its address may still be in view when the form is back.
+  const notBegun = useRef<string>(undefined)
+
   useEffect(() => {
     const gone = new AbortController()
     void open()
@@ -98,7 +102,7 @@ export function Checkout({
 
     async function open() {
       const next = await openView(paymentId)
-      if (gone.signal.aborted) return
+      if (gone.signal.aborted || (paymentId && paymentId === notBegun.current)) return
       setView((view) => (isOf(view, paymentId) ? view : next))
       if (next.name !== 'held' || !paymentId) return
       const { untilLetGo } = await import('../../payment-flow/tab-runs.ts')
@@ -122,7 +126,18 @@ export function Checkout({
       const run = await beginRun(order)
       setView({ name: 'payment', run })
       navigate(addressOf({ payment: order.id }), { replace: true })
-      await run.build()
+      try {
+        await run.build()
+      } catch (error) {
+        // Nothing is signed yet. The form that began it is gone: its values and the reason are in the next one.
+        const notice = describeBeginFailure(error)
+        const { id, network } = order
+        notBegun.current = id
+        setView((view) =>
+          isOf(view, id) ? { name: 'details', network, previous: order, notice } : view,
+        )
+        if (getLocation().query.includes(id)) navigate(addressOf({}), { replace: true })
+      }
     },
     [addressOf],
   )

@@ -9,6 +9,7 @@ import { serverNow } from '../../api/clock.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { capKey, findBreach } from '../../local-data/caps.ts'
+import { describeBeginFailure } from '../../payment-flow/begin-failure.ts'
 import {
   checkoutIntentOf,
   customFeeAtomic,
@@ -35,7 +36,7 @@ import { useNow } from '../../ui/use-now.ts'
 import { openConnectDialog, useAccounts, useConnectFirst } from '../../wallet/state/accounts.ts'
 import { PaymentFields } from './PaymentFields.tsx'
 import { PhonePay } from './PhonePay.tsx'
-import { feeLevelsQuery } from './fee-levels.ts'
+import { feeLevelsQuery, feesUnavailable } from './fee-levels.ts'
 
 const DAY_MS = 24 * 3_600_000
 
@@ -103,7 +104,8 @@ export function Details({
   const form = useForm<CheckoutFields>({ defaultValues })
   useTyped(form, onType)
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
-  const [unstored, setUnstored] = useState(false)
+  const [failure, setFailure] = useState<string>()
+  useEffect(() => onNetwork?.(networkId), [onNetwork, networkId])
   const accounts = useAccounts()
   const connect = useConnectFirst(({ address }) => {
     if (address !== link?.terms.recipient) void form.handleSubmit(submit)()
@@ -125,9 +127,13 @@ export function Details({
     return link?.terms.amountAtomic ? connect(family) : openConnectDialog(family)
   }
 
-    if (!network || !account || !ready)
-      return openConnectDialog(network && familyOf(network.network))
-    setUnstored(false)
+  async function submit(fields: CheckoutFields) {
+    if (invalid || !network) return
+    if (!account || !ready) return openConnect(familyOf(network.network))
+    setFailure(undefined)
+    const priorityFeeAtomic = await priorityFeeOf(fields, network, asset).catch(() => null)
+    if (priorityFeeAtomic === null)
+      return form.setError('priorityFee', { message: feesUnavailable() })
     try {
       const order = checkoutIntentOf(fields, {
         network,
@@ -135,13 +141,13 @@ export function Details({
         account,
         link,
         refundOf: prefill.refund?.paymentId ?? previous?.refundOf,
-        priorityFeeAtomic: await priorityFeeOf(fields, network, asset),
+        priorityFeeAtomic,
       })
       const breach = await breachOf(order)
       if (breach) return form.setError('amount', { message: breach }, { shouldFocus: true })
       await onStart(order)
-    } catch {
-      setUnstored(true)
+    } catch (error) {
+      setFailure(describeBeginFailure(error))
     }
   }
 
@@ -175,12 +181,7 @@ export function Details({
           noValidate
           onSubmit={(event) => void form.handleSubmit(submit)(event)}
         >
-          {unstored && (
-            <Banner role="alert" tone="bad">
-          onFocus={onUse && (({ target }) => target instanceof HTMLButtonElement || onUse())}
-              {t`This browser cannot store payments, perhaps in a private window. Nothing was sent.`}
-            </Banner>
-          )}
+          <Failure text={failure} />
           {ownLink && <OwnLink />}
           <PaymentFields
             account={account}
@@ -224,6 +225,14 @@ export function Details({
     </>
   )
 }
+function Failure({ text }: { text: string | undefined }) {
+  return text ? (
+    <Banner role="alert" tone="bad">
+      {text}
+    </Banner>
+  ) : null
+}
+
 
 function OwnLink() {
   const { t } = useLingui()

@@ -7,6 +7,8 @@ import { codes } from '../../errors/codes.ts'
 import { refusals, type RefusalReason } from '../../errors/refusals.ts'
 import { usePauseSeconds } from '../../api/rate-limit-pause.ts'
 import { serverNow } from '../../api/clock.ts'
+import { describeBeginFailure } from '../begin-failure.ts'
+import { openTerms } from '../form/payment-service.ts'
 import type { PaymentState } from '../machine.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import type { PaymentRun } from '../run.ts'
@@ -51,6 +53,11 @@ export type BuildStepProps = {
 export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
   const { order } = state
   const amount = amountOf(order)
+  const [failure, setFailure] = useState<string>()
+  const attempt = (work: Promise<void>) => {
+    setFailure(undefined)
+    work.catch((error: unknown) => setFailure(describeBeginFailure(error)))
+  }
   if (state.step === 'building') {
     return (
       <Card>
@@ -70,6 +77,11 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
   return (
     <Card>
       <StepHeading>{headingOf(state)}</StepHeading>
+      {failure && (
+        <Banner className="mt-4" role="alert" tone="bad">
+          {failure}
+        </Banner>
+      )}
       {userError && (
         <Banner className="mt-4" role="alert" title={userError.title} tone="warn">
           {userError.body}
@@ -97,13 +109,22 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
           <Trans>Nothing was sent.</Trans>
         </p>
       )}
-      <Actions onChange={onChange} onStart={onStart} run={run} state={state} />
+      <Actions attempt={attempt} onChange={onChange} onStart={onStart} run={run} state={state} />
     </Card>
   )
 }
 
 /** What leads on: the same again only where that can help. */
-function Actions({ run, state, onChange, onStart }: BuildStepProps) {
+function Actions({
+  run,
+  state,
+  attempt,
+  onChange,
+  onStart,
+}: BuildStepProps & {
+  /** Shows why it fails. */
+  attempt: (work: Promise<void>) => void
+}) {
   const { order } = state
   const accounts = useAccounts()
   const other = accounts.find(
@@ -157,14 +178,18 @@ function shortAdvice({ link }: WalletPaymentIntent): string {
       {state.step === 'expired_unsigned' && (
         <Button
           icon={<Icon name="refresh" />}
-          onClick={() => void run.rebuild()}
+          onClick={() => attempt(run.rebuild())}
           variant={other ? 'secondary' : 'primary'}
         >
           <Trans>Prepare it again</Trans>
         </Button>
       )}
       {state.step === 'draft' && !change && (
-        <Button icon={<Icon name="refresh" />} onClick={() => void run.build()} variant="primary">
+        <Button
+          icon={<Icon name="refresh" />}
+          onClick={() => attempt(run.build())}
+          variant="primary"
+        >
           <Trans>Try again</Trans>
         </Button>
       )}
@@ -177,7 +202,7 @@ function shortAdvice({ link }: WalletPaymentIntent): string {
         </Link>
       )}
       {short && (
-        <Button icon={<Icon name="refresh" />} onClick={() => void run.build()}>
+        <Button icon={<Icon name="refresh" />} onClick={() => attempt(run.build())}>
           <Trans>Check again</Trans>
         </Button>
       )}
