@@ -175,7 +175,7 @@ test('a wallet left open past the deadline is not asked twice: the late approval
     asked.resolve()
     return answered.promise
   }
-  await openCheckout(page, onEthereum(net, '0.01'))
+  await openCheckout(page, { ...onEthereum(net, '0.01'), description: 'Tea for two' })
   await connectOnForm(page, 'MetaMask')
   await review(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
@@ -184,6 +184,7 @@ test('a wallet left open past the deadline is not asked twice: the late approval
       name: text('Approve in {walletName}', { walletName: 'MetaMask' }),
     }),
   ).toBeVisible()
+  await expect(page.getByText('Tea for two')).toBeVisible()
   await expect(signButton(page, 'MetaMask')).toHaveCount(0)
   await expect(
     page.getByRole('button', { name: oneOf(['Prepare it again', 'Give up']) }),
@@ -250,7 +251,6 @@ test('a wallet that keeps the nonce is asked again after its answer was lost, an
   )
 })
 
-test('a payment that another tab has is told so, and goes on here once that tab is closed', async ({
 test('storage that is full, or fees that cannot be read, are told where they matter, and the payment can be left', async ({
   net,
   buyer,
@@ -295,6 +295,7 @@ test('storage that is full, or fees that cannot be read, are told where they mat
   await expect(page.getByLabel(text('Amount'))).toHaveValue('0.0102')
 })
 
+test('a payment that another tab has is told so, and goes on here once that tab is closed', async ({
   net,
   chains,
   buyer,

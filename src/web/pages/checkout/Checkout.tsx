@@ -52,7 +52,6 @@ export type CheckoutProps = {
   closed?: ReactNode | false
   /** Has the price of a link quoted again, for the form that is shown once more. */
   onRenew?: () => void
-  /** What is set above the form is not valid: nothing is reviewed or shown as a code. */
   /** Connects a wallet for the payment, where the payer has chosen no currency yet. */
   onConnect?: (() => void) | undefined
   /** What the connected wallet can pay is being read. */
@@ -61,6 +60,7 @@ export type CheckoutProps = {
   onUse?: () => void
   /** The network of the form or of the payment that is shown. */
   onNetwork?: ((network: string) => void) | undefined
+  /** What is set above the form is not valid: nothing is reviewed or shown as a code. */
   invalid?: boolean
   /** What is paid for: above every step but the receipt, which names it too. */
   item?: ReactNode
@@ -81,11 +81,11 @@ export function Checkout({
   closed,
   onRenew,
   invalid = false,
-  item,
   onConnect,
   connecting = false,
   onUse,
   onNetwork,
+  item,
   children,
 }: CheckoutProps) {
   const [view, setView] = useState<View>({ name: 'opening' })
@@ -110,15 +110,15 @@ export function Checkout({
     }
   }, [paymentId])
 
-  useEffect(() => {
-    // What fails here is fetched again, and fails visibly, when it is needed.
-    loadRun().catch(() => undefined)
-  }, [])
   const shownNetwork = view.name === 'payment' ? view.run.state().order.network : undefined
   useEffect(() => {
     if (shownNetwork !== undefined) onNetwork?.(shownNetwork)
   }, [onNetwork, shownNetwork])
 
+  useEffect(() => {
+    // What fails here is fetched again, and fails visibly, when it is needed.
+    loadRun().catch(() => undefined)
+  }, [])
 
   const start = useCallback(
     async (order: WalletPaymentIntent) => {
@@ -149,6 +149,7 @@ export function Checkout({
       const previous =
         'after' in from ? undefined : 'again' in from ? { ...order, reference: undefined } : order
       const blockedUntil = 'change' in from ? from.blockedUntil : undefined
+      setTyped(undefined)
       setView({ name: 'details', network: order.network, previous, blockedUntil })
       navigate(addressOf('after' in from ? { network: order.network } : {}), { replace: true })
       if ('change' in from && from.renew) onRenew?.()
@@ -164,7 +165,6 @@ export function Checkout({
         <CheckoutRun
           item={item}
           key={view.run.state().order.id}
-      setTyped(undefined)
           onStart={start}
           onStartOver={startOver}
           run={view.run}
@@ -194,6 +194,10 @@ export function Checkout({
           key={link?.choice && `${prefill.network} ${prefill.asset} ${prefill.amount}`}
           link={link}
           onStart={start}
+          onConnect={onConnect}
+          connecting={connecting}
+          onUse={onUse}
+          onNetwork={onNetwork}
           onType={setTyped}
           typed={link && typed}
           previous={view.previous}
@@ -209,10 +213,6 @@ function isOf(view: View, paymentId: string | undefined): boolean {
   return view.name === 'payment' && view.run.state().order.id === paymentId
 }
 
-          onConnect={onConnect}
-          connecting={connecting}
-          onUse={onUse}
-          onNetwork={onNetwork}
 function OpenElsewhere({ onOther }: { onOther: () => void }) {
   return (
     <Banner

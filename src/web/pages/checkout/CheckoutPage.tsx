@@ -32,18 +32,22 @@ export function CheckoutPage() {
       }),
     [search],
   )
-  const { title, networks } = useConfig()
+  const { title } = useConfig()
+  const [network, setNetwork] = useState<string>()
   const operator = hasRole(useRole(), 'operator')
   const { data: wallets = [] } = useQuery({ ...hostedWalletsQuery, enabled: operator })
   const [source, setSource] = useState<PayingWallet>(from === undefined ? 'own' : 'managed')
   if (!useInDashboard())
     return (
       <PayShell>
-        <MerchantHeader name={title} testnet={networks.every(({ testnet }) => testnet)} />
-        <Checkout addressOf={addressOf} prefill={prefill} paymentId={payment}>
-          {/* Its fields are folded. */}
-          <ItemLine description={prefill.description} reference={prefill.reference} />
-        </Checkout>
+        <MerchantHeader name={title} network={network} />
+        <Checkout
+          addressOf={addressOf}
+          item={<ItemLine description={prefill.description} reference={prefill.reference} />}
+          onNetwork={setNetwork}
+          paymentId={payment}
+          prefill={prefill}
+        />
       </PayShell>
     )
   return (

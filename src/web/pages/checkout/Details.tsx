@@ -76,11 +76,11 @@ export type DetailsProps = {
   /** What was typed into a form of this link before. */
   typed: CheckoutFields | undefined
   onType: (fields: CheckoutFields) => void
-}
   onUse: (() => void) | undefined
   onConnect: (() => void) | undefined
   connecting: boolean
   onNetwork: ((network: string) => void) | undefined
+}
 
 /** Step 1: who gets how much, on which network. Nothing is asked of a wallet or a network but balances and recent fees. */
 export function Details({
@@ -93,11 +93,11 @@ export function Details({
   onStart,
   typed,
   onType,
-}: DetailsProps) {
   onUse,
   onConnect,
   connecting,
   onNetwork,
+}: DetailsProps) {
   const { t } = useLingui()
   const config = useConfig()
   const defaultValues = formValues({ previous, typed, link, prefill }, config)
@@ -120,8 +120,6 @@ export function Details({
     refund !== undefined && account !== undefined && account.address !== refund.recipient
   const ready = account !== undefined && !ownLink && !otherPayer
 
-  async function submit(fields: CheckoutFields) {
-    if (invalid) return
   function openConnect(family: Family) {
     if (onConnect) return onConnect()
     return link?.terms.amountAtomic ? connect(family) : openConnectDialog(family)
@@ -179,6 +177,7 @@ export function Details({
         <form
           className="space-y-5"
           noValidate
+          onFocus={onUse && (({ target }) => target instanceof HTMLButtonElement || onUse())}
           onSubmit={(event) => void form.handleSubmit(submit)(event)}
         >
           <Failure text={failure} />
@@ -225,6 +224,7 @@ export function Details({
     </>
   )
 }
+
 function Failure({ text }: { text: string | undefined }) {
   return text ? (
     <Banner role="alert" tone="bad">
@@ -232,7 +232,6 @@ function Failure({ text }: { text: string | undefined }) {
     </Banner>
   ) : null
 }
-
 
 function OwnLink() {
   const { t } = useLingui()

@@ -29,13 +29,13 @@ import { fileQuery, formatSize } from './files-query.ts'
 export function FilePage() {
   const { code } = useParams('file')
   const { payment } = useSearch('file')
-  const { title, networks } = useConfig()
+  const { title } = useConfig()
   const { data, error, refetch, isFetching } = useQuery(fileQuery(code, payment !== undefined))
   const unknown =
     error instanceof ApiError && (error.code === 'NOT_FOUND' || error.code === 'INVALID_PARAMETERS')
   return (
     <PayShell>
-      <MerchantHeader name={title} testnet={networks.every(({ testnet }) => testnet)} />
+      <MerchantHeader name={title} network={undefined} />
       {data ? (
         <File code={code} file={data} paying={payment !== undefined} />
       ) : unknown ? (

@@ -114,6 +114,15 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
   )
 }
 
+/** What helps where the balance is too low. Of a link's price nobody can pay less. */
+function shortAdvice({ link }: WalletPaymentIntent): string {
+  const open = link && openTerms(link)
+  if (!open || open.amount) return words`Pay less, switch accounts, or add funds:`
+  return open.asset
+    ? words`Choose another currency or network, switch accounts, or add funds:`
+    : words`Switch accounts or add funds:`
+}
+
 /** What leads on: the same again only where that can help. */
 function Actions({
   run,
@@ -135,15 +144,6 @@ function Actions({
   const short = userError?.code === SHORT
   const change = short || (userError !== null && needsChange(userError.code))
   if (needsPrice(state))
-/** What helps where the balance is too low. Of a link's price nobody can pay less. */
-function shortAdvice({ link }: WalletPaymentIntent): string {
-  const open = link && openTerms(link)
-  if (!open || open.amount) return words`Pay less, switch accounts, or add funds:`
-  return open.asset
-    ? words`Choose another currency or network, switch accounts, or add funds:`
-    : words`Switch accounts or add funds:`
-}
-
     return (
       <Button
         className="mt-5"
