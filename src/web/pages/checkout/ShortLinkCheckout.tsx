@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useQueries } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState, type ReactNode } from 'react'
 import { formatAmount } from '#contract/amount.ts'
 import type { OpenedShortLink } from '#contract/link-endpoints.ts'
@@ -15,7 +15,6 @@ import {
   type ShortLink,
 } from '../../payment-flow/form/open-link.ts'
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
-import { balancesQuery } from '../../payment-flow/steps/use-funds.ts'
 import { navigate } from '../../router/location.ts'
 import { choiceOf } from '../../router/path-to-run.ts'
 import { pathTo, type SearchOf } from '../../router/paths.ts'
@@ -31,7 +30,12 @@ import { Time } from '../../ui/Time.tsx'
 import { useNow } from '../../ui/use-now.ts'
 import { useAccounts, useConnectFirst } from '../../wallet/state/accounts.ts'
 import { Checkout, type CheckoutProps } from './Checkout.tsx'
-import { firstPayable, rankOptions, type RankedOption } from './payable-options.ts'
+import {
+  firstPayable,
+  optionBalancesQuery,
+  rankOptions,
+  type RankedOption,
+} from './payable-options.ts'
 
 export type ShortLinkCheckoutProps = Pick<CheckoutProps, 'onNetwork' | 'paymentId'> & {
   short: ShortLink
@@ -75,7 +79,9 @@ export function ShortLinkCheckout({
       ),
     [short, pieces, networks],
   )
-  const ranked = useRanked(links)
+  const accounts = useAccounts()
+  const { data: balances } = useQuery(optionBalancesQuery(links, accounts))
+  const ranked = rankOptions(links, balances)
   useNow()
   const named = ranked.find(({ link }) => keyOf(link) === `${chosen.network} ${chosen.asset}`)
   const current = named ?? ranked.find(({ link }) => keyOf(link) === kept) ?? ranked[0]
@@ -220,21 +226,6 @@ function amountOf({ terms, asset }: OpenLink): string {
 
 const keyOf = ({ network, asset }: OpenLink): string => `${network.network} ${asset.address}`
 
-/** The options, ranked by what the connected accounts hold. It is read again while the page is open. */
-function useRanked(links: readonly OpenLink[]): RankedOption[] {
-  const accounts = useAccounts()
-  const networks = [...new Map(links.map(({ network }) => [network.network, network])).values()]
-  const balances = useQueries({
-    queries: networks.map((network) =>
-      balancesQuery(
-        network,
-        accounts.find(({ family }) => family === familyOf(network.network))?.address,
-      ),
-    ),
-  })
-  return rankOptions(links, ({ network }) => balances[networks.indexOf(network)]?.data)
-}
-
 /** Connects any wallet that can pay, and then goes on with the first option that it can pay. */
 function usePayFromAny(links: readonly OpenLink[], onPick: (link: OpenLink) => void) {
   const accounts = useAccounts()
@@ -244,8 +235,7 @@ function usePayFromAny(links: readonly OpenLink[], onPick: (link: OpenLink) => v
 
   async function pick() {
     setBusy(true)
-    const link = await firstPayable(links, accounts)
-    setBusy(false)
+    const link = await firstPayable(links, accounts).finally(() => setBusy(false))
     if (link) onPick(link)
   }
 
