@@ -3,7 +3,12 @@ import { oneOf, text } from './text.ts'
 
 /** What a person does on the checkout, in their words. Locators are roles and labels only. */
 
-export type CheckoutRequest = { network: string; to: string; amount: string }
+export type CheckoutRequest = {
+  network: string
+  to: string
+  amount: string
+  description?: string
+}
 /** The tests' own wallets; the devnet's demo wallet is asked through its sheet. */
 export type WalletName = 'MetaMask' | 'Phantom'
 

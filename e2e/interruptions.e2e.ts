@@ -175,7 +175,7 @@ test('a wallet left open past the deadline is not asked twice: the late approval
     asked.resolve()
     return answered.promise
   }
-  await openCheckout(page, onEthereum(net, '0.01'))
+  await openCheckout(page, { ...onEthereum(net, '0.01'), description: 'Tea for two' })
   await connectOnForm(page, 'MetaMask')
   await review(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
@@ -184,6 +184,7 @@ test('a wallet left open past the deadline is not asked twice: the late approval
       name: text('Approve in {walletName}', { walletName: 'MetaMask' }),
     }),
   ).toBeVisible()
+  await expect(page.getByText('Tea for two')).toBeVisible()
   await expect(signButton(page, 'MetaMask')).toHaveCount(0)
   await expect(
     page.getByRole('button', { name: oneOf(['Prepare it again', 'Give up']) }),
@@ -248,6 +249,50 @@ test('a wallet that keeps the nonce is asked again after its answer was lost, an
   expect((await chains.evm.getBalance({ address: net.wallets.seller.evm.address })) - before).toBe(
     parseEther('0.0177'),
   )
+})
+
+test('storage that is full, or fees that cannot be read, are told where they matter, and the payment can be left', async ({
+  net,
+  buyer,
+  expectError,
+}) => {
+  expectError(/ERR_FAILED/)
+  const { page } = await buyer({ ether: '1' })
+  await openCheckout(page, onEthereum(net, '0.0102'))
+  await connectOnForm(page, 'MetaMask')
+  const unstored = page.getByText(
+    text('This browser cannot store payments, perhaps in a private window. Nothing was sent.'),
+  )
+
+  const rpc = `${net.evm.rpcUrl}/**`
+  await page.route(rpc, (route) =>
+    route.request().postData()?.includes('eth_feeHistory') ? route.abort() : route.fallback(),
+  )
+  await page.getByText(text('More options')).click()
+  await page.getByText(text('Low'), { exact: true }).click()
+  await page.getByRole('button', { name: text('Review payment') }).click()
+  await expect(
+    page.getByText(text('Recent fees are unavailable. Choose Auto or Custom.')),
+  ).toBeVisible()
+  await expect(unstored).toHaveCount(0)
+  await page.getByText(text('Auto'), { exact: true }).click()
+
+  const fill = () =>
+    page.evaluate(() => {
+      IDBObjectStore.prototype.put = () => {
+        throw new DOMException('The quota is exceeded.', 'QuotaExceededError')
+      }
+    })
+  await fill()
+  await page.getByRole('button', { name: text('Review payment') }).click()
+  await expect(unstored).toBeVisible()
+  await expect(page.getByLabel(text('Amount'))).toHaveValue('0.0102')
+  await expectAccessible(page, 'checkout: nothing can be stored')
+  await page.reload()
+  await review(page, 'MetaMask')
+  await fill()
+  await page.getByRole('button', { name: text('Change'), exact: true }).click()
+  await expect(page.getByLabel(text('Amount'))).toHaveValue('0.0102')
 })
 
 test('a payment that another tab has is told so, and goes on here once that tab is closed', async ({

@@ -1,7 +1,14 @@
 import type { Page } from '@playwright/test'
 import { parseEther } from 'viem'
 import { until } from './chain.ts'
-import { connect, connectOnForm, connectOnLink, expectPaid, signButton } from './checkout.ts'
+import {
+  connect,
+  connectOnForm,
+  connectOnLink,
+  expectPaid,
+  expectReviewed,
+  signButton,
+} from './checkout.ts'
 import { expect, test } from './fixtures.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { createShortLinkByApi, signInByApi } from './seller.ts'
@@ -94,7 +101,10 @@ test('a quantity that is not sold is refused where it is typed, and another devi
   net,
   seller,
   buyer,
+  expectError,
 }) => {
+  // The wallet holds too little.
+  expectError(/status of 400 .*\/api\/link\/pay/)
   const shop = await signInByApi(await seller(), net, '/links')
   const link = await createShortLinkByApi(shop, net, {
     description: 'Print',
@@ -131,6 +141,128 @@ test('a quantity that is not sold is refused where it is typed, and another devi
   await expect(review).toBeDisabled()
   await quantity.fill('3')
   await expect(review).toBeEnabled()
+  // Of a fixed price nobody can pay less.
+  await review.click()
+  await expect(
+    page.getByText(text('Choose another currency or network, switch accounts, or add funds:')),
+  ).toBeVisible()
+  await expect(page.getByText(text('Pay less, switch accounts, or add funds:'))).toHaveCount(0)
+})
+
+test('the quantity and the currency of a link outlive a reload of the review, and a payment by code goes on at its link', async ({
+  net,
+  seller,
+  buyer,
+}) => {
+  const shop = await signInByApi(await seller(), net, '/links')
+  const link = await createShortLinkByApi(shop, net, {
+    description: 'Print',
+    reference: 'PRINT-11',
+    maxPieces: 10,
+    askEmail: true,
+  })
+  const { page } = await buyer({ ether: '1' })
+  await page.goto(link)
+  const quantity = page.getByLabel(text('Quantity'))
+  const visits = await page.evaluate(() => history.length)
+  await chooseCurrency(page, ' ETH ·')
+  await quantity.fill('3')
+  // The address is what an app of a wallet opens.
+  await expect(page).toHaveURL(/network=eip155.*asset=0x.*pieces=3/)
+  expect(await page.evaluate(() => history.length)).toBe(visits)
+  await page.getByLabel(text('Email')).fill('ana@post.example')
+  await connectOnLink(page, 'MetaMask')
+
+  await page.reload()
+  await expectReviewed(page, 'MetaMask')
+  await page.getByRole('button', { name: text('Change'), exact: true }).click()
+  const expectKept = async () => {
+    await expect(quantity).toHaveValue('3')
+    await expect(page.getByLabel(text('Email'))).toHaveValue('ana@post.example')
+    await expect(
+      page.getByLabel(text('Currency')).getByRole('option', { selected: true }),
+    ).toHaveText(/ ETH ·/)
+    await expect(page.getByText('€37.50').first()).toBeVisible()
+    await expect(page.getByLabel(text('To'), { exact: true })).toHaveCount(0)
+    await expect(page.getByLabel(text('Amount'))).toHaveCount(0)
+  }
+  await expectKept()
+
+  await page.getByRole('button', { name: text('Pay with a phone') }).click()
+  await page.getByText(text('Wallet code'), { exact: true }).click()
+  await page.getByRole('button', { name: text('Show the code') }).click()
+  const another = page.getByRole('button', { name: text('Pay another way') })
+  await expect(another).toBeVisible()
+  await page.goto('/pay')
+  await page.getByRole('link', { name: text('Go on') }).click()
+  await another.click()
+  await expectKept()
+})
+
+test('a link on every network is paid with a wallet of any network, and what is typed keeps its place', async ({
+  net,
+  seller,
+  buyer,
+}) => {
+  const shop = await signInByApi(await seller(), net, '/links')
+  const link = await createShortLinkByApi(shop, net, {
+    description: 'Print',
+    reference: 'PRINT-12',
+    askEmail: true,
+  })
+  const { page } = await buyer({ sol: 2 })
+  await page.goto(link)
+  const email = page.getByLabel(text('Email'))
+  await email.fill('ana@post.example')
+  await connectOnLink(page, 'Phantom')
+  await page.getByRole('button', { name: text('Change'), exact: true }).click()
+  await expect(email).toHaveValue('ana@post.example')
+  const options = page.getByLabel(text('Currency')).getByRole('option')
+  await expect(options.and(page.getByRole('option', { selected: true }))).toHaveText(/ SOL ·/)
+
+  // On the next visit the balances arrive while the payer types.
+  const typed = Promise.withResolvers<void>()
+  await page.route(`${net.solana.rpcUrl}/**`, async (route) => {
+    await typed.promise
+    await route.fallback()
+  })
+  await page.goto(link)
+  await expect(options.first()).not.toHaveText(/ SOL ·/)
+  await email.pressSequentially('ana')
+  typed.resolve()
+  await expect(options.first()).toHaveText(/ SOL ·/)
+  await page.keyboard.type('@post.example')
+  await expect(email).toHaveValue('ana@post.example')
+})
+
+test('the header names a test network by what is paid, beside a main network', async ({
+  net,
+  seller,
+  visitor,
+}) => {
+  const shop = await signInByApi(await seller(), net, '/links')
+  const link = await createShortLinkByApi(shop, net, { description: 'Print' })
+  const page = await visitor()
+  await page.route('**/api/config', async (route) => {
+    const response = await route.fetch()
+    const config = (await response.json()) as { networks: { network: string }[] }
+    const networks = config.networks.map((each) => ({
+      ...each,
+      testnet: each.network.startsWith('eip155:'),
+    }))
+    await route.fulfill({ response, json: { ...config, networks } })
+  })
+  const badge = page.getByText(text('Test network'), { exact: true })
+  await page.goto(link)
+  await chooseCurrency(page, ' ETH ·')
+  await expect(badge).toBeVisible()
+  await chooseCurrency(page, ' SOL ·')
+  await expect(badge).toHaveCount(0)
+  for (const { network } of net.networks) {
+    await page.goto(`/pay?${new URLSearchParams({ network }).toString()}`)
+    await expect(page.getByLabel(text('Network'))).toHaveValue(network)
+    await expect(badge).toHaveCount(network.startsWith('eip155:') ? 1 : 0)
+  }
 })
 
 async function chooseCurrency(page: Page, symbol: string): Promise<void> {

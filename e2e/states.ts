@@ -44,6 +44,7 @@ export const STATES = [
   'checkout: confirmed, not known whose',
   'checkout: confirmed as the payer’s later',
   'checkout: an unfinished payment',
+  'checkout: nothing can be stored',
 
   'managed wallet: form',
   'managed wallet: review',

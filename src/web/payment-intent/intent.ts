@@ -80,7 +80,7 @@ export type PaymentItem = Omit<LinkItem, 'product'> & { price: ItemPrice; pieces
 export type LinkChoice = {
   token: string | null
   pieces: number
-  open: { amount: boolean; description: boolean; reference: boolean }
+  open: { amount: boolean; description: boolean; reference: boolean; asset: boolean }
 }
 
 /**

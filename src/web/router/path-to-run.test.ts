@@ -4,7 +4,7 @@ import { pathToRun } from './path-to-run.ts'
 
 const order = { id: 'order-1', network: 'eip155:31337', asset: NATIVE_ETH } as const
 const link = { text: '2NEpo7TZRhna', setBy: 'Shop', returnUrl: null }
-const open = { amount: false, description: false, reference: false }
+const open = { amount: false, description: false, reference: false, asset: true }
 
 test('a payment that was begun is found on the page where it was begun', () => {
   expect(pathToRun(order)).toBe('/pay?payment=order-1')

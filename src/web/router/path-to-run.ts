@@ -5,22 +5,18 @@ import { pathTo, type SearchOf } from './paths.ts'
 export function pathToRun(
   order: Pick<WalletPaymentIntent, 'id' | 'refundOf' | 'link' | 'network' | 'asset'>,
 ): string {
-  const { id: payment, refundOf, link } = order
+  const { id: payment, refundOf, link, network, asset } = order
   if (refundOf !== undefined)
     return pathTo('refund', { params: { paymentId: refundOf }, search: { payment } })
   if (!link) return pathTo('checkout', { search: { payment } })
-  const choice = link.choice && choiceOf(order, link.choice.pieces)
+  const choice = link.choice && choiceOf({ network, asset: asset.address }, link.choice.pieces)
   return pathTo('payLink', { params: { link: link.text }, search: { payment, ...choice } })
 }
 
 /** Of a short link: the currency and the quantity, as its page's address names them. */
 export function choiceOf(
-  { network, asset }: Pick<WalletPaymentIntent, 'network' | 'asset'>,
+  { network, asset }: { network: string; asset: string },
   pieces: number,
 ): SearchOf<'payLink'> {
-  return {
-    network,
-    asset: asset.address,
-    ...(pieces > 1 && { pieces: String(pieces) }),
-  }
+  return { network, asset, pieces: pieces > 1 ? String(pieces) : undefined }
 }

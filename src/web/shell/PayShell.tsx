@@ -40,14 +40,16 @@ export function PayShell({ children }: { children: ReactNode }) {
 
 export type MerchantHeaderProps = {
   name: string
-  /** Whether the money of this payment is worth nothing. */
-  testnet: boolean
+  /** Of what is paid. On a test network the money is worth nothing; while it is not known, only where there is no other network. */
+  network: string | undefined
 }
 
 /** Who is paid. It stays on every step, on the receipt and in print. */
-export function MerchantHeader({ name, testnet }: MerchantHeaderProps) {
+export function MerchantHeader({ name, network }: MerchantHeaderProps) {
   const { t } = useLingui()
-  const { logo } = useConfig()
+  const { logo, networks } = useConfig()
+  const known = networks.find((each) => each.network === network)
+  const testnet = known?.testnet ?? networks.every((each) => each.testnet)
   return (
     <header className="mb-6 flex items-center justify-between gap-3">
       <div className="flex min-w-0 items-center gap-2.5">

@@ -1,6 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import { lazy, Suspense, useCallback, useEffect, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useRef, useState, type ReactNode } from 'react'
+import { describeBeginFailure } from '../../payment-flow/begin-failure.ts'
 import type { CheckoutFields } from '../../payment-flow/form/fields.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 import type { CheckoutPrefill } from '../../payment-flow/form/start-values.ts'
@@ -8,7 +9,7 @@ import type { JournalEntry } from '../../payment-flow/journal.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { Link } from '../../router/Link.tsx'
-import { navigate } from '../../router/location.ts'
+import { getLocation, navigate } from '../../router/location.ts'
 import { pathToRun } from '../../router/path-to-run.ts'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { Address } from '../../ui/Address.tsx'
@@ -51,6 +52,14 @@ export type CheckoutProps = {
   closed?: ReactNode | false
   /** Has the price of a link quoted again, for the form that is shown once more. */
   onRenew?: () => void
+  /** Connects a wallet for the payment, where the payer has chosen no currency yet. */
+  onConnect?: (() => void) | undefined
+  /** What the connected wallet can pay is being read. */
+  connecting?: boolean
+  /** A field of the form is in use. */
+  onUse?: () => void
+  /** The network of the form or of the payment that is shown. */
+  onNetwork?: ((network: string) => void) | undefined
   /** What is set above the form is not valid: nothing is reviewed or shown as a code. */
   invalid?: boolean
   /** What is paid for: above every step but the receipt, which names it too. */
@@ -72,12 +81,19 @@ export function Checkout({
   closed,
   onRenew,
   invalid = false,
+  onConnect,
+  connecting = false,
+  onUse,
+  onNetwork,
   item,
   children,
 }: CheckoutProps) {
   const [view, setView] = useState<View>({ name: 'opening' })
   // Another currency, or a refreshed price, is another form.
   const [typed, setTyped] = useState<CheckoutFields>()
+
+  // Its address may still be in view when the form is back.
+  const notBegun = useRef<string>(undefined)
 
   useEffect(() => {
     const gone = new AbortController()
@@ -86,13 +102,18 @@ export function Checkout({
 
     async function open() {
       const next = await openView(paymentId)
-      if (gone.signal.aborted) return
+      if (gone.signal.aborted || (paymentId && paymentId === notBegun.current)) return
       setView((view) => (isOf(view, paymentId) ? view : next))
       if (next.name !== 'held' || !paymentId) return
       const { untilLetGo } = await import('../../payment-flow/tab-runs.ts')
       if (await untilLetGo(paymentId, gone.signal)) await open()
     }
   }, [paymentId])
+
+  const shownNetwork = view.name === 'payment' ? view.run.state().order.network : undefined
+  useEffect(() => {
+    if (shownNetwork !== undefined) onNetwork?.(shownNetwork)
+  }, [onNetwork, shownNetwork])
 
   useEffect(() => {
     // What fails here is fetched again, and fails visibly, when it is needed.
@@ -105,7 +126,18 @@ export function Checkout({
       const run = await beginRun(order)
       setView({ name: 'payment', run })
       navigate(addressOf({ payment: order.id }), { replace: true })
-      await run.build()
+      try {
+        await run.build()
+      } catch (error) {
+        // Nothing is signed yet. The form that began it is gone: its values and the reason are in the next one.
+        const notice = describeBeginFailure(error)
+        const { id, network } = order
+        notBegun.current = id
+        setView((view) =>
+          isOf(view, id) ? { name: 'details', network, previous: order, notice } : view,
+        )
+        if (getLocation().query.includes(id)) navigate(addressOf({}), { replace: true })
+      }
     },
     [addressOf],
   )
@@ -117,6 +149,7 @@ export function Checkout({
       const previous =
         'after' in from ? undefined : 'again' in from ? { ...order, reference: undefined } : order
       const blockedUntil = 'change' in from ? from.blockedUntil : undefined
+      setTyped(undefined)
       setView({ name: 'details', network: order.network, previous, blockedUntil })
       navigate(addressOf('after' in from ? { network: order.network } : {}), { replace: true })
       if ('change' in from && from.renew) onRenew?.()
@@ -161,9 +194,13 @@ export function Checkout({
           key={link?.choice && `${prefill.network} ${prefill.asset} ${prefill.amount}`}
           link={link}
           onStart={start}
+          onConnect={onConnect}
+          connecting={connecting}
+          onUse={onUse}
+          onNetwork={onNetwork}
           onType={setTyped}
-          typed={link?.choice && typed}
-          previous={link?.choice ? undefined : view.previous}
+          typed={link && typed}
+          previous={view.previous}
         />
       )}
     </>

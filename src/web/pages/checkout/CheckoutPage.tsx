@@ -34,23 +34,29 @@ export function CheckoutPage() {
     [search],
   )
   // Opened again, this address shows an empty form: what is signed is not prepared once more.
-  const { network } = search
   const forget = useCallback(
-    () => navigate(pathTo('checkout', { search: { from, network } }), { replace: true }),
-    [from, network],
+    () =>
+      navigate(pathTo('checkout', { search: { from, network: search.network } }), {
+        replace: true,
+      }),
+    [from, search.network],
   )
-  const { title, networks } = useConfig()
+  const { title } = useConfig()
+  const [network, setNetwork] = useState<string>()
   const operator = hasRole(useRole(), 'operator')
   const { data: wallets = [] } = useQuery({ ...hostedWalletsQuery, enabled: operator })
   const [source, setSource] = useState<PayingWallet>(from === undefined ? 'own' : 'managed')
   if (!useInDashboard())
     return (
       <PayShell>
-        <MerchantHeader name={title} testnet={networks.every(({ testnet }) => testnet)} />
-        <Checkout addressOf={addressOf} prefill={prefill} paymentId={payment}>
-          {/* Its fields are folded. */}
-          <ItemLine description={prefill.description} reference={prefill.reference} />
-        </Checkout>
+        <MerchantHeader name={title} network={network} />
+        <Checkout
+          addressOf={addressOf}
+          item={<ItemLine description={prefill.description} reference={prefill.reference} />}
+          onNetwork={setNetwork}
+          paymentId={payment}
+          prefill={prefill}
+        />
       </PayShell>
     )
   return (

@@ -1,11 +1,13 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
 import { useForm, useWatch, type UseFormReturn } from 'react-hook-form'
+import type { Family } from '#contract/address.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { familyOf, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../api/clock.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { useConfig } from '../../api/use-config.ts'
+import { describeBeginFailure } from '../../payment-flow/begin-failure.ts'
 import {
   checkoutIntentOf,
   customFeeAtomic,
@@ -14,11 +16,7 @@ import {
   type CheckoutFields,
 } from '../../payment-flow/form/fields.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
-import {
-  reusableValues,
-  startValues,
-  type CheckoutPrefill,
-} from '../../payment-flow/form/start-values.ts'
+import { formValues, type CheckoutPrefill } from '../../payment-flow/form/start-values.ts'
 import { Steps } from '../../payment-flow/steps/Steps.tsx'
 import { useBegin } from '../../payment-flow/steps/use-run.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
@@ -35,7 +33,7 @@ import { useNow } from '../../ui/use-now.ts'
 import { openConnectDialog, useAccounts, useConnectFirst } from '../../wallet/state/accounts.ts'
 import { PaymentFields } from './PaymentFields.tsx'
 import { PhonePay } from './PhonePay.tsx'
-import { feeLevelsQuery } from './fee-levels.ts'
+import { feeLevelsQuery, feesUnavailable } from './fee-levels.ts'
 
 export type DetailsProps = {
   /** A payment that is changed: its inputs are kept. */
@@ -53,6 +51,10 @@ export type DetailsProps = {
   /** What was typed into a form of this link before. */
   typed: CheckoutFields | undefined
   onType: (fields: CheckoutFields) => void
+  onUse: (() => void) | undefined
+  onConnect: (() => void) | undefined
+  connecting: boolean
+  onNetwork: ((network: string) => void) | undefined
 }
 
 /** Step 1: who gets how much, on which network. Nothing is asked of a wallet or a network but balances and recent fees. */
@@ -66,23 +68,24 @@ export function Details({
   onStart,
   typed,
   onType,
+  onUse,
+  onConnect,
+  connecting,
+  onNetwork,
 }: DetailsProps) {
   const { t } = useLingui()
-  const { networks, sellerWallets } = useConfig()
-  const form = useForm<CheckoutFields>({
-    defaultValues: {
-      ...startValues(previous, prefill, { networks, sellerWallets }),
-      ...(typed && link && reusableValues(typed, link)),
-    },
-  })
+  const config = useConfig()
+  const defaultValues = formValues({ previous, typed, link, prefill }, config)
+  const form = useForm<CheckoutFields>({ defaultValues })
   useTyped(form, onType)
   const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
-  const [unstored, setUnstored] = useState(false)
+  const [failure, setFailure] = useState<string>()
+  useEffect(() => onNetwork?.(networkId), [onNetwork, networkId])
   const accounts = useAccounts()
   const connect = useConnectFirst(({ address }) => {
     if (address !== link?.terms.recipient) void form.handleSubmit(submit)()
   })
-  const network = networks.find((each) => each.network === networkId) ?? networks[0]
+  const network = config.networks.find((each) => each.network === networkId) ?? config.networks[0]
   if (!network) return <Banner tone="bad">{t`No network is configured. Tell the operator.`}</Banner>
   const asset = network.assets.find((each) => each.address === assetAddress) ?? nativeAsset(network)
   const account = accounts.find((each) => each.family === familyOf(network.network))
@@ -92,11 +95,18 @@ export function Details({
     refund !== undefined && account !== undefined && account.address !== refund.recipient
   const ready = account !== undefined && !ownLink && !otherPayer
 
+  function openConnect(family: Family) {
+    if (onConnect) return onConnect()
+    return link?.terms.amountAtomic ? connect(family) : openConnectDialog(family)
+  }
+
   async function submit(fields: CheckoutFields) {
-    if (invalid) return
-    if (!network || !account || !ready)
-      return openConnectDialog(network && familyOf(network.network))
-    setUnstored(false)
+    if (invalid || !network) return
+    if (!account || !ready) return openConnect(familyOf(network.network))
+    setFailure(undefined)
+    const priorityFeeAtomic = await priorityFeeOf(fields, network, asset).catch(() => null)
+    if (priorityFeeAtomic === null)
+      return form.setError('priorityFee', { message: feesUnavailable() })
     try {
       const order = checkoutIntentOf(fields, {
         network,
@@ -104,14 +114,14 @@ export function Details({
         account,
         link,
         refundOf: prefill.refund?.paymentId ?? previous?.refundOf,
-        priorityFeeAtomic: await priorityFeeOf(fields, network, asset),
+        priorityFeeAtomic,
       })
       const { breachOf } = await import('../../payment-flow/form/spending-limit.ts')
       const breach = await breachOf(order)
       if (breach) return form.setError('amount', { message: breach }, { shouldFocus: true })
       await onStart(order)
-    } catch {
-      setUnstored(true)
+    } catch (error) {
+      setFailure(describeBeginFailure(error))
     }
   }
 
@@ -143,13 +153,10 @@ export function Details({
         <form
           className="space-y-5"
           noValidate
+          onFocus={onUse && (({ target }) => target instanceof HTMLButtonElement || onUse())}
           onSubmit={(event) => void form.handleSubmit(submit)(event)}
         >
-          {unstored && (
-            <Banner role="alert" tone="bad">
-              {t`This browser cannot store payments, perhaps in a private window. Nothing was sent.`}
-            </Banner>
-          )}
+          <Failure text={failure} />
           {ownLink && <OwnLink />}
           <PaymentFields
             account={account}
@@ -164,7 +171,7 @@ export function Details({
           {ready ? (
             <ReviewButton
               begin={begin}
-              busy={form.formState.isSubmitting}
+              busy={connecting || form.formState.isSubmitting}
               blockedUntil={blockedUntil}
               invalid={invalid}
               onBegin={() => void form.handleSubmit(submit)()}
@@ -173,11 +180,8 @@ export function Details({
           ) : (
             <ConnectButton
               another={ownLink || otherPayer}
-              onConnect={() =>
-                link?.terms.amountAtomic
-                  ? connect(familyOf(network.network))
-                  : openConnectDialog(familyOf(network.network))
-              }
+              busy={connecting}
+              onConnect={() => openConnect(familyOf(network.network))}
             />
           )}
           <p className="text-center text-sm text-muted">
@@ -195,6 +199,14 @@ export function Details({
       </Card>
     </>
   )
+}
+
+function Failure({ text }: { text: string | undefined }) {
+  return text ? (
+    <Banner role="alert" tone="bad">
+      {text}
+    </Banner>
+  ) : null
 }
 
 function OwnLink() {
@@ -215,9 +227,24 @@ function OtherPayer({ expected }: { expected: string }) {
   )
 }
 
-function ConnectButton({ another, onConnect }: { another: boolean; onConnect: () => void }) {
+function ConnectButton({
+  another,
+  busy,
+  onConnect,
+}: {
+  another: boolean
+  busy: boolean
+  onConnect: () => void
+}) {
   return (
-    <Button icon={<Icon name="wallet" />} onClick={onConnect} size="lg" variant="primary" wide>
+    <Button
+      busy={busy}
+      icon={<Icon name="wallet" />}
+      onClick={onConnect}
+      size="lg"
+      variant="primary"
+      wide
+    >
       {another ? <Trans>Connect another account</Trans> : <Trans>Connect a wallet to pay</Trans>}
     </Button>
   )
@@ -276,8 +303,7 @@ function pageOf(
     to: cleanRecipient(recipient),
     amount: read.ok ? formatAmount(read.atomic, asset.decimals) : '',
   }
-  const choice =
-    link?.choice && choiceOf({ network: link.network.network, asset }, link.choice.pieces)
+  const choice = link?.choice && choiceOf(link.terms, link.choice.pieces)
   const path = link
     ? pathTo('payLink', { params: { link: link.text }, search: { ...choice } })
     : pathTo('checkout', { search: { ...entered, resource, description, reference } })

@@ -15,7 +15,7 @@ import { Disclosure } from '../../ui/Disclosure.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
-import { feeLevelsQuery } from './fee-levels.ts'
+import { feeLevelsQuery, feesUnavailable } from './fee-levels.ts'
 
 export type MoreFieldsProps = {
   errors: FieldErrors<CheckoutFields>
@@ -147,9 +147,9 @@ export function FeeField({ network, asset, value, onChoose, error, register }: F
       )}
       <p className="mt-1.5 text-sm text-muted" role="status">
         {error
-          ? null
+          ? value.fee !== 'custom' && error
           : unread
-            ? t`Recent fees are unavailable. Choose Auto or Custom.`
+            ? feesUnavailable()
             : tip && value.fee !== 'custom'
               ? t`Priority fee ${tip}. Total fee: up to ${cap}.`
               : t`Up to ${cap}.`}

@@ -17,7 +17,7 @@ import { InvoiceSummary } from '../../payment-flow/InvoiceLines.tsx'
 import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
 import { pathToRun } from '../../router/path-to-run.ts'
-import { pathTo, type SearchOf } from '../../router/paths.ts'
+import { pathTo } from '../../router/paths.ts'
 import { useParams, useSearch } from '../../router/use-route.tsx'
 import { ItemLine, MerchantHeader, PayShell } from '../../shell/PayShell.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
@@ -54,13 +54,13 @@ export function PayLinkPage() {
     toast(title, { tone: 'warn', body })
   }, [refetch])
   const addressOf = useCallback(
-    (at: SearchOf<'payLink'>) =>
+    (at: { payment?: string }) =>
       pathTo('payLink', { params: { link: text }, search: { ...search, payment: at.payment } }),
     [text, search],
   )
   const link = data && 'link' in data ? data.link : undefined
   const prefill = useMemo(() => (link ? prefillFromLink(link) : {}), [link])
-  const testnet = link ? link.network.testnet : config.networks.every((each) => each.testnet)
+  const [network, setNetwork] = useState<string>()
   const short = data?.kind === 'short' ? data : undefined
   const unpayable =
     data?.kind === 'refused' ? (
@@ -76,7 +76,7 @@ export function PayLinkPage() {
 
   return (
     <PayShell>
-      <MerchantHeader name={config.title} testnet={testnet} />
+      <MerchantHeader name={config.title} network={network ?? link?.network.network} />
       {!data && !error && <PageSkeleton />}
       {payment === undefined && unpayable}
       {/* A payment that was begun is shown, even where its link cannot be read now. */}
@@ -85,7 +85,8 @@ export function PayLinkPage() {
       )}
       {short && (
         <ShortLinkCheckout
-          addressOf={addressOf}
+          key={text}
+          onNetwork={setNetwork}
           chosen={chosen}
           renderItem={(each) => <LinkItem link={each} />}
           onRenew={() => void onRenew()}
@@ -100,6 +101,7 @@ export function PayLinkPage() {
       {link && (
         <Checkout
           addressOf={addressOf}
+          onNetwork={setNetwork}
           prefill={prefill}
           closed={data?.kind === 'closed' && <Refused problem={data.problem} />}
           item={<LinkItem link={link} />}

@@ -157,7 +157,10 @@ export function PaymentFields({
           asset={asset}
           error={errors.priorityFee?.message}
           network={network}
-          onChoose={(choice) => setValue('fee', choice)}
+          onChoose={(choice) => {
+            form.clearErrors('priorityFee')
+            setValue('fee', choice)
+          }}
           register={register('priorityFee', {
             validate: (text, all) =>
               all.fee !== 'custom' || checkPriorityFee(text, nativeAsset(network)),

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useQueries } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState, type ReactNode } from 'react'
 import type { OpenedShortLink } from '#contract/link-endpoints.ts'
 import { familyOf } from '#contract/network.ts'
@@ -15,8 +15,9 @@ import {
   type ShortLink,
 } from '../../payment-flow/form/open-link.ts'
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
-import { balancesQuery } from '../../payment-flow/steps/use-funds.ts'
-import type { SearchOf } from '../../router/paths.ts'
+import { navigate } from '../../router/location.ts'
+import { choiceOf } from '../../router/path-to-run.ts'
+import { pathTo, type SearchOf } from '../../router/paths.ts'
 import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -27,12 +28,18 @@ import { Input } from '../../ui/Input.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { useNow } from '../../ui/use-now.ts'
-import { useAccounts } from '../../wallet/state/accounts.ts'
+import { useAccounts, useConnectFirst } from '../../wallet/state/accounts.ts'
 import { Checkout, type CheckoutProps } from './Checkout.tsx'
+import {
+  firstPayable,
+  optionBalancesQuery,
+  rankOptions,
+  type RankedOption,
+} from './payable-options.ts'
 
-export type ShortLinkCheckoutProps = Pick<CheckoutProps, 'addressOf' | 'paymentId'> & {
+export type ShortLinkCheckoutProps = Pick<CheckoutProps, 'onNetwork' | 'paymentId'> & {
   short: ShortLink
-  /** What the address names: as it was on another device. */
+  /** What the address names: what the payer chose, here or on another device. */
   chosen: Omit<SearchOf<'payLink'>, 'payment'>
   problem: LinkProblem | undefined
   /** Opens the link again: its options get new quotes. */
@@ -43,17 +50,28 @@ export type ShortLinkCheckoutProps = Pick<CheckoutProps, 'addressOf' | 'paymentI
   renderTerms: (link: OpenLink) => ReactNode
 }
 
-/** A link that the payer pays in a currency of their choice: what the connected wallet can pay comes first. */
-export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLinkCheckoutProps) {
+/**
+ * A link that the payer pays in a currency of their choice: what the connected wallet can pay comes first. The address names what was chosen, so a reload, a
+ * wallet's app and a payment that is changed keep it.
+ */
+export function ShortLinkCheckout({
+  short,
+  chosen,
+  problem,
+  onRenew,
+  ...rest
+}: ShortLinkCheckoutProps) {
   const { networks } = useConfig()
   const { price, maxPieces } = short.opened.terms
-  const [chosen, setChosen] = useState(`${rest.chosen.network} ${rest.chosen.asset}`)
-  const [quantity, setQuantity] = useState(rest.chosen.pieces ?? '1')
+  const [quantity, setQuantity] = useState(chosen.pieces ?? '1')
   const typed = maxPieces > 1 ? readPieces(quantity, maxPieces) : 1
   const [lastPieces, setLastPieces] = useState(1)
   if (typed !== undefined && typed !== lastPieces) setLastPieces(typed)
   const pieces = typed ?? lastPieces
   const [former, setFormer] = useState<OpenedShortLink>()
+  // While the form is used, no balance that is read replaces the option, and the form with it.
+  const [kept, setKept] = useState<string>()
+  const [begin, setBegin] = useState(false)
   const links = useMemo(
     () =>
       short.opened.options.flatMap(
@@ -61,10 +79,19 @@ export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLin
       ),
     [short, pieces, networks],
   )
-  const ranked = useRanked(links)
+  const accounts = useAccounts()
+  const { data: balances } = useQuery(optionBalancesQuery(links, accounts))
+  const ranked = rankOptions(links, balances)
   useNow()
-  const current = ranked.find(({ link }) => keyOf(link) === chosen) ?? ranked[0]
+  const named = ranked.find(({ link }) => keyOf(link) === `${chosen.network} ${chosen.asset}`)
+  const current = named ?? ranked.find(({ link }) => keyOf(link) === kept) ?? ranked[0]
   const prefill = useMemo(() => (current ? prefillFromLink(current.link) : {}), [current])
+  const payFromAny = usePayFromAny(links, (link) => {
+    setKept(keyOf(link))
+    setBegin(link.terms.amountAtomic !== null)
+  })
+  const pathOf = (search: SearchOf<'payLink'>) =>
+    pathTo('payLink', { params: { link: short.text }, search })
   if (!current) return null
   const { link } = current
   const { symbol } = link.asset
@@ -72,12 +99,22 @@ export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLin
   const expired = expiresAt !== null && expiresAt <= serverNow()
   const percent = MOST_ABOVE_PERCENT
   const renew = () => {
+    setBegin(false)
     setFormer(short.opened)
     onRenew()
   }
+  const choose = (search: SearchOf<'payLink'>) => {
+    setBegin(false)
+    navigate(pathOf({ ...chosen, ...search }), { replace: true })
+  }
   return (
     <Checkout
-      addressOf={rest.addressOf}
+      addressOf={({ payment }) => pathOf({ payment, ...choiceOf(link.terms, pieces) })}
+      begin={begin}
+      connecting={payFromAny.busy}
+      onConnect={named || links.length === 1 ? undefined : payFromAny.connect}
+      onNetwork={rest.onNetwork}
+      onUse={() => setKept(keyOf(link))}
       prefill={prefill}
       closed={
         problem
@@ -105,11 +142,21 @@ export function ShortLinkCheckout({ short, problem, onRenew, ...rest }: ShortLin
             <Pieces
               invalid={typed === undefined}
               most={maxPieces}
-              onChange={setQuantity}
+              onChange={(text) => {
+                setQuantity(text)
+                const read = readPieces(text, maxPieces)
+                if (read !== undefined) choose({ pieces: read > 1 ? text : undefined })
+              }}
               value={quantity}
             />
           )}
-          {ranked.length > 1 && <Options current={current} onChoose={setChosen} ranked={ranked} />}
+          {ranked.length > 1 && (
+            <Options
+              current={current}
+              onChoose={(option) => choose(choiceOf(option.terms, pieces))}
+              ranked={ranked}
+            />
+          )}
         </div>
       )}
       {!problem && expiresAt !== null && !expired && (
@@ -179,34 +226,21 @@ function amountOf({ terms, asset }: OpenLink): string {
 
 const keyOf = ({ network, asset }: OpenLink): string => `${network.network} ${asset.address}`
 
-type Ranked = { link: OpenLink; balance: bigint | undefined; rank: number }
-
-/** The options as their merchant ordered them, those first that a connected wallet can pay now. */
-function useRanked(links: readonly OpenLink[]): Ranked[] {
+/** Connects any wallet that can pay, and then goes on with the first option that it can pay. */
+function usePayFromAny(links: readonly OpenLink[], onPick: (link: OpenLink) => void) {
   const accounts = useAccounts()
-  const networks = [...new Map(links.map(({ network }) => [network.network, network])).values()]
-  const balances = useQueries({
-    queries: networks.map((network) =>
-      balancesQuery(
-        network,
-        accounts.find(({ family }) => family === familyOf(network.network))?.address,
-      ),
-    ),
-  })
-  return links
-    .map((link) => {
-      const { data } = balances[networks.indexOf(link.network)] ?? {}
-      const balance = data?.find(({ asset }) => asset.address === link.asset.address)?.atomic
-      return { link, balance, rank: rankOf(link, balance) }
-    })
-    .sort((one, other) => one.rank - other.rank)
-}
+  const [busy, setBusy] = useState(false)
+  const families = new Set(links.map(({ network }) => familyOf(network.network)))
+  for (const { family } of accounts) families.delete(family)
 
-/** 0: can be paid now; 1: not known yet; 2: the wallet holds too little. */
-function rankOf({ terms }: OpenLink, balance: bigint | undefined): number {
-  if (balance === undefined) return 1
-  const needed = terms.amountAtomic === null ? 1n : BigInt(terms.amountAtomic)
-  return balance >= needed ? 0 : 2
+  async function pick() {
+    setBusy(true)
+    const link = await firstPayable(links, accounts).finally(() => setBusy(false))
+    if (link) onPick(link)
+  }
+
+  const connect = useConnectFirst(() => void pick())
+  return { busy, connect: () => connect(families.size === 1 ? [...families][0] : undefined) }
 }
 
 function Options({
@@ -214,9 +248,9 @@ function Options({
   ranked,
   onChoose,
 }: {
-  current: Ranked
-  ranked: readonly Ranked[]
-  onChoose: (key: string) => void
+  current: RankedOption
+  ranked: readonly RankedOption[]
+  onChoose: (option: OpenLink) => void
 }) {
   const { t } = useLingui()
   const { balance, link } = current
@@ -233,7 +267,13 @@ function Options({
       }
       label={t`Currency`}
     >
-      <Select onChange={({ target }) => onChoose(target.value)} value={keyOf(link)}>
+      <Select
+        onChange={({ target }) => {
+          const option = ranked.find((each) => keyOf(each.link) === target.value)
+          if (option) onChoose(option.link)
+        }}
+        value={keyOf(link)}
+      >
         {ranked.map((each) => (
           <option key={keyOf(each.link)} value={keyOf(each.link)}>
             {optionText(each.link)}

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { queryOptions } from '@tanstack/react-query'
 import * as v from 'valibot'
 import { priorityFeeOfPrice as ofPriceOnEvm } from '#chains/evm/fee.ts'
@@ -30,6 +31,11 @@ export function feeLevelsQuery(network: Network, asset: Asset) {
     staleTime: 30_000,
     retry: 1,
   })
+}
+
+/** Where the levels cannot be read. */
+export function feesUnavailable(): string {
+  return t`Recent fees are unavailable. Choose Auto or Custom.`
 }
 
 async function evmLevels(network: Network, asset: Asset): Promise<FeeLevels> {

@@ -34,14 +34,14 @@ const POLL_MS = 3_000
 export function FilePage() {
   const { code } = useParams('file')
   const { payment } = useSearch('file')
-  const { title, networks } = useConfig()
+  const { title } = useConfig()
   const wait = useWait(payment)
   const { data, error, refetch, isFetching } = useQuery(fileQuery(code, wait?.kind === 'waiting'))
   const unknown =
     error instanceof ApiError && (error.code === 'NOT_FOUND' || error.code === 'INVALID_PARAMETERS')
   return (
     <PayShell>
-      <MerchantHeader name={title} testnet={networks.every(({ testnet }) => testnet)} />
+      <MerchantHeader name={title} network={undefined} />
       {data ? (
         <File code={code} file={data} paymentId={payment} wait={wait} />
       ) : unknown ? (

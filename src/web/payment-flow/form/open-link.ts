@@ -136,6 +136,7 @@ export function linkOfOption(
       amount: amount === null,
       description: common.description === null,
       reference: common.reference === null,
+      asset: opened.options.length > 1,
     },
   }
   return {

@@ -104,6 +104,7 @@ export function openTerms({
     amount: terms?.amountAtomic === null,
     description: !terms?.description,
     reference: !terms?.reference,
+    asset: false,
   }
 }
 

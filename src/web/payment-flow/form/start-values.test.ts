@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { NATIVE_ETH, NATIVE_SOL, type Network } from '#contract/network.ts'
 import { linkPayload } from '#contract/payment-link.ts'
 import { openTerms } from './payment-service.ts'
-import { reusableValues, recipientOn } from './start-values.ts'
+import { formValues, reusableValues, recipientOn } from './start-values.ts'
 
 const base = { rpcUrls: ['http://127.0.0.1:1'], testnet: true, blockTimeMs: 400, confirmations: 1 }
 const ethereum: Network = {
@@ -87,8 +87,48 @@ test('a refreshed price keeps what was typed, and another currency keeps what fi
   expect(reusableValues(typed, { terms: open, network: solana, asset: NATIVE_SOL })).toEqual(texts)
 })
 
+test('a payment of a link that is changed keeps what its payer entered, also after a reload', () => {
+  const terms = {
+    id: 'lnk_1',
+    recipient: onEthereum,
+    network: ethereum.network,
+    asset: NATIVE_ETH.address,
+    resource: null,
+    description: 'Print',
+    reference: null,
+    expiresAt: null,
+    maxPayments: null,
+    returnUrl: null,
+    amountAtomic: null,
+  }
+  const link = { text: '2NEpo7TZRhna', setBy: 'Shop', terms, network: ethereum, asset: NATIVE_ETH }
+  const previous = {
+    id: 'order-1',
+    createdAt: 0,
+    network: ethereum.network,
+    asset: NATIVE_ETH,
+    sender: stranger,
+    recipient: onEthereum,
+    amountAtomic: 4_300_000_000_000_000n,
+    reference: 'PO-7',
+    walletName: 'MetaMask',
+    link: { text: link.text, setBy: link.setBy, returnUrl: null, email: 'ana@post.example' },
+  }
+  const prefill = { network: ethereum.network, to: onEthereum, description: 'Print' }
+  const shown = formValues(
+    { previous, typed: undefined, link, prefill },
+    { networks, sellerWallets },
+  )
+  expect(shown).toMatchObject({
+    amount: '0.0043',
+    reference: 'PO-7',
+    email: 'ana@post.example',
+    recipient: onEthereum,
+  })
+})
+
 test('the description, the reference and the amount are the payer’s where a link sets none', () => {
-  const open = { amount: false, description: true, reference: false }
+  const open = { amount: false, description: true, reference: false, asset: true }
   const choice = { token: null, pieces: 1, open }
   expect(openTerms({ text: 'abcdefghijkm', choice })).toEqual(open)
   const terms = {
@@ -107,10 +147,12 @@ test('the description, the reference and the amount are the payer’s where a li
     amount: false,
     description: false,
     reference: true,
+    asset: false,
   })
   expect(left({ amountAtomic: null, description: '', reference: null })).toEqual({
     amount: true,
     description: true,
     reference: true,
+    asset: false,
   })
 })

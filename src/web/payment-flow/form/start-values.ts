@@ -89,6 +89,29 @@ export function startValues(
   }
 }
 
+/** The form's values when it is shown: of a link, what the payer entered before stays where the link leaves it open. */
+export function formValues(
+  {
+    previous,
+    typed,
+    link,
+    prefill,
+  }: {
+    previous: WalletPaymentIntent | undefined
+    typed: CheckoutFields | undefined
+    link: OpenLink | undefined
+    prefill: CheckoutPrefill
+  },
+  config: Pick<PublicConfig, 'networks' | 'sellerWallets'>,
+): CheckoutFields {
+  if (!link) return startValues(previous, prefill, config)
+  const entered = typed ?? (previous && fieldsOf(previous, config.networks))
+  return {
+    ...startValues(undefined, prefill, config),
+    ...(entered && reusableValues(entered, link)),
+  }
+}
+
 /**
  * What a payer typed into a link's form, for its next form: another currency, or a refreshed price.
  * What the link sets comes from the link.

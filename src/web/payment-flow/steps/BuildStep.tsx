@@ -7,6 +7,8 @@ import { codes } from '../../errors/codes.ts'
 import { refusals, type RefusalReason } from '../../errors/refusals.ts'
 import { usePauseSeconds } from '../../api/rate-limit-pause.ts'
 import { serverNow } from '../../api/clock.ts'
+import { describeBeginFailure } from '../begin-failure.ts'
+import { openTerms } from '../form/payment-service.ts'
 import { formatWithSymbol } from '../form/fields.ts'
 import type { PaymentState } from '../machine.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
@@ -52,6 +54,11 @@ export type BuildStepProps = {
 export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
   const { order } = state
   const amount = formatWithSymbol(order.amountAtomic, order.asset)
+  const [failure, setFailure] = useState<string>()
+  const attempt = (work: Promise<void>) => {
+    setFailure(undefined)
+    work.catch((error: unknown) => setFailure(describeBeginFailure(error)))
+  }
   if (state.step === 'building') {
     return (
       <Card>
@@ -71,6 +78,11 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
   return (
     <Card>
       <StepHeading>{headingOf(state)}</StepHeading>
+      {failure && (
+        <Banner className="mt-4" role="alert" tone="bad">
+          {failure}
+        </Banner>
+      )}
       {userError && (
         <Banner className="mt-4" role="alert" title={userError.title} tone="warn">
           {userError.body}
@@ -82,7 +94,7 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
       )}
       {short && (
         <p className="mt-4 text-sm text-muted">
-          <Trans>Pay less, switch accounts, or add funds:</Trans>
+          {shortAdvice(order)}
           <span className="mt-1 block text-ink">
             <Address copy full value={order.sender} />
           </span>
@@ -98,13 +110,31 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
           <Trans>Nothing was sent.</Trans>
         </p>
       )}
-      <Actions onChange={onChange} onStart={onStart} run={run} state={state} />
+      <Actions attempt={attempt} onChange={onChange} onStart={onStart} run={run} state={state} />
     </Card>
   )
 }
 
+/** What helps where the balance is too low. Of a link's price nobody can pay less. */
+function shortAdvice({ link }: WalletPaymentIntent): string {
+  const open = link && openTerms(link)
+  if (!open || open.amount) return words`Pay less, switch accounts, or add funds:`
+  return open.asset
+    ? words`Choose another currency or network, switch accounts, or add funds:`
+    : words`Switch accounts or add funds:`
+}
+
 /** What leads on: the same again only where that can help. */
-function Actions({ run, state, onChange, onStart }: BuildStepProps) {
+function Actions({
+  run,
+  state,
+  attempt,
+  onChange,
+  onStart,
+}: BuildStepProps & {
+  /** Shows why it fails. */
+  attempt: (work: Promise<void>) => void
+}) {
   const { order } = state
   const accounts = useAccounts()
   const other = accounts.find(
@@ -149,14 +179,18 @@ function Actions({ run, state, onChange, onStart }: BuildStepProps) {
       {state.step === 'expired_unsigned' && (
         <Button
           icon={<Icon name="refresh" />}
-          onClick={() => void run.rebuild()}
+          onClick={() => attempt(run.rebuild())}
           variant={other ? 'secondary' : 'primary'}
         >
           <Trans>Prepare it again</Trans>
         </Button>
       )}
       {state.step === 'draft' && !change && (
-        <Button icon={<Icon name="refresh" />} onClick={() => void run.build()} variant="primary">
+        <Button
+          icon={<Icon name="refresh" />}
+          onClick={() => attempt(run.build())}
+          variant="primary"
+        >
           <Trans>Try again</Trans>
         </Button>
       )}
@@ -169,7 +203,7 @@ function Actions({ run, state, onChange, onStart }: BuildStepProps) {
         </Link>
       )}
       {short && (
-        <Button icon={<Icon name="refresh" />} onClick={() => void run.build()}>
+        <Button icon={<Icon name="refresh" />} onClick={() => attempt(run.build())}>
           <Trans>Check again</Trans>
         </Button>
       )}

@@ -28,9 +28,12 @@ export type RunStepsProps = {
 
 /** Prepare, review, wallet, chain: the same steps wherever this browser has somebody sign. */
 export function RunSteps({ run, state, onLeave, onOther, summary, children }: RunStepsProps) {
-  // A signature that arrived meanwhile is not cancelled: its payment stays in view.
+  // A signature that arrived meanwhile is not cancelled: its payment stays in view. What the journal cannot keep is left all the same, unless a wallet was asked.
   const cancelled = (then: () => void) => () =>
-    void run.cancel().then(() => run.state().step === 'cancelled' && then())
+    void run
+      .cancel()
+      .catch(() => undefined)
+      .then(() => canLeave(run.state()) && then())
   const leave = cancelled(onLeave)
   const wallet = state.order.walletName
   switch (state.step) {
@@ -71,6 +74,11 @@ export function RunSteps({ run, state, onLeave, onOther, summary, children }: Ru
         </>
       )
   }
+}
+
+/** Whether nothing can come of a payment that is left in this state. */
+function canLeave(state: PaymentState): boolean {
+  return state.step === 'cancelled' || (canCancel(state) && state.step !== 'awaiting_wallet')
 }
 
 const HELP_AFTER_MS = 8_000
