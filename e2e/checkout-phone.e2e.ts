@@ -101,6 +101,19 @@ for (const [phone, device] of Object.entries(PHONES)) {
     await expect(
       dialog.getByRole('link', { name: text('Open {wallet}', { wallet: 'MetaMask' }) }),
     ).toHaveAttribute('href', `https://link.metamask.io/dapp/pay.example${link}`)
+
+    // The secret of an invitation is in no address of another server.
+    await page.goto(`${origin}/join#${'a'.repeat(43)}`)
+    await page
+      .getByRole('banner')
+      .getByRole('button', { name: text('Connect'), exact: true })
+      .click()
+    await expect(
+      dialog.getByText(text('Open the invitation link in your wallet’s browser.')),
+    ).toBeVisible()
+    await expect(inApp('MetaMask')).toHaveCount(0)
+    await expect(inApp('Phantom')).toHaveCount(0)
+    await context.unrouteAll({ behavior: 'ignoreErrors' })
     await context.close()
   })
 }

@@ -5,6 +5,7 @@ import { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { erc20Abi, parseEther, type Address, type Hex } from 'viem'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
+import { NATIVE_ETH } from '#contract/network.ts'
 import type { Devnet } from '#devnet/network.ts'
 import { connect, expectReviewed, signButton } from './checkout.ts'
 import { giveUsdc, until } from './chain.ts'
@@ -12,6 +13,7 @@ import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
 import { downloaded } from './seller.ts'
+import { onEthereum } from './orders.ts'
 import { startingWith, text, textLike } from './text.ts'
 
 /** A person reads pages that cost money: the shop of the local network, paid in each of its currencies and versions. */
@@ -96,6 +98,9 @@ for (const version of [2, 1] as const) {
       })
       await expect(again).toBeVisible({ timeout: 30_000 })
       await expectAccessible(page, 'explore: proof to be signed')
+      // Who signs no proof and was refunded ends the reminders all the same.
+      await page.getByRole('button', { name: text('Mark as delivered or refunded') }).click()
+      await page.getByRole('button', { name: text('Undo') }).click()
       ethereum.signing = 'approve'
       await again.click()
     }
@@ -411,6 +416,50 @@ test('a price that rose is paid only with the reader’s word, and never while t
   expect(solana.signed).toHaveLength(1)
 })
 
+test('a server that does not answer is named while the page waits for it', async ({
+  net,
+  visitor,
+}) => {
+  const page = await visitor()
+  await page.route(`${net.urls.seller}/**`, () => undefined)
+  await askFor(page, `${net.urls.seller}${ARTICLES.eth}`)
+  const { host } = new URL(net.urls.seller)
+  await expect(page.getByText(text('{host} has not answered yet.', { host }))).toBeVisible()
+})
+
+test('the payer’s own limits hold in the explorer and for a wallet code too', async ({
+  net,
+  buyer,
+  expectError,
+}) => {
+  expectError(REFUSED)
+  const { context, page } = await buyer({ ether: '1' })
+  const { network, to } = onEthereum(net, '0.01')
+  await context.addInitScript(
+    (key) =>
+      localStorage.setItem(
+        'paydesk.spending-caps',
+        JSON.stringify({ [key]: { perPayment: '9000000000000000' } }),
+      ),
+    `${network}/${NATIVE_ETH.address}`,
+  )
+  const limit = text('Your limit is {cap} per payment.', { cap: '0.009 ETH' })
+  await askFor(page, `${net.urls.seller}${ARTICLES.eth}`)
+  await connect(page, 'MetaMask')
+  const review = offerIn(page, '0.01')
+    .first()
+    .getByRole('button', { name: text('Review and pay') })
+  await review.click()
+  await expect(page.getByRole('alert').filter({ hasText: limit })).toBeVisible()
+  await expect(review).toBeVisible()
+
+  await page.goto(`/pay?${new URLSearchParams({ network, to, amount: '0.01' }).toString()}`)
+  await page.getByRole('button', { name: text('Pay with a phone') }).click()
+  await page.getByText(text('Wallet code'), { exact: true }).click()
+  await page.getByRole('button', { name: text('Show the code') }).click()
+  await expect(page.getByRole('alert').filter({ hasText: limit })).toBeVisible()
+})
+
 test('a 402 whose terms are hidden from pages is recognized, and read through the relay', async ({
   net,
   visitor,
@@ -571,12 +620,12 @@ test.describe('on a host that lets its pages ask any server', () => {
     await expectAccessible(page, 'explore: redirected to another server')
 
     // With the keyboard, and remembered.
-    const close = page.getByRole('button', { name: text('Mark as delivered') })
+    const close = page.getByRole('button', { name: text('Mark as delivered or refunded') })
     await close.focus()
     await page.keyboard.press('Enter')
     const undo = page.getByRole('button', { name: text('Undo') })
     await expect(undo).toBeFocused()
-    const closed = page.getByText(textLike('You marked this as delivered, <0/>.'))
+    const closed = page.getByText(textLike('You marked this as delivered or refunded, <0/>.'))
     await expect(closed.locator('time')).toBeVisible()
     await expectAccessible(page, 'explore: marked as delivered')
     const visit = page.url()

@@ -208,7 +208,7 @@ export type Opened = { purchase: Purchase; run: PaymentRun }
 
 /**
  * A new paid request: remembered before its payment is begun.
- * @throws ReaderError when it is over a limit of the payer
+ * @throws the reason, in words, when it is over a limit of the payer
  */
 async function startPurchase(
   request: ResourceRequest,

@@ -6,6 +6,7 @@ import type { Family } from '#contract/address.ts'
 import { familyOf } from '#contract/network.ts'
 import { configQuery } from '../../api/queries.ts'
 import { inWallet } from '../../payment-uris/uris.ts'
+import { useRoute } from '../../router/use-route.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
@@ -353,6 +354,7 @@ function ScanToConnect({ uri, onCancel }: { uri: string | undefined; onCancel: (
 /** The same page where the person's wallet is: in the app of a wallet on this phone, or on a phone that scans the code. */
 export function OnPhone() {
   const { t } = useLingui()
+  const route = useRoute()
   const page = new URL(window.location.href)
   // Apps of wallets open only https; a phone cannot reach this machine's loopback at all.
   if (page.protocol !== 'https:') {
@@ -363,6 +365,13 @@ export function OnPhone() {
     )
   }
   if (window.matchMedia('(pointer: coarse)').matches) {
+    // What stands after `#` there is a secret, which is no part of another server's address.
+    if (route?.name === 'join')
+      return (
+        <p className="text-sm text-muted">
+          <Trans>Open the invitation link in your wallet’s browser.</Trans>
+        </p>
+      )
     return (
       <ul className="grid gap-2">
         {(['MetaMask', 'Phantom'] as const).map((wallet) => (

@@ -148,7 +148,10 @@ export async function storeSigned(
     return signed
   } catch {
     const body = t`This browser cannot store payments, perhaps in a private window. Nothing was sent.`
-    return { type: 'not_signed', userError: { code: 'NOT_STORED', title: t`Not paid`, body } }
+    return {
+      type: 'not_signed',
+      userError: { ...describeUserError('not_signed'), title: t`Not paid`, body },
+    }
   }
 }
 

@@ -188,17 +188,19 @@ function DeliveryCard({
   }
 }
 
-/** Who has what they paid for by another way, or expects it no more, ends the reminders. One button in one place, so that it keeps the focus. */
-function ClosedByHand({ view: { purchase, sending, waits, setClosed } }: { view: PurchaseView }) {
+/** Who has what they paid for by another way, or has the money back, ends the reminders. One button in one place, so that it keeps the focus. */
+function ClosedByHand({ view }: { view: PurchaseView }) {
+  const { purchase, state, sending, signing, waits, setClosed } = view
   const { closedAt, deliveries } = purchase
-  if (isServed(purchase) || deliveries.length === 0 || sending || waits) return null
+  const reminded = isPaid(state) || deliveries.length > 0
+  if (!reminded || isServed(purchase) || sending || signing || waits) return null
   const closed = closedAt !== undefined
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-sm">
       {closed && (
         <p>
           <Trans>
-            You marked this as delivered, <Time at={closedAt} />.
+            You marked this as delivered or refunded, <Time at={closedAt} />.
           </Trans>
         </p>
       )}
@@ -207,7 +209,7 @@ function ClosedByHand({ view: { purchase, sending, waits, setClosed } }: { view:
         onClick={() => setClosed(!closed)}
         size="sm"
       >
-        {closed ? <Trans>Undo</Trans> : <Trans>Mark as delivered</Trans>}
+        {closed ? <Trans>Undo</Trans> : <Trans>Mark as delivered or refunded</Trans>}
       </Button>
     </div>
   )

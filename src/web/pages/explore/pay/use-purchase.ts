@@ -169,7 +169,7 @@ export function usePurchase(first: Purchase, run: PaymentRun): PurchaseView {
     setClosed: (closed) =>
       void work('closing', async () => {
         setPurchase(await writePurchase(closeByHand(purchase, closed ? Date.now() : null)))
-        announce(closed ? t`Delivered` : t`Not delivered`)
+        announce(closed ? t`Delivered or refunded` : t`Not delivered`)
       }),
     stop: () => stop.current?.abort(),
   }
