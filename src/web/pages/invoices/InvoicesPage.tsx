@@ -72,7 +72,11 @@ export function InvoicesPage() {
         <InvoiceDialog
           draft={undefined}
           onClose={() => setCreating(false)}
-          onSaved={({ id }) => navigate(pathTo('invoice', { params: { invoiceId: id } }))}
+          onSaved={({ id }) => {
+            // The page of the invoice may load for a while: Save must not make a second draft.
+            setCreating(false)
+            navigate(pathTo('invoice', { params: { invoiceId: id } }))
+          }}
         />
       )}
     </div>
