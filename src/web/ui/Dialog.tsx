@@ -35,7 +35,7 @@ export function Dialog({
   children,
 }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
-  const pressedOutside = useRef(false)
+  const pressedBackdrop = useRef(false)
   const id = useId()
   const { t } = useLingui()
 
@@ -73,7 +73,7 @@ export function Dialog({
         if (dismissable) onClose()
       }}
       onClick={(event) => {
-        if (dismissable && pressedOutside.current && event.target === ref.current) onClose()
+        if (dismissable && pressedBackdrop.current && event.target === ref.current) onClose()
       }}
       onKeyDown={(event) => {
         // A second Escape would close it regardless of the cancel handler.
@@ -81,7 +81,7 @@ export function Dialog({
       }}
       onPointerDown={(event) => {
         // A drag that selects text may end outside: its click is on the dialog itself.
-        pressedOutside.current = event.target === ref.current
+        pressedBackdrop.current = event.target === ref.current
       }}
       ref={ref}
     >
