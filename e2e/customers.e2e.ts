@@ -37,7 +37,38 @@ test('a seller names a customer, finds them by it, and exports and deletes their
   await paymentRows(page).getByRole('link', { name: 'Ana Pérez' }).first().click()
   await expect(page.getByRole('heading', { level: 1, name: 'Ana Pérez' })).toBeVisible()
 
+  // What a colleague saves leaves the text that is being typed.
+  await page.clock.install()
+  await page.goto(`/customers/${address}`)
+  await page.getByLabel(text('Note')).fill('Visits in May.')
+  const proxy = net.urls.bff.replace('127.0.0.1', 'localhost')
+  const saved = await page.request.post(`${proxy}/api/customers/profiles`, {
+    headers: { origin: net.urls.web, 'x-requested-by': 'paydesk' },
+    data: { walletAddress: address, name: 'Ana P.' },
+  })
+  expect(saved.status(), await saved.text()).toBe(200)
+  await page.clock.fastForward('01:01')
+  await page.evaluate(() =>
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true })),
+  )
+  await expect(title).toHaveText('Ana P.')
+  await expect(page.getByLabel(text('Name'))).toHaveValue('Ana P.')
+  await expect(page.getByLabel(text('Note'))).toHaveValue('Visits in May.')
+  await page.getByLabel(text('Name')).fill('Ana Pérez')
+  await page.getByRole('button', { name: text('Save') }).click()
+  await expect(title).toHaveText('Ana Pérez')
+
   await page.goto('/customers')
+  await page.getByLabel(text('Search customers')).fill('whole')
+  await expect(list.getByRole('link')).toHaveText(['Ana Pérez'])
+  await expect(page).toHaveURL(/q=whole/)
+  // A link to the page clears the search.
+  await page
+    .getByRole('navigation')
+    .getByRole('link', { name: text('Customers') })
+    .click()
+  await expect(page).toHaveURL('/customers')
+  await expect(page.getByLabel(text('Search customers'))).toHaveValue('')
   await page.getByLabel(text('Search customers')).fill('whole')
   await expect(list.getByRole('link')).toHaveText(['Ana Pérez'])
   await list.getByRole('link').click()
@@ -64,6 +95,20 @@ test('a seller names a customer, finds them by it, and exports and deletes their
   for (const written of [notes, page.getByText('Ana Pérez')]) await expect(written).toBeHidden()
   await expect(page.getByRole('heading', { name: text('What happened') })).toBeVisible()
   await page.emulateMedia({ media: null })
+  // A note that is not saved yet stays while another change is.
+  const note = page.getByLabel(text('Note'), { exact: true })
+  await note.fill('Pays late.')
+  await page.getByLabel(text('Reconciled')).click()
+  await expect(page.getByLabel(text('Reconciled'))).toBeChecked()
+  await page.getByLabel(text('Label'), { exact: true }).fill('urgent')
+  await page.getByRole('button', { name: text('Add'), exact: true }).click()
+  await expect(
+    page.getByRole('button', { name: text('Remove {name}', { name: 'urgent' }) }),
+  ).toBeVisible()
+  await expect(note).toHaveValue('Pays late.')
+  await page.getByRole('button', { name: text('Save'), exact: true }).click()
+  await expect(page.getByRole('button', { name: text('Save'), exact: true })).toHaveCount(0)
+  await expect(note).toHaveValue('Pays late.')
 
   // From any page, to the customer.
   await page.keyboard.press('Control+k')

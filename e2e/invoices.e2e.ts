@@ -1,7 +1,7 @@
 import { connectOnLink, expectPaid, expectReviewed, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
-import { downloaded, signIn } from './seller.ts'
+import { downloaded, signIn, signInByApi } from './seller.ts'
 import { text, textLike } from './text.ts'
 
 /** One pixel. */
@@ -165,4 +165,87 @@ test('a payment that arrives on a void invoice is to be refunded: in the inbox a
   await expectPaid(page)
   await Promise.all([page.waitForResponse(/\/links\/surplus$/), page.goto('/links')])
   await expect(owed).toHaveCount(0)
+})
+
+test('an invoice that is being typed outlasts a drag that ends outside of it and the end of the session, and is saved once', async ({
+  net,
+  seller,
+  expectError,
+}) => {
+  expectError(/status of 40[01]/)
+  const cors = {
+    'access-control-allow-origin': net.urls.web,
+    'access-control-allow-credentials': 'true',
+  }
+  const page = await signInByApi(await seller(), net, '/invoices')
+  await page.clock.install()
+  await page.goto('/invoices?q=none')
+  await expect(page.getByText(text('No invoices'))).toBeVisible()
+  // A link to the page clears the search.
+  await page
+    .getByRole('navigation')
+    .getByRole('link', { name: text('Invoices') })
+    .click()
+  await expect(page.getByLabel(text('Search'), { exact: true })).toHaveValue('')
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: text('New invoice') }).click()
+  const name = dialog.getByRole('textbox', { name: text('Customer') })
+  await name.fill('Ana Q.')
+  const box = await name.boundingBox()
+  if (!box) throw new Error('The field has no place on the screen.')
+  await page.mouse.move(box.x + 20, box.y + box.height / 2)
+  await page.mouse.down()
+  await page.mouse.move(4, 4)
+  await page.mouse.up()
+  await expect(name).toHaveValue('Ana Q.')
+
+  // What cannot be right is named beside its field, by the form and by the proxy.
+  await dialog.getByLabel(text('Item')).fill('Winter tea')
+  await dialog.getByLabel(text('Unit price before tax')).fill('0.02')
+  await dialog.getByLabel(text('Email')).fill('ana')
+  const save = dialog.getByRole('button', { name: text('Save draft') })
+  await save.click()
+  await expect(dialog.getByText(text('Enter an email address.'))).toBeVisible()
+  await dialog.getByLabel(text('Email')).fill('ana@shop.example')
+  await page.route('**/api/invoices', (route) =>
+    route.fulfill({
+      status: 400,
+      headers: cors,
+      json: {
+        error: {
+          code: 'INVALID_PARAMETERS',
+          message: 'Invalid',
+          details: { 'customer.email': 'Refused address.', 'lines.0.unitPrice': 'Refused price.' },
+        },
+      },
+    }),
+  )
+  await save.click()
+  await expect(dialog.getByText('Refused address.')).toBeVisible()
+  await expect(dialog.getByText('Refused price.')).toBeVisible()
+  await page.unroute('**/api/invoices')
+
+  // The code of the next page is slow: the form is gone by then.
+  const loading = Promise.withResolvers<void>()
+  await page.route(/\/InvoicePage[^/]*\.js$/, async (route) => {
+    await loading.promise
+    await route.continue()
+  })
+  await save.click()
+  await expect(dialog).toHaveCount(0)
+  await expect(page).toHaveURL(/\/invoices\/ivc_/)
+  loading.resolve()
+
+  await page.getByRole('button', { name: text('Edit') }).click()
+  await name.fill('Ana Quispe')
+  await page.context().clearCookies()
+  await page.clock.fastForward('01:01')
+  await page.evaluate(() =>
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true })),
+  )
+  await expect(page.getByText(text('Session ended.'))).toBeVisible()
+  await expect(name).toHaveValue('Ana Quispe')
+  // A press outside still closes it.
+  await page.mouse.click(4, 4)
+  await expect(dialog).toHaveCount(0)
 })

@@ -7,8 +7,12 @@ import { text, textLike } from './text.ts'
 test('from any page of the dashboard the keyboard alone finds a payment, a page and what to begin', async ({
   net,
   seller,
+  expectError,
 }) => {
-  const page = await signInByApi(await seller(), net, '/payments')
+  expectError(/status of 401/)
+  const person = await seller()
+  await person.page.clock.install()
+  const page = await signInByApi(person, net, '/payments')
   const row = page
     .getByRole('table', { name: textLike('Payments') })
     .getByRole('link')
@@ -66,7 +70,24 @@ test('from any page of the dashboard the keyboard alone finds a payment, a page 
   await expect(dialog).toHaveCount(1)
   await expect(box).toHaveCount(0)
 
+  // From the same page it works again, and a session that ends leaves what was typed.
+  await keyboard.press('Escape')
+  await expect(page).toHaveURL('/links')
+  await keyboard.press('Control+k')
+  await expect(box).toBeFocused()
+  await keyboard.type('create a payment')
+  await keyboard.press('Enter')
+  const what = dialog.getByLabel(text('Description'))
+  await what.fill('A print')
+  await page.context().clearCookies()
+  await page.clock.fastForward('01:01')
+  await expect(page.getByText(text('Operators only'))).toBeVisible()
+  await expect(what).toHaveValue('A print')
+  await keyboard.press('Escape')
+  await expect(dialog).toHaveCount(0)
+
   // A customer's page has no way into the dashboard.
+  await signInByApi(person, net)
   await page.goto(await createShortLinkByApi(page, net, {}))
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   await keyboard.press('Control+k')

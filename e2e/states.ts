@@ -192,6 +192,8 @@ export const STATES = [
   'files: a failed download',
   'file: to buy',
   'file: bought',
+  'file: returned without a session',
+  'file: its payment failed',
   'file: not found',
 
   'people: signed out',

@@ -83,8 +83,23 @@ test('a seller checks a proof, is told what is wrong with it, then accepts it on
   await expect(page.getByText(text('Wrong amount')).first()).toBeVisible()
   await expectAccessible(page, 'verify: not valid')
 
+  // A question that changes while it is checked gets no verdict of the old one.
+  const held = Promise.withResolvers<void>()
+  await page.route('**/facilitator/verify', async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  const check = page.getByRole('button', { name: text('Check only') })
+  await check.click()
+  await expect(check).toHaveAttribute('aria-busy', 'true')
   await page.getByLabel(text('Expected amount')).fill('1')
-  await page.getByRole('button', { name: text('Check only') }).click()
+  await expect(check).not.toHaveAttribute('aria-busy')
+  const answered = page.waitForResponse('**/facilitator/verify')
+  held.resolve()
+  await (await answered).finished()
+  await expect(page.getByRole('heading', { name: text('Not valid') })).toHaveCount(0)
+  await page.unroute('**/facilitator/verify')
+  await check.click()
   await expectVerdict(page, text('Valid, not settled yet'))
 
   await page.getByRole('button', { name: text('Check and accept') }).click()
@@ -155,6 +170,8 @@ test('many proofs are checked one after another, and their verdicts exported', a
   const exported = await readFile(await download.path(), 'utf8')
   expect(exported.split('\r\n')).toHaveLength(5)
   expect(exported).not.toContain(lines[0]?.slice(0, 30))
+  await page.getByLabel(text('Expected amount')).fill('2')
+  await expect(rows).toHaveCount(0)
 })
 
 test('a receipt adds up without any network, and one that was changed does not', async ({

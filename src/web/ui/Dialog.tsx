@@ -35,6 +35,7 @@ export function Dialog({
   children,
 }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
+  const pressedBackdrop = useRef(false)
   const id = useId()
   const { t } = useLingui()
 
@@ -72,11 +73,15 @@ export function Dialog({
         if (dismissable) onClose()
       }}
       onClick={(event) => {
-        if (dismissable && event.target === ref.current) onClose()
+        if (dismissable && pressedBackdrop.current && event.target === ref.current) onClose()
       }}
       onKeyDown={(event) => {
         // A second Escape would close it regardless of the cancel handler.
         if (event.key === 'Escape' && !dismissable) event.preventDefault()
+      }}
+      onPointerDown={(event) => {
+        // A drag that selects text may end outside: its click is on the dialog itself.
+        pressedBackdrop.current = event.target === ref.current
       }}
       ref={ref}
     >

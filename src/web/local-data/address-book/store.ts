@@ -44,8 +44,8 @@ export function replaceAll(entries: readonly Entry[]): () => void {
           !isSame(find(before, address), find(after, address)),
       ),
     )
-    const kept = now.filter(({ address }) => !undone.has(address))
-    replaceAll([...kept, ...before.filter(({ address }) => undone.has(address))])
+    const others = now.filter(({ address }) => !undone.has(address))
+    replaceAll([...others, ...before.filter(({ address }) => undone.has(address))])
   }
 }
 

@@ -1,6 +1,6 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useEffect, useState, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import {
   MOST_CUSTOMERS,
   type Customer,
@@ -29,16 +29,13 @@ import { Badge } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
-import { Icon } from '../../ui/Icon.tsx'
-import { Input } from '../../ui/Input.tsx'
+import { SearchBox } from '../../ui/SearchBox.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Table, Td, Th } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { NetTotals } from './NetTotals.tsx'
-
-const PAUSE_MS = 300
 
 /** Who paid the account, with what they paid. */
 export function CustomersPage() {
@@ -73,7 +70,12 @@ function Customers() {
   return (
     <>
       <search className="mb-4 flex flex-wrap gap-2">
-        <SearchBox onSearch={(text) => change({ q: text || undefined })} text={q ?? ''} />
+        <SearchBox
+          label={t`Search customers`}
+          onSearch={(text) => change({ q: text || undefined })}
+          placeholder={t`Name, label, email or address`}
+          text={q ?? ''}
+        />
         <Select
           aria-label={t`Sort by`}
           disabled={q !== undefined}
@@ -87,36 +89,6 @@ function Customers() {
       </search>
       {q === undefined ? <Sorted key={sort} sort={sort} /> : <Found text={q} />}
     </>
-  )
-}
-
-function SearchBox({ text, onSearch }: { text: string; onSearch: (text: string) => void }) {
-  const { t } = useLingui()
-  const [typed, setTyped] = useState(text)
-  const query = typed.trim()
-  useEffect(() => {
-    if (query === text) return
-    const timer = setTimeout(() => onSearch(query), PAUSE_MS)
-    return () => clearTimeout(timer)
-  })
-  return (
-    <form
-      className="min-w-56 flex-1"
-      onSubmit={(event) => {
-        event.preventDefault()
-        onSearch(query)
-      }}
-    >
-      <Input
-        aria-label={t`Search customers`}
-        maxLength={100}
-        onChange={(event) => setTyped(event.target.value)}
-        placeholder={t`Name, label, email or address`}
-        prefix={<Icon name="search" />}
-        type="search"
-        value={typed}
-      />
-    </form>
   )
 }
 

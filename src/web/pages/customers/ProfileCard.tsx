@@ -29,7 +29,7 @@ export function ProfileCard({ wallet, profile }: ProfileCardProps) {
   return (
     <Card subtitle={<Trans>Visible to your team only.</Trans>} title={<Trans>Profile</Trans>}>
       <fieldset disabled={!operator}>
-        <ProfileForm key={profile?.updatedAt} profile={profile} wallet={wallet} />
+        <ProfileForm profile={profile} wallet={wallet} />
       </fieldset>
     </Card>
   )
@@ -47,14 +47,16 @@ function ProfileForm({ wallet, profile }: ProfileCardProps) {
     labels: profile?.labels.join(', ') ?? '',
     note: profile?.note ?? '',
   }
-  const [typed, setTyped] = useState(start)
+  /** What the reader typed. The other fields follow what is saved. */
+  const [edits, setEdits] = useState<Partial<Typed>>({})
+  const typed = { ...start, ...edits }
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<unknown>()
   const changed = (Object.keys(start) as (keyof Typed)[]).some(
     (name) => typed[name] !== start[name],
   )
   const set = (name: keyof Typed) => (event: { target: { value: string } }) =>
-    setTyped({ ...typed, [name]: event.target.value })
+    setEdits({ ...edits, [name]: event.target.value })
   const errorOf = (name: keyof Typed) =>
     problem instanceof ApiError ? detailOf(problem, name) : undefined
 
@@ -65,6 +67,8 @@ function ProfileForm({ wallet, profile }: ProfileCardProps) {
     setProblem(undefined)
     try {
       await writeProfile(wallet, changeOf(start, typed))
+      // What was typed meanwhile stays.
+      setEdits((now) => (now === edits ? {} : now))
       toast(t`Saved`)
     } catch (error) {
       setProblem(error)

@@ -2,7 +2,13 @@ import { t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { useFieldArray, useForm, useWatch, type UseFormReturn } from 'react-hook-form'
+import {
+  useFieldArray,
+  useForm,
+  useWatch,
+  type FieldPath,
+  type UseFormReturn,
+} from 'react-hook-form'
 import { formatAmount } from '#contract/amount.ts'
 import { dueDay, MOST_LINES } from '#contract/invoice.ts'
 import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
@@ -10,9 +16,10 @@ import { RATE_DECIMALS } from '#contract/quote.ts'
 import { serverNow } from '../../api/clock.ts'
 import { callProxy } from '../../api/client.ts'
 import { productsQuery } from '../../api/products.ts'
+import { ApiError } from '../../api/errors.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { describeError } from '../../errors/codes.ts'
-import { localDecimal, readAmount } from '../../payment-flow/form/fields.ts'
+import { checkEmail, localDecimal, readAmount } from '../../payment-flow/form/fields.ts'
 import { currenciesOf, payableNetworks } from '../../payment-flow/form/start-values.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button, IconButton } from '../../ui/Button.tsx'
@@ -67,6 +74,11 @@ export function InvoiceDialog({
       cacheInvoice(invoice)
       onSaved(invoice)
     } catch (error) {
+      const named = error instanceof ApiError ? Object.entries(error.details) : []
+      for (const [field, message] of named) {
+        const input = field.replace(/^customer\./, '')
+        if (isInput(input) && typeof message === 'string') form.setError(input, { message })
+      }
       setUserError(describeError(error))
     }
   }
@@ -107,7 +119,7 @@ export function InvoiceDialog({
               {...register('dueOn', { validate: (text) => text !== '' || t`Enter a date.` })}
             />
           </Field>
-          <Field label={t`Currency`}>
+          <Field error={formState.errors.currency?.message} label={t`Currency`}>
             <Select {...register('currency')}>
               {currencies.map((each) => (
                 <option key={each} value={each}>
@@ -118,7 +130,12 @@ export function InvoiceDialog({
           </Field>
         </div>
         <Lines currency={currency} form={form} />
-        <Field hint={t`Printed on the invoice`} label={t`Note`} optional>
+        <Field
+          error={formState.errors.note?.message}
+          hint={t`Printed on the invoice`}
+          label={t`Note`}
+          optional
+        >
           <TextArea maxLength={1000} {...register('note')} />
         </Field>
       </form>
@@ -151,7 +168,7 @@ function CustomerFields({ form: { register, setValue, formState } }: FormProps) 
           </Select>
         </Field>
       )}
-      <Field label={t`Customer`} optional>
+      <Field error={formState.errors.name?.message} label={t`Customer`} optional>
         <Input maxLength={200} {...register('name')} />
       </Field>
       <Field error={formState.errors.email?.message} label={t`Email`} optional>
@@ -160,11 +177,16 @@ function CustomerFields({ form: { register, setValue, formState } }: FormProps) 
           maxLength={254}
           {...register('email', {
             validate: (text, { name }) =>
-              text.trim() === '' || name.trim() !== '' || t`Enter a name.`,
+              text.trim() !== '' && name.trim() === '' ? t`Enter a name.` : checkEmail(text),
           })}
         />
       </Field>
-      <Field className="sm:col-span-2" label={t`Address`} optional>
+      <Field
+        className="sm:col-span-2"
+        error={formState.errors.address?.message}
+        label={t`Address`}
+        optional
+      >
         <TextArea maxLength={500} {...register('address')} />
       </Field>
     </div>
@@ -273,6 +295,13 @@ function Lines({ form, currency }: FormProps & { currency: string }) {
       )}
     </fieldset>
   )
+}
+
+const INPUT =
+  /^(name|email|address|dueOn|currency|note|lines\.[0-9]+\.(name|quantity|unitPrice|taxPercent))$/
+
+function isInput(field: string): field is FieldPath<InvoiceForm> {
+  return INPUT.test(field)
 }
 
 function checkDecimal(decimals: number): (text: string) => string | true {

@@ -33,6 +33,8 @@ import { cacheInvoice, invoiceQuery, refreshInvoices } from './invoice-queries.t
 
 /** One invoice as it is printed, with what can be done about it. */
 export function InvoicePage() {
+  const [editing, setEditing] = useState<InvoiceBody>()
+  const close = () => setEditing(undefined)
   return (
     <div className="mx-auto max-w-[800px]">
       <Link
@@ -41,12 +43,18 @@ export function InvoicePage() {
       >
         <Icon name="arrowLeft" /> <Trans>Invoices</Trans>
       </Link>
-      <SignedIn skeleton={<PageSkeleton />}>{() => <InvoiceDocument />}</SignedIn>
+      <SignedIn skeleton={<PageSkeleton />}>
+        {() => <InvoiceDocument onEdit={setEditing} />}
+      </SignedIn>
+      {/* A session that ends leaves the form: what was typed in it is not lost. */}
+      {editing && <InvoiceDialog draft={editing} onClose={close} onSaved={close} />}
     </div>
   )
 }
 
-function InvoiceDocument() {
+type OnEdit = (draft: InvoiceBody) => void
+
+function InvoiceDocument({ onEdit }: { onEdit: OnEdit }) {
   const { invoiceId } = useParams('invoice')
   const { data, error, refetch, isFetching } = useQuery(invoiceQuery(invoiceId))
   if (!data)
@@ -61,7 +69,7 @@ function InvoiceDocument() {
     <>
       <div className="no-print mb-4 flex flex-wrap items-center justify-between gap-3">
         <InvoiceBadges invoice={data} />
-        <InvoiceActions invoice={data} />
+        <InvoiceActions invoice={data} onEdit={onEdit} />
       </div>
       <Card>
         <PrintedInvoice invoice={data} />
@@ -154,9 +162,9 @@ function PrintedInvoice({ invoice }: { invoice: InvoiceBody }) {
   )
 }
 
-type Open = 'edit' | 'issue' | 'void' | 'forget' | null
+type Open = 'issue' | 'void' | 'forget' | null
 
-function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
+function InvoiceActions({ invoice, onEdit }: { invoice: InvoiceBody; onEdit: OnEdit }) {
   const { t } = useLingui()
   const { id, state, link, customer } = invoice
   const [open, setOpen] = useState<Open>(null)
@@ -219,7 +227,7 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
       <ForRole least="operator">
         {state === 'draft' && (
           <>
-            <Button onClick={() => setOpen('edit')} size="sm">
+            <Button onClick={() => onEdit(invoice)} size="sm">
               <Trans>Edit</Trans>
             </Button>
             <Button busy={busy} onClick={() => void remove()} size="sm" variant="quiet">
@@ -248,7 +256,6 @@ function InvoiceActions({ invoice }: { invoice: InvoiceBody }) {
           </Button>
         )}
       </ForRole>
-      {open === 'edit' && <InvoiceDialog draft={invoice} onClose={close} onSaved={close} />}
       {open === 'issue' && draft && (
         <Confirm
           action={t`Issue invoice`}

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { INVOICE_STATES } from '#contract/invoice-state.ts'
 import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
@@ -26,6 +26,7 @@ import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
+import { SearchBox } from '../../ui/SearchBox.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { InvoiceBadges, STATE_WORDS } from './InvoiceBadges.tsx'
@@ -71,7 +72,11 @@ export function InvoicesPage() {
         <InvoiceDialog
           draft={undefined}
           onClose={() => setCreating(false)}
-          onSaved={({ id }) => navigate(pathTo('invoice', { params: { invoiceId: id } }))}
+          onSaved={({ id }) => {
+            // The page of the invoice may load for a while: Save must not make a second draft.
+            setCreating(false)
+            navigate(pathTo('invoice', { params: { invoiceId: id } }))
+          }}
         />
       )}
     </div>
@@ -81,7 +86,10 @@ export function InvoicesPage() {
 function InvoiceList() {
   const { t } = useLingui()
   const filter = useSearch('invoices')
-  const query = useInfiniteQuery(invoicesQuery(filter))
+  const query = useInfiniteQuery({
+    ...invoicesQuery(filter),
+    placeholderData: keepPreviousData,
+  })
   const [numbering, setNumbering] = useState(false)
   const pages = query.data?.pages
   const invoices = pages?.flatMap((page) => page.invoices)
@@ -90,15 +98,12 @@ function InvoiceList() {
   return (
     <>
       <div className="mb-4 flex flex-wrap items-end gap-3">
-        <Field className="min-w-48 flex-1" label={t`Search`}>
-          <Input
-            defaultValue={filter.q}
-            onChange={({ target }) => change({ q: target.value.trim() || undefined })}
-            placeholder={t`Number or customer`}
-            prefix={<Icon name="search" />}
-            type="search"
-          />
-        </Field>
+        <SearchBox
+          label={t`Search`}
+          onSearch={(text) => change({ q: text || undefined })}
+          placeholder={t`Number or customer`}
+          text={filter.q ?? ''}
+        />
         <Field label={t`Status`}>
           <Select
             onChange={({ target }) =>

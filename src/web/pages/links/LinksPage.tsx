@@ -40,8 +40,6 @@ import {
 } from './link-form.ts'
 import { linksQuery, cacheLink, type AnyLink } from './links-query.ts'
 
-type Open = { name: 'new' } | { name: 'share'; link: AnyLink } | null
-
 /**
  * The merchant's payment links: create, share, withdraw, and what each received.
  */
@@ -49,10 +47,19 @@ export function LinksPage() {
   const { t } = useLingui()
   const session = useSession()
   const role = useRole()
-  const { create: begun, product } = useSearch('links')
-  const [open, setOpen] = useState<Open>(begun === undefined ? null : { name: 'new' })
-  /** From a product, the address opens the dialog. */
-  const leaveProduct = () => product && navigate(pathTo('links', {}), { replace: true })
+  // The address opens the dialogs, so that other pages and the palette can.
+  const { create, product } = useSearch('links')
+  const [shared, setShared] = useState<AnyLink>()
+  const [admitted, setAdmitted] = useState(false)
+  // A session that ends leaves an open form: what was typed in it is not lost.
+  const begun = shared === undefined && (create !== undefined || product !== undefined)
+  const admits = begun && (admitted || hasRole(role, 'operator'))
+  if (admits !== admitted) setAdmitted(admits)
+  const leave = () => navigate(pathTo('links', {}), { replace: true })
+  const share = (link: AnyLink) => {
+    leave()
+    setShared(link)
+  }
 
   return (
     <div className="mx-auto max-w-[1080px]">
@@ -61,7 +68,9 @@ export function LinksPage() {
           <ForRole least="operator">
             <Button
               icon={<Icon name="link" />}
-              onClick={() => setOpen({ name: 'new' })}
+              onClick={() =>
+                navigate(pathTo('links', { search: { create: 'link' } }), { replace: true })
+              }
               variant="primary"
             >
               <Trans>New link</Trans>
@@ -87,26 +96,14 @@ export function LinksPage() {
       {role !== null && (
         <>
           <SurplusPayments />
-          <AccountLinks onShare={(link) => setOpen({ name: 'share', link })} />
+          <AccountLinks onShare={setShared} />
         </>
       )}
-      {open?.name === 'new' && hasRole(role, 'operator') && (
-        <NewLinkDialog
-          onClose={() => setOpen(null)}
-          onCreated={(link) => setOpen({ name: 'share', link })}
-        />
+      {admits && product === undefined && <NewLinkDialog onClose={leave} onCreated={share} />}
+      {admits && product !== undefined && (
+        <ProductLinkDialog onClose={leave} onCreated={share} productId={product} />
       )}
-      {product && hasRole(role, 'operator') && (
-        <ProductLinkDialog
-          onClose={leaveProduct}
-          onCreated={(link) => {
-            leaveProduct()
-            setOpen({ name: 'share', link })
-          }}
-          productId={product}
-        />
-      )}
-      {open?.name === 'share' && <ShareDialog link={open.link} onClose={() => setOpen(null)} />}
+      {shared && <ShareDialog link={shared} onClose={() => setShared(undefined)} />}
     </div>
   )
 }

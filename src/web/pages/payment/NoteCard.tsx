@@ -50,7 +50,7 @@ export function NoteCard({ paymentId }: { paymentId: string }) {
       {data ? (
         <fieldset className="grid gap-4" disabled={role === 'viewer'}>
           <LabelList labels={note?.labels ?? []} onChange={change} />
-          <NoteForm key={note?.updatedAt} note={note?.note ?? ''} onChange={change} />
+          <NoteForm note={note?.note ?? ''} onChange={change} />
           <Checkbox
             checked={typeof note?.reconciledAt === 'number'}
             hint={note?.reconciledAt ? <Time at={note.reconciledAt} /> : undefined}
@@ -133,22 +133,29 @@ function LabelList({ labels, onChange }: { labels: readonly string[]; onChange: 
 }
 
 function NoteForm({ note, onChange }: { note: string; onChange: Change }) {
-  const [text, setText] = useState(note)
+  /** Undefined until the reader types: then the text follows what is saved. */
+  const [typed, setTyped] = useState<string>()
   const [busy, setBusy] = useState(false)
+  const text = typed ?? note
   async function save(event: FormEvent) {
     event.preventDefault()
     setBusy(true)
-    await onChange({ note: text })
+    // What was typed meanwhile stays.
+    if (await onChange({ note: text })) setTyped((now) => (now === text ? undefined : now))
     setBusy(false)
   }
   return (
     <form onSubmit={(event) => void save(event)}>
       <Field label={<Trans>Note</Trans>}>
-        <TextArea maxLength={2000} onChange={(event) => setText(event.target.value)} value={text} />
+        <TextArea
+          maxLength={2000}
+          onChange={(event) => setTyped(event.target.value)}
+          value={text}
+        />
       </Field>
       {text !== note && (
         <div className="mt-2 flex justify-end gap-2">
-          <Button onClick={() => setText(note)} size="sm" variant="quiet">
+          <Button onClick={() => setTyped(undefined)} size="sm" variant="quiet">
             <Trans>Discard</Trans>
           </Button>
           <Button busy={busy} size="sm" type="submit">

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useState, useEffect, useId, useRef } from 'react'
+import { useId, useState } from 'react'
 import { parseSearch, type SearchProblem } from '#contract/payment-search.ts'
 import { isPaymentId } from '#contract/payment.ts'
 import { hasRole } from '#contract/role.ts'
@@ -23,6 +23,7 @@ import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { Popover } from '../../ui/Popover.tsx'
+import { useTypedSearch } from '../../ui/SearchBox.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { cx } from '../../ui/button-class.ts'
@@ -162,8 +163,6 @@ function Chips({
   )
 }
 
-const PAUSE_MS = 350
-
 const examples = {
   amount: 'amount:>1',
   status: 'status:failed',
@@ -179,34 +178,16 @@ const examples = {
 function SearchBox({ text, onSearch }: { text: string; onSearch: (text: string) => void }) {
   const { t } = useLingui()
   const member = hasRole(useRole(), 'viewer')
-  const [typed, setTyped] = useState(text)
-  const lastQuery = useRef(text)
+  // What cannot be read is not asked: the list stays as it is.
+  const { typed, setTyped, search } = useTypedSearch(
+    text,
+    onSearch,
+    (query) => parseSearch(query).ok,
+  )
   const problem = useId()
-
-  // The address changed without us: Back, or "Clear filters".
-  useEffect(() => {
-    if (text === lastQuery.current) return
-    lastQuery.current = text
-    setTyped(text)
-  }, [text])
-
-  useEffect(() => {
-    const query = typed.trim()
-    if (query === lastQuery.current) return
-    const timer = setTimeout(() => search(query), PAUSE_MS)
-    return () => clearTimeout(timer)
-  })
-
   const parsed = parseSearch(typed)
   const wrong = parsed.ok ? undefined : parsed.problem.word
   const example = parsed.ok ? undefined : examples[parsed.problem.expected]
-
-  /** What cannot be read is not asked: the list stays as it is. */
-  function search(query: string) {
-    if (!parseSearch(query).ok) return
-    lastQuery.current = query
-    onSearch(query)
-  }
 
   return (
     <form

@@ -32,7 +32,7 @@ export function BatchView() {
   const [problems, setProblems] = useState<ExpectedProblems>({})
   const [lines, setLines] = useState<readonly ProofLine[]>([])
   const [running, setRunning] = useState(false)
-  const stop = useRef(false)
+  const latest = useRef(0)
   const read = useMemo(() => readBatch(text), [text])
   const count = read.ok ? read.rows.length : 0
   const wrong = {
@@ -48,16 +48,27 @@ export function BatchView() {
     const mine =
       session !== null &&
       (hasRole(session.role, 'operator') || session.wallets.includes(expected.expected.wallet))
+    const turn = ++latest.current
     setRunning(true)
     setLines([])
-    stop.current = false
     const seen = new Map<string, string>()
     for (const row of rows) {
-      if (stop.current) break
       const line = await checkRow(row, expected.expected, { mine, seen })
+      if (turn !== latest.current) return
       setLines((done) => [...done, line])
     }
     setRunning(false)
+  }
+
+  function stop() {
+    latest.current++
+    setRunning(false)
+  }
+
+  /** Verdicts stand only beside what they answer. */
+  function forget() {
+    stop()
+    setLines([])
   }
 
   return (
@@ -69,12 +80,23 @@ export function BatchView() {
             read.ok ? { kind: 'empty' } : { kind: 'problem', text: wrong[read.problem], at: null }
           }
           many
-          onText={setText}
+          onText={(next) => {
+            setText(next)
+            forget()
+          }}
           text={text}
         />
       </Card>
       <Card title={<Trans>Expected payment</Trans>}>
-        <ExpectedForm fields={fields} many onChange={setFields} problems={problems} />
+        <ExpectedForm
+          fields={fields}
+          many
+          onChange={(next) => {
+            setFields(next)
+            forget()
+          }}
+          problems={problems}
+        />
         <div className="mt-5 flex flex-wrap items-center gap-3">
           <Button
             busy={running}
@@ -86,7 +108,7 @@ export function BatchView() {
             {t`${plural(count, { 0: 'Check', one: 'Check # proof', other: 'Check # proofs' })}`}
           </Button>
           {running && (
-            <Button onClick={() => (stop.current = true)}>
+            <Button onClick={stop}>
               <Trans>Stop</Trans>
             </Button>
           )}

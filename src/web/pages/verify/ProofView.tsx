@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { findAsset } from '#contract/network.ts'
 import { hasRole } from '#contract/role.ts'
 import { serverNow } from '../../api/clock.ts'
@@ -70,14 +70,17 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
     <>
       <ProofCard facts={facts} />
       <Card title={<Trans>What you expect</Trans>}>
-        <ExpectedForm
-          fields={fields}
-          onChange={(next) => {
-            setFields(next)
-            forget()
-          }}
-          problems={problems}
-        />
+        {/* What is accepted is used: its result answers the fields in view. */}
+        <fieldset className="min-w-0" disabled={busy === 'accept'}>
+          <ExpectedForm
+            fields={fields}
+            onChange={(next) => {
+              setFields(next)
+              forget()
+            }}
+            problems={problems}
+          />
+        </fieldset>
         {userError && (
           <Banner className="mt-4" role="alert" tone="warn">
             {userError}
@@ -259,7 +262,7 @@ type ProofCheckState = {
   mispaid: Mispaid | undefined
   userError: string | undefined
   run: (question: ProofQuestion, how: How) => Promise<void>
-  /** What was found is of other questions than the form asks now. */
+  /** The form asks another question now: what was found, or is on its way, is not shown. */
   forget: () => void
 }
 
@@ -268,8 +271,11 @@ function useProofCheck(): ProofCheckState {
   const [expected, setExpected] = useState<Expected>()
   const [found, setFound] = useState<{ result: ProofResult; mispaid: Mispaid | undefined }>()
   const [userError, setUserError] = useState<string>()
+  const latest = useRef(0)
 
   async function run(question: ProofQuestion, how: How) {
+    const turn = ++latest.current
+    const isCurrent = () => how.kind === 'accept' || turn === latest.current
     setBusy(how.kind)
     setExpected(question.expected)
     setUserError(undefined)
@@ -278,6 +284,7 @@ function useProofCheck(): ProofCheckState {
         how.kind === 'check'
           ? await checkOnly(question, how.withService)
           : await checkAndAccept(question, how.accepting)
+      if (!isCurrent()) return
       const mispaid = mispaidOf(
         { ...result, payer: question.facts.payer },
         question.expected,
@@ -286,9 +293,9 @@ function useProofCheck(): ProofCheckState {
       if (mispaid) rememberMispaid(mispaid)
       setFound({ result, mispaid })
     } catch (error) {
-      setUserError(errorSentence(error, t`The check failed.`))
+      if (isCurrent()) setUserError(errorSentence(error, t`The check failed.`))
     } finally {
-      setBusy(null)
+      if (isCurrent()) setBusy(null)
     }
   }
 
@@ -299,7 +306,12 @@ function useProofCheck(): ProofCheckState {
     mispaid: found?.mispaid,
     userError,
     run,
-    forget: () => setFound(undefined),
+    forget: () => {
+      latest.current++
+      setBusy(null)
+      setFound(undefined)
+      setUserError(undefined)
+    },
   }
 }
 
