@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'drizzle-orm'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { asOwner, createTestDatabase, ENGINES } from '#testing/postgres.ts'
 import { DataFolderError, lockFolder } from './folder-lock.ts'
 import { afterCommit, openDatabase, isDatabaseUnavailable } from './open.ts'
@@ -195,6 +196,22 @@ test('a connection that breaks in a transaction fails the transaction and nothin
     .catch((error: unknown) => error)
   expect(isDatabaseUnavailable(broken)).toBe(true)
   expect((await opened.db.execute(sql`select 1 as one`)).rows).toEqual([{ one: 1 }])
+})
+
+test('every connection is kept alive, also the one that migrates and says nothing meanwhile', async () => {
+  await using database = await createTestDatabase('postgres')
+  onTestFinished(() => void vi.restoreAllMocks())
+  const connect = vi.spyOn(Socket.prototype, 'connect')
+  const keepAlive = vi.spyOn(Socket.prototype, 'setKeepAlive')
+  await using opened = await openDatabase(database.target, SCHEMA)
+  await opened.listen('anything', () => {})
+  const kept = connect.mock.contexts.map((socket) => {
+    const call = keepAlive.mock.contexts.indexOf(socket)
+    return keepAlive.mock.calls[call]
+  })
+  // To check the session, to migrate, of the pool, and to listen.
+  expect(kept.length).toBeGreaterThanOrEqual(4)
+  expect(kept).toEqual(kept.map(() => [true, 10_000]))
 })
 
 test('a start whose connection breaks while it waits to migrate fails in words', async () => {

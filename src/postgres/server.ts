@@ -19,7 +19,8 @@ import { refuseNewer, requireMigrated } from './schema-version.ts'
 /** Any query of ours that takes longer is a defect; it must not hold a connection. */
 const STATEMENT_TIMEOUT_MS = 10_000
 const CONNECT_TIMEOUT_MS = 5_000
-const KEEP_ALIVE_MS = 10_000
+/** A server that vanishes without a word is noticed: a query that waits for its answer would never end. And no router drops a connection on which a statement takes long. */
+const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
 /**
  * A server that sends nothing for so long while it is asked is frozen, or out of reach: Postgres ends each
  * statement of ours before. Only a commit that waits for a standby may take longer; then nobody knows whether it is durable, as
@@ -54,9 +55,7 @@ export async function openServer(
     max: POOL_SIZE,
     application_name: `paydesk-${options.schema}`,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    // A server that vanishes without a word is noticed: a query that waits for its answer would never end.
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    ...KEEP_ALIVE,
     // A pooler refuses them: there they are settings of the role.
     ...(directUrl === undefined && {
       statement_timeout: STATEMENT_TIMEOUT_MS,
@@ -79,7 +78,7 @@ export async function openServer(
         connectionString: directUrl ?? url,
         application_name: `paydesk-${options.schema}-listen`,
         connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-        keepAlive: true,
+        ...KEEP_ALIVE,
       }),
     onWarning,
   )
@@ -301,6 +300,7 @@ async function connected<T>(
     connectionString: url,
     application_name: `paydesk-${schema}-migrate`,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    ...KEEP_ALIVE,
   })
   client.on('error', onWarning)
   await client.connect()

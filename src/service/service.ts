@@ -36,7 +36,7 @@ import { rememberCallers } from './keys/known-callers.ts'
 import { leaseTokens, Limits } from './limits/limits.ts'
 import { startWatchers } from './monitor/start.ts'
 import { startFolding } from './payments/list/history-total.ts'
-import { readPaymentBody } from './payments/status.ts'
+import { readPaymentBodies, readPaymentBody } from './payments/status.ts'
 import { startReconciliation } from './reconciliation/reconcile.ts'
 import { describeSlowness } from './settlement/facilitator.ts'
 import { startFlushing } from './usage/read-usage.ts'
@@ -135,7 +135,7 @@ export async function createService(
   const events = await startEventStream(context, {
     listen: database.listen,
     metrics,
-    readPayment: (id) => readPaymentBody(context, id),
+    readPayments: (ids) => readPaymentBodies(context, ids),
   })
   stack.defer(() => events.stop())
   const readiness = createReadiness(context)

@@ -90,6 +90,20 @@ test('the stage that builds the dashboard installs the compiled parts of its too
   expect(stage).not.toContain('--omit')
 })
 
+test('an upgrade that migrates for an hour, or while a network is down, starts the proxy at its end', async () => {
+  const file = await read('deploy/containers/Containerfile')
+  const checks = file.split('\n').filter((line) => line.startsWith('HEALTHCHECK'))
+  expect(checks.length).toBe(2)
+  for (const check of checks) {
+    expect(check).toContain(`'/health/live'`)
+    expect(check).toContain('--start-period=1h ')
+  }
+  const compose = await read('deploy/containers/compose.yaml')
+  expect(compose).toContain('service: { condition: service_healthy }')
+  // The database alone has a check of its own there.
+  expect(compose.match(/healthcheck:/g)?.length).toBe(1)
+})
+
 /** Folders of src that a stage copies. */
 function stageOf(file: string, stage: string): string[] {
   const [, text = ''] = new RegExp(`AS ${stage}\\n([^]*?)(?=\\nFROM|$)`).exec(file) ?? []

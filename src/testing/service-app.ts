@@ -157,7 +157,8 @@ export async function startTestApp({
   const events = await startEventStream(context, {
     listen: database.listen,
     metrics,
-    readPayment,
+    readPayments: async (ids) =>
+      new Map(await Promise.all(ids.map(async (id) => [id, await readPayment(id)] as const))),
     limits,
   })
   const onError = (error: unknown) => context.log.error({ err: error }, 'request failed')

@@ -9,6 +9,9 @@ import { countUpTo, type EventRow } from './read.ts'
 export type EventMessage = v.InferInput<typeof StreamEvent>
 type PaymentBody = v.InferInput<typeof PaymentStatusBody>
 export type ReadPayment = (paymentId: string) => Promise<PaymentBody>
+export type ReadPayments = (
+  paymentIds: readonly string[],
+) => Promise<ReadonlyMap<string, PaymentBody>>
 
 /**
  * An event as it goes over the stream: the payment as it is known now, with the status and the history it had at this event. A reader that

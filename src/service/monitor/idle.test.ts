@@ -4,14 +4,14 @@ import { buildTransaction } from '../payments/build.ts'
 import { findPayment } from '../db/payments.ts'
 import { payment } from '../db/schema/payment.ts'
 import { createReadiness } from '../health.ts'
-import { startEvm, startGate, startSolana } from '#testing/local-chains.ts'
+import { signBuilt, startEvm, startGate, startSolana } from '#testing/local-chains.ts'
 import { openContext } from '#testing/service-context.ts'
 import { ENGINES, executeAsOwner } from '#testing/postgres.ts'
 import { pollOnce } from './poll.ts'
 
 const SOL = 1_000_000_000n
 
-/** What a service costs its RPC endpoints while nobody pays. */
+/** What a service costs its RPC endpoints while nobody pays, and while payments wait to be final. */
 
 /** Blocks seem short, so that nothing that a chain told is used twice by itself. */
 async function openIdle(engine: (typeof ENGINES)[number]) {
@@ -53,6 +53,46 @@ describe.each(ENGINES)('on %s', (engine) => {
     await pollOnce(context, chain, { expiredToo: true, idle })
     expect({ idle, requests: gate.requests }).toEqual({ idle: true, requests: after })
   })
+})
+
+test('payments of one block that wait to be final cost one call a round, and the next round sees that the block is gone', async () => {
+  await using fixture = await openIdle('postgres')
+  const { context, chain, gate, evm, actor } = fixture
+  const poll = () => pollOnce(context, chain, { expiredToo: false })
+  const readStatuses = async () =>
+    (await context.db.select({ status: payment.status }).from(payment)).map(({ status }) => status)
+  // Below the block to be replaced: the payers' balances must stay.
+  const payee = await evm.wallet(0n)
+  const payers = await Promise.all(Array.from({ length: 10 }, () => evm.wallet(10n ** 18n)))
+  await evm.mine(5)
+  for (const payer of payers) {
+    const body = { walletAddress: payer.address, recipientAddress: payee.address, amount: '0.01' }
+    const { transaction } = await buildTransaction(context, actor, body)
+    const serializedTransaction = await signBuilt(payer, transaction)
+    await evm.client.sendRawTransaction({ serializedTransaction })
+  }
+  await evm.mine(2)
+  await poll()
+  const all = (status: string) => payers.map(() => status)
+  expect(await readStatuses()).toEqual(all('confirmed'))
+
+  const asked: string[] = []
+  gate.lie = (request, reply) => {
+    const { method, params = [] } = JSON.parse(request) as { method: string; params?: unknown[] }
+    asked.push([method, ...params.slice(0, 1)].join(' '))
+    return reply
+  }
+  const height = Number(await evm.client.getBlockNumber()) - 1
+  expect(await poll()).toMatchObject({ open: 10, failures: [] })
+  expect(asked.toSorted()).toEqual([
+    'eth_blockNumber',
+    `eth_getBlockByNumber 0x${height.toString(16)}`,
+    'eth_getBlockByNumber finalized',
+  ])
+
+  await evm.client.request({ method: 'anvil_reorg' as never, params: [2, []] as never })
+  expect((await poll()).failures).toEqual([])
+  expect(await readStatuses()).toEqual(all('rolled_back'))
 })
 
 test.each([

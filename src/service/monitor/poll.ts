@@ -120,7 +120,10 @@ export async function pollOnce(
       expiredSince,
     },
   )
-  await each(round, open.filter(isConfirmed), checkConfirmed)
+  const isGone = shareBlocks(chain)
+  await each(round, open.filter(isConfirmed), (each, payment) =>
+    checkConfirmed(each, payment, isGone),
+  )
   const unsettled = await readUnsettled(context.db, network)
   await each(round, unsettled, (each, row) => checkUnmatched(each.context, each, row))
   // Everything in blocks up to the finalized one has been found by now; before that, nothing may be
@@ -392,6 +395,7 @@ async function checkCandidate(
 async function checkConfirmed(
   { context, chain, head }: Round,
   payment: MonitoredRecord,
+  isGone: Chain['isGone'],
 ): Promise<void> {
   const { id, signature, blockHeight, blockHash, reportedSignature: broadcast } = payment
   if (signature === null || blockHeight === null) return
@@ -415,9 +419,21 @@ async function checkConfirmed(
   // Where blocks have no hash to compare, only the finalized chain can show that one is gone.
   if (
     (final || blockHash !== null) &&
-    (await chain.isGone({ signature, height: blockHeight, blockHash }))
+    (await isGone({ signature, height: blockHeight, blockHash }))
   )
     await rollBack(context, payment)
+}
+
+/** Asks for each block once a round, however many payments it has. Where blocks have no hash, each transaction is asked for. */
+function shareBlocks(chain: Chain): Chain['isGone'] {
+  const asked = new Map<string, Promise<boolean>>()
+  return (landed) => {
+    if (landed.blockHash === null) return chain.isGone(landed)
+    const block = `${landed.height} ${landed.blockHash}`
+    const answer = asked.get(block) ?? chain.isGone(landed)
+    asked.set(block, answer)
+    return answer
+  }
 }
 
 async function checkHosted(

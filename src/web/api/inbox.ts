@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { call, callProxy } from './client.ts'
-import { webhooksQuery } from './queries.ts'
+import { webhooksQuery, whileOnePage } from './queries.ts'
 
 type PageQuery = { limit: string; offset: string }
 
@@ -20,7 +20,7 @@ function inboxList<Page extends { total: number }>(
       return count < total ? count : undefined
     },
     staleTime: 10_000,
-    refetchInterval: 30_000,
+    refetchInterval: whileOnePage(30_000),
   })
 }
 
@@ -53,7 +53,7 @@ export const surplusQuery = infiniteQueryOptions({
   initialPageParam: '',
   getNextPageParam: ({ next }) => next,
   staleTime: 10_000,
-  refetchInterval: 30_000,
+  refetchInterval: whileOnePage(30_000),
 })
 
 /** The account's webhooks with the number of failed deliveries. A key without `keys:manage` is asked once. */

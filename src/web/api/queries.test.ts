@@ -1,7 +1,9 @@
+import { environmentManager, InfiniteQueryObserver } from '@tanstack/react-query'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { invoicesQuery } from '../pages/invoices/invoice-queries.ts'
 import { configureClient } from './client.ts'
-import { unmatchedQuery } from './inbox.ts'
-import { deliveriesAfter, sessionQuery } from './queries.ts'
+import { refundRequestsQuery, surplusQuery, undeliveredQuery, unmatchedQuery } from './inbox.ts'
+import { deliveriesAfter, deliveriesQuery, sessionQuery } from './queries.ts'
 import { queryClient } from './query-client.ts'
 
 /** What the service answers: made before `until`, the newest first. */
@@ -76,6 +78,40 @@ test('unmatched transfers are read on until all of them are here, however many',
   expect(new Set(pages.flatMap((page) => page.transfers.map((each) => each.transferId))).size).toBe(
     250,
   )
+})
+
+test.each<[string, object]>([
+  ['unmatched transfers', unmatchedQuery],
+  ['undelivered payments', undeliveredQuery],
+  ['refund requests', refundRequestsQuery],
+  ['surplus payments', surplusQuery],
+  ['invoices', invoicesQuery({})],
+  ['webhook deliveries', deliveriesQuery('whk_1', undefined)],
+])('a list of %s on screen is read again in time, but not page after page', async (_, query) => {
+  vi.useFakeTimers()
+  environmentManager.setIsServer(() => false)
+  const read = vi.fn(async () => ({ total: 900, transfers: [] }))
+  const observer = new InfiniteQueryObserver(queryClient, {
+    ...(query as typeof unmatchedQuery),
+    queryFn: read as never,
+    getNextPageParam: (_page, pages) => pages.length,
+  })
+  const unsubscribe = observer.subscribe(() => {})
+  onTestFinished(() => {
+    unsubscribe()
+    environmentManager.setIsServer(() => true)
+    vi.useRealTimers()
+    queryClient.clear()
+  })
+  await vi.advanceTimersByTimeAsync(1_000)
+  read.mockClear()
+  await vi.advanceTimersByTimeAsync(31_000)
+  expect(read).toHaveBeenCalled()
+
+  await observer.fetchNextPage()
+  read.mockClear()
+  await vi.advanceTimersByTimeAsync(61_000)
+  expect(read).not.toHaveBeenCalled()
 })
 
 describe('what a session read', () => {

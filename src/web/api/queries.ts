@@ -155,6 +155,14 @@ export const webhooksQuery = queryOptions({
 /** All readings of the deliveries of one webhook. */
 export const deliveriesKey = (id: string) => ['webhookDeliveries', id] as const
 
+type Paged = { state: { data: { pages: readonly unknown[] } | undefined } }
+
+/** A list is read again while it has one page: more pages would be as many requests. */
+export const whileOnePage =
+  (everyMs: number) =>
+  ({ state: { data } }: Paged) =>
+    data?.pages[1] ? false : everyMs
+
 const DELIVERIES = 50
 
 type DeliveriesFrom = { until: number; offset: number } | null
@@ -175,10 +183,7 @@ export function deliveriesAfter(
   return { until, offset: same ? page.length + (from?.until === until ? from.offset : 0) : 0 }
 }
 
-/**
- * The newest deliveries of a webhook, 50 at a time. They are read again while the log is open and has
- * one page: more pages would be as many requests.
- */
+/** The newest deliveries of a webhook, 50 at a time. They are read again while the log is open. */
 export function deliveriesQuery(id: string, state: WebhookState | undefined) {
   return infiniteQueryOptions({
     queryKey: [...deliveriesKey(id), { state }],
@@ -193,7 +198,7 @@ export function deliveriesQuery(id: string, state: WebhookState | undefined) {
     initialPageParam: null as DeliveriesFrom,
     getNextPageParam: (page, _, from) => deliveriesAfter(page, from),
     staleTime: 1_000,
-    refetchInterval: ({ state: { data } }) => ((data?.pages.length ?? 1) > 1 ? false : 5_000),
+    refetchInterval: whileOnePage(5_000),
   })
 }
 

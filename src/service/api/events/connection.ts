@@ -7,7 +7,7 @@ import { JsonError, parseJson, stringifyJson } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { renderDecodeProblem } from '#contract/render-en.ts'
 import type { Authenticated, Context } from '../../context/context.ts'
-import { toMessage, type ReadPayment, type EventMessage } from '../../events/to-message.ts'
+import { toMessages, type ReadPayments, type EventMessage } from '../../events/to-message.ts'
 import { authenticate, missingScope } from '../../keys/authenticate.ts'
 import { createMeter } from '../../limits/limits.ts'
 import { takeSocket } from '../../limits/socket-lease.ts'
@@ -30,7 +30,7 @@ const CLOSE_WITHIN_MS = 1_000
 type Outgoing = Exclude<SocketMessage, { type: EventKind }> | EventMessage
 
 export type Sender = {
-  /** Resolves when the message has left this process, so a caller that waits never has more than one in memory. */
+  /** Resolves when the message has left this process, so that a caller who waits for it buffers one at most. */
   send(message: Outgoing): Promise<void>
   close(code: number, reason: string): void
 }
@@ -58,7 +58,7 @@ function createSender(ws: WebSocket, sendWithinMs: number): Sender {
 }
 
 export type StreamOptions = {
-  readPayment: ReadPayment
+  readPayments: ReadPayments
   onSent: () => void
   authenticateWithinMs: number
   /** How long one message may wait for a client that does not read. */
@@ -165,9 +165,15 @@ export function openConnection(
     log.info({ accountId: found.accountId, keyId: found.keyId }, 'socket opened')
     caller = found
     meter = createMeter(plan.messagesPerSecond)
-    subscription = createSubscription(context.db, found.accountId, async (row) => {
-      await send(await toMessage(context.db, row, options.readPayment))
-      options.onSent()
+    subscription = createSubscription(context.db, found.accountId, {
+      describe: async (rows) => {
+        const ids = new Set(rows.map(({ paymentId }) => paymentId))
+        return toMessages(context.db, rows, await options.readPayments([...ids]))
+      },
+      send: async (message) => {
+        await send(message)
+        options.onSent()
+      },
     })
     await send({ type: 'authenticated', userId: found.accountId, plan: found.plan })
   }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { EVENT_KINDS } from '#contract/event.ts'
 import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
@@ -188,6 +189,26 @@ describe('the event stream', () => {
         ),
       ),
     )
+  })
+
+  test('a page of events takes as many statements as one event', async () => {
+    const client = new SocketClient(app)
+    const start = (await client.enter(owner.key, ['payments'])).lastEventId
+    const ids = await Promise.all(Array.from({ length: 50 }, () => createPayment()))
+    for (const status of ['created', 'pending'] as const)
+      for (const id of ids) await record(id, status)
+    await expect.poll(() => client.events().length).toBe(100)
+    await client.end()
+
+    const queries = vi.spyOn(pg.Client.prototype, 'query')
+    onTestFinished(() => queries.mockRestore())
+    const resumed = new SocketClient(app)
+    await resumed.enter(owner.key, ['payments'], start)
+    await expect.poll(() => resumed.events().length).toBe(100)
+    const counted = queries.mock.calls.filter((call) => JSON.stringify(call[0]).includes('earlier'))
+    expect(counted.length).toBe(1)
+    expect(resumed.events()).toEqual(client.events())
+    await resumed.end()
   })
 
   test('verifications and settlements have keys of their own, and a wallet brings all three', async () => {

@@ -16,7 +16,7 @@ import {
 import type { Metrics } from '../../context/metrics.ts'
 import { openConnection, type EventConnection, type StreamOptions, CLOSE } from './connection.ts'
 import { EVENT_CHANNEL } from '../../events/read.ts'
-import type { ReadPayment } from '../../events/to-message.ts'
+import type { ReadPayments } from '../../events/to-message.ts'
 
 export type EventStream = {
   onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
@@ -27,7 +27,7 @@ export type EventStream = {
 type Options = {
   listen: OpenDatabase['listen']
   metrics: Metrics
-  readPayment: ReadPayment
+  readPayments: ReadPayments
   limits?: Partial<Pick<StreamOptions, 'authenticateWithinMs' | 'sendWithinMs'>>
 }
 
@@ -41,7 +41,7 @@ const MAX_MESSAGE_BYTES = 16 * 1024
 /** `GET /ws` of one process: accepts connections, wakes them when there are events, and sees to it that the dead and the revoked end. */
 export async function startEventStream(
   context: Context,
-  { listen, metrics, readPayment, limits }: Options,
+  { listen, metrics, readPayments, limits }: Options,
 ): Promise<EventStream> {
   const server = new WebSocketServer({
     noServer: true,
@@ -62,7 +62,7 @@ export async function startEventStream(
     authenticateWithinMs: 5_000,
     sendWithinMs: 10_000,
     ...limits,
-    readPayment,
+    readPayments,
     onSent: () => metrics.sentEvents.inc(),
   }
 

@@ -3,6 +3,7 @@ import { ProblemError } from '#contract/problem.ts'
 import { parseAddress } from '#contract/address.ts'
 import type { Database } from '#postgres/open.ts'
 import { lastEventId, readEvents, type EventRow, type Filter } from '../../events/read.ts'
+import type { EventMessage } from '../../events/to-message.ts'
 
 const MOST_KEYS = 200
 
@@ -15,6 +16,12 @@ export type Subscription = {
   pump(): Promise<void>
 }
 
+export type Delivery = {
+  /** The messages of a page of events, in their order. */
+  describe(rows: readonly EventRow[]): Promise<EventMessage[]>
+  send(message: EventMessage): Promise<void>
+}
+
 /**
  * What one connection follows, and how far it has come. Backfill and live events are one and the same loop over the rows, so there is no seam
  * at which an event could be lost or sent twice.
@@ -22,7 +29,7 @@ export type Subscription = {
 export function createSubscription(
   db: Database,
   accountId: string,
-  deliver: (row: EventRow) => Promise<void>,
+  { describe, send }: Delivery,
 ): Subscription {
   const keys = new Set<string>()
   let position = 0n
@@ -44,10 +51,10 @@ export function createSubscription(
     const head = await lastEventId(db, accountId)
     while (version === started) {
       const rows = await readEvents(db, filter(), position)
-      for (const row of rows) {
+      for (const message of await describe(rows)) {
         if (version !== started) return
-        position = row.number
-        await deliver(row)
+        position = BigInt(message.id)
+        await send(message)
       }
       if (rows.length > 0) continue
       // All rows up to the head were visible and none is left: events of other wallets need not be read again.

@@ -1,4 +1,5 @@
 import {
+  BlockNotFoundError,
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
   type GetTransactionReturnType,
@@ -153,16 +154,15 @@ function readShort(
   }
 }
 
-/** True when another block, or none yet, stands at the height a transaction was seen at. A node that is behind proves nothing. */
+/** True when another block stands at the height a transaction was seen at. No block there proves nothing: the node is behind. */
 export function isGone(
   endpoints: EvmEndpoints,
   landed: { height: number; blockHash: string | null },
 ): Promise<boolean> {
   return endpoints.request(async (client) => {
-    const head = await client.getBlockNumber()
-    if (head < BigInt(landed.height)) return false
-    const block = await client.getBlock({ blockNumber: BigInt(landed.height) })
-    return block.hash !== landed.blockHash
+    const blockNumber = BigInt(landed.height)
+    const block = await orUndefined(client.getBlock({ blockNumber }), BlockNotFoundError)
+    return block !== undefined && block.hash !== landed.blockHash
   })
 }
 

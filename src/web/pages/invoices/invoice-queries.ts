@@ -3,6 +3,7 @@ import { invoiceTotals } from '#contract/invoice.ts'
 import type { InvoiceState } from '#contract/invoice-state.ts'
 import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
 import { callProxy } from '../../api/client.ts'
+import { whileOnePage } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { csvFile, readerShape } from '../../locales/csv-cell.ts'
 
@@ -22,7 +23,7 @@ export function invoicesQuery(filter: InvoiceFilter) {
       callProxy('invoiceList', { body: requestOf(filter, pageParam) }, { signal }),
     initialPageParam: '',
     getNextPageParam: ({ next }) => next,
-    refetchInterval: 30_000,
+    refetchInterval: whileOnePage(30_000),
   })
 }
 
