@@ -73,7 +73,7 @@ export function InvoicesPage() {
           draft={undefined}
           onClose={() => setCreating(false)}
           onSaved={({ id }) => {
-            // The page of the invoice may load for a while: Save must not make a second draft.
+            // At once, whatever the next page takes: a second press would make a second draft.
             setCreating(false)
             navigate(pathTo('invoice', { params: { invoiceId: id } }))
           }}
