@@ -100,7 +100,7 @@ test('an upgrade that migrates for an hour, or while a network is down, starts t
   }
   const compose = await read('deploy/containers/compose.yaml')
   expect(compose).toContain('service: { condition: service_healthy }')
-  // The database alone has a check of its own there.
+  // The check of the database alone is there, and no other replaces the images'.
   expect(compose.match(/healthcheck:/g)?.length).toBe(1)
 })
 

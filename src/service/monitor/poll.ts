@@ -1,10 +1,4 @@
-import type {
-  Chain,
-  ExpiredTransactions,
-  Found,
-  Head,
-  MonitoredTransaction,
-} from '../chains/chain.ts'
+import type { Chain, ExpiredTransactions, Found, Head } from '../chains/chain.ts'
 import { inParallel } from '../chains/endpoints.ts'
 import type { Context } from '../context/context.ts'
 import { readCursor, writeCursor } from '../db/cursors.ts'
@@ -30,6 +24,7 @@ import { monitorOutpaced, monitorSettlement } from '../settlement/monitor-settle
 import { checkUnmatched, noteShort, noteUnmatched } from '../payments/unmatched.ts'
 import { monitorOrder } from '../settlement/monitor-self.ts'
 import { checkFurtherTransfers } from './further-transfers.ts'
+import { isHosted, isReceived, toMonitored } from './monitored.ts'
 
 /** How long an expired payment is still looked for: a day, and the longest pause between two looks. */
 const AFTERLIFE_MS = 25 * 60 * 60 * 1000
@@ -426,12 +421,12 @@ async function checkConfirmed(
 
 /** Asks for each block once a round, however many payments it has. Where blocks have no hash, each transaction is asked for. */
 function shareBlocks(chain: Chain): Chain['isGone'] {
-  const asked = new Map<string, Promise<boolean>>()
+  const answers = new Map<string, Promise<boolean>>()
   return (landed) => {
     if (landed.blockHash === null) return chain.isGone(landed)
     const block = `${landed.height} ${landed.blockHash}`
-    const answer = asked.get(block) ?? chain.isGone(landed)
-    asked.set(block, answer)
+    const answer = answers.get(block) ?? chain.isGone(landed)
+    answers.set(block, answer)
     return answer
   }
 }
@@ -481,17 +476,8 @@ function before(time: Date, ms: number): Date {
   return new Date(time.getTime() - ms)
 }
 
-/** The service itself signed it and follows it to its end. */
-function isHosted({ mode }: MonitoredRecord): boolean {
-  return mode === 'hosted'
-}
-
 function isConfirmed(payment: MonitoredRecord): boolean {
   return payment.status === 'confirmed'
-}
-
-function isReceived({ mode }: MonitoredRecord): boolean {
-  return mode === 'received'
 }
 
 /**
@@ -504,35 +490,4 @@ function isSearched(payment: MonitoredRecord, { scansBlocks }: Chain): boolean {
 
 function isWaiting({ status }: MonitoredRecord): boolean {
   return status === 'created' || status === 'pending' || status === 'rolled_back'
-}
-
-function toMonitored(payment: MonitoredRecord): MonitoredTransaction {
-  const {
-    id,
-    asset,
-    sender,
-    recipient,
-    amount,
-    nonce,
-    builtHeight,
-    lastValidBlockHeight,
-    createdAt,
-    reportedSignature,
-  } = payment
-  const open = payment.status !== 'expired'
-  return {
-    paymentId: id,
-    asset,
-    sender,
-    recipient,
-    amountAtomic: amount,
-    nonce,
-    builtHeight,
-    lastValidBlockHeight,
-    createdAt,
-    reported: reportedSignature,
-    open,
-    ...(isHosted(payment) && { signed: [] }),
-    ...(isReceived(payment) && { signed: reportedSignature === null ? [] : [reportedSignature] }),
-  }
 }

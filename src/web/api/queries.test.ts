@@ -90,7 +90,7 @@ test.each<[string, object]>([
 ])('a list of %s on screen is read again in time, but not page after page', async (_, query) => {
   vi.useFakeTimers()
   environmentManager.setIsServer(() => false)
-  const read = vi.fn(async () => ({ total: 900, transfers: [] }))
+  const read = vi.fn<() => Promise<object>>(async () => ({ total: 900, transfers: [] }))
   const observer = new InfiniteQueryObserver(queryClient, {
     ...(query as typeof unmatchedQuery),
     queryFn: read as never,

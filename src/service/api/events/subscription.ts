@@ -16,7 +16,7 @@ export type Subscription = {
   pump(): Promise<void>
 }
 
-export type Delivery = {
+type Feed = {
   /** The messages of a page of events, in their order. */
   describe(rows: readonly EventRow[]): Promise<EventMessage[]>
   send(message: EventMessage): Promise<void>
@@ -29,7 +29,7 @@ export type Delivery = {
 export function createSubscription(
   db: Database,
   accountId: string,
-  { describe, send }: Delivery,
+  { describe, send }: Feed,
 ): Subscription {
   const keys = new Set<string>()
   let position = 0n
