@@ -1,10 +1,16 @@
-import type { WalletPaymentIntent } from '../payment-intent/intent.ts'
 import { pathTo, type SearchOf } from './paths.ts'
 
+/** What the page of a payment is found by. */
+type Order = {
+  id: string
+  network: string
+  asset: { address: string }
+  refundOf?: string | undefined
+  link?: { text: string; choice?: { pieces: number } }
+}
+
 /** The page of a payment that was begun in this browser. A link's payment stays with its link: paying it another way pays the same link. */
-export function pathToRun(
-  order: Pick<WalletPaymentIntent, 'id' | 'refundOf' | 'link' | 'network' | 'asset'>,
-): string {
+export function pathToRun(order: Order): string {
   const { id: payment, refundOf, link, network, asset } = order
   if (refundOf !== undefined)
     return pathTo('refund', { params: { paymentId: refundOf }, search: { payment } })

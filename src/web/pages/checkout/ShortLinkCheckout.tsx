@@ -70,7 +70,7 @@ export function ShortLinkCheckout({
   const pieces = typed ?? lastPieces
   const [former, setFormer] = useState<OpenedShortLink>()
   // While the form is used, no balance that is read replaces the option, and the form with it.
-  const [kept, setKept] = useState<string>()
+  const [inUse, setInUse] = useState<string>()
   const [begin, setBegin] = useState(false)
   const links = useMemo(
     () =>
@@ -84,10 +84,10 @@ export function ShortLinkCheckout({
   const ranked = rankOptions(links, balances)
   useNow()
   const named = ranked.find(({ link }) => keyOf(link) === `${chosen.network} ${chosen.asset}`)
-  const current = named ?? ranked.find(({ link }) => keyOf(link) === kept) ?? ranked[0]
+  const current = named ?? ranked.find(({ link }) => keyOf(link) === inUse) ?? ranked[0]
   const prefill = useMemo(() => (current ? prefillFromLink(current.link) : {}), [current])
   const payFromAny = usePayFromAny(links, (link) => {
-    setKept(keyOf(link))
+    setInUse(keyOf(link))
     setBegin(link.terms.amountAtomic !== null)
   })
   const pathOf = (search: SearchOf<'payLink'>) =>
@@ -114,7 +114,7 @@ export function ShortLinkCheckout({
       connecting={payFromAny.busy}
       onConnect={named || links.length === 1 ? undefined : payFromAny.connect}
       onNetwork={rest.onNetwork}
-      onUse={() => setKept(keyOf(link))}
+      onUse={() => setInUse(keyOf(link))}
       prefill={prefill}
       closed={
         problem

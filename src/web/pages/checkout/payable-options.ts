@@ -13,7 +13,7 @@ const SHARED_FOR_MS = 9_000
 type Accounts = ReturnType<typeof useAccounts>
 
 /** By network; missing until it is read. */
-export type NetworkBalances = ReadonlyMap<string, readonly AssetBalance[]>
+export type OptionBalances = ReadonlyMap<string, readonly AssetBalance[]>
 
 /** What the connected accounts hold on the networks of the options, as far as the endpoints answer in time. */
 export function optionBalancesQuery(links: readonly OpenLink[], accounts: Accounts) {
@@ -25,7 +25,7 @@ export function optionBalancesQuery(links: readonly OpenLink[], accounts: Accoun
   )
   return queryOptions({
     queryKey: ['optionBalances', ...[...own].map(([id, { address }]) => `${id} ${address}`)],
-    queryFn: async (): Promise<NetworkBalances> => {
+    queryFn: async (): Promise<OptionBalances> => {
       const read = new Map<string, readonly AssetBalance[]>()
       const reading = [...own].map(async ([id, { network, address }]) => {
         // The form reads the same for the option in view.
@@ -48,15 +48,15 @@ export type RankedOption = { link: OpenLink; balance: bigint | undefined; rank: 
 /** The options as their merchant ordered them, those first that a connected wallet can pay now. */
 export function rankOptions(
   links: readonly OpenLink[],
-  balances: NetworkBalances | undefined,
+  balances: OptionBalances | undefined,
 ): RankedOption[] {
   return links
     .map((link) => {
       const { network } = link
-      const held = (address: string) =>
+      const balanceOf = (address: string) =>
         balances?.get(network.network)?.find(({ asset }) => asset.address === address)?.atomic
-      const balance = held(link.asset.address)
-      const native = held(nativeAsset(network).address)
+      const balance = balanceOf(link.asset.address)
+      const native = balanceOf(nativeAsset(network).address)
       return { link, balance, rank: rankOf(link, { balance, native }) }
     })
     .sort((one, other) => one.rank - other.rank)

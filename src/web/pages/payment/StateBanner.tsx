@@ -108,10 +108,7 @@ export function StateBanner({ payment, network }: StateBannerProps) {
 
 function GoOn({ run: { state } }: { run: JournalEntry }) {
   return (
-    <Link
-      className={buttonClass({ size: 'sm' })}
-      to={pathToRun(state.order)}
-    >
+    <Link className={buttonClass({ size: 'sm' })} to={pathToRun(state.order)}>
       <Trans>Return to payment</Trans>
     </Link>
   )
