@@ -2,7 +2,6 @@ import { and, eq, gt, inArray, lt, sql } from 'drizzle-orm'
 import { parseAmount } from '#contract/amount.ts'
 import type { Asset } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
-import type { HostedRule } from '../config/hosted-rules.ts'
 import { hostedIntent, balanceAlert } from './schema.ts'
 
 export type HostedRow = typeof hostedIntent.$inferSelect
@@ -66,7 +65,7 @@ export type Taken =
 export async function takeIntent(
   db: Database,
   intent: HostedRow,
-  by: { signatureHash: string; rule: Pick<HostedRule, 'asset' | 'maxPerDay'>; now: () => Date },
+  by: { signatureHash: string; rule: { asset: Asset; maxPerDay: bigint }; now: () => Date },
 ): Promise<Taken> {
   return db.transaction(async (tx) => {
     await tx.execute(

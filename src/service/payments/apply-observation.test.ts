@@ -94,14 +94,8 @@ async function useUp(
   key = `txid:${signature}`,
 ): Promise<void> {
   const { db, accountId } = ledger
-  const taken = await takeClaim(db, {
-    network: 'eip155:31337',
-    key,
-    scope: accountId,
-    accountId,
-    exclusive: false,
-    fingerprint: 'f',
-  })
+  const claimant = { scope: accountId, accountId, exclusive: false, fingerprint: 'f' }
+  const taken = await takeClaim(db, { network: 'eip155:31337', key, ...claimant })
   if (!taken.taken) throw new Error('Expected a new transfer.')
   const facts = { paymentId, fingerprint: 'f', checks: '[]', transaction: null }
   await consumeClaim(db, taken.lease, facts)
@@ -590,14 +584,11 @@ describe('a payment that was received by a proof', () => {
     for (const key of keys) await addUnmatched(own, signature, key)
     const moved = Array.from({ length: 4 }, () => transferOf(own))
     for (const row of [own, none]) await useUp(signature, row.id, `nonce:${row.id}`)
+    const rowsOf = eq(unmatchedTransfer.signature, signature)
     const matches = async () => {
-      const rows = await ledger.db
-        .select()
-        .from(unmatchedTransfer)
-        .where(eq(unmatchedTransfer.signature, signature))
-      return keys.map(
-        (key) => rows.find((row) => row.authorizationKey === key)?.matchedPaymentId ?? null,
-      )
+      const rows = await ledger.db.select().from(unmatchedTransfer).where(rowsOf)
+      const matchOf = (key: string) => rows.find((row) => row.authorizationKey === key)
+      return keys.map((key) => matchOf(key)?.matchedPaymentId ?? null)
     }
     expect(await apply(none, landed(none, { moved }), { signature })).toBe('moved')
     expect(await matches()).toEqual([null, null])
@@ -846,8 +837,7 @@ describe('a confirmation whose block is gone', () => {
     const { db } = ledger
     const added = await addOrder(confirmed(transactionName()))
     const { network } = added
-    const from = await readCursor(db, network)
-    await writeCursor(db, network, { from, to: 900 })
+    await writeCursor(db, network, { from: await readCursor(db, network), to: 900 })
     await rollBack(context(), added)
     await writeCursor(db, network, { from: 900, to: 950 })
     expect(await readCursor(db, network)).toBe(500 - MAX_REORG)

@@ -107,15 +107,10 @@ export function Details({
     const priorityFeeAtomic = await priorityFeeOf(fields, network, asset).catch(() => null)
     if (priorityFeeAtomic === null)
       return form.setError('priorityFee', { message: feesUnavailable() })
+    const refundOf = refund?.paymentId ?? previous?.refundOf
     try {
-      const order = checkoutIntentOf(fields, {
-        network,
-        asset,
-        account,
-        link,
-        refundOf: prefill.refund?.paymentId ?? previous?.refundOf,
-        priorityFeeAtomic,
-      })
+      const terms = { network, asset, account, link, refundOf, priorityFeeAtomic }
+      const order = checkoutIntentOf(fields, terms)
       const { breachOf } = await import('../../payment-flow/form/spending-limit.ts')
       const breach = await breachOf(order)
       if (breach) return form.setError('amount', { message: breach }, { shouldFocus: true })
