@@ -81,7 +81,7 @@ test('from any page of the dashboard the keyboard alone finds a payment, a page 
   await what.fill('A print')
   await page.context().clearCookies()
   await page.clock.fastForward('01:01')
-  await expect(page.getByText(text('Operators only'))).toBeVisible()
+  await expect(page.getByText(text('No access'))).toBeVisible()
   await expect(what).toHaveValue('A print')
   await keyboard.press('Escape')
   await expect(dialog).toHaveCount(0)

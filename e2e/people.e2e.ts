@@ -127,7 +127,7 @@ test('an owner invites a viewer, who sees all and changes nothing until an owner
   await dialog.getByRole('button', { name: text('Remove') }).click()
   await expect(operator).toHaveCount(0)
   await look.goto('/links')
-  await expect(main.getByText(text('Operators only'))).toBeVisible()
+  await expect(main.getByText(text('No access'))).toBeVisible()
 })
 
 test('an invitation link that is not whole says so', async ({ visitor }) => {

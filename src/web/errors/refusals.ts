@@ -55,14 +55,13 @@ export const refusals = {
   link_used: {
     ...link,
     title: msg`Payment link already paid`,
-    body: msg`Ask for a new link.`,
+    body: msg`If you have not paid it, ask for a new link.`,
   },
   link_busy: {
     who: 'time',
     action: 'retry',
     retry: 'safe',
     title: msg`Link is being paid`,
-    unsent: true,
     body: msg`Try again in two minutes.`,
   },
   link_withdrawn: {

@@ -12,6 +12,7 @@ import { formatList } from '../../locales/formats.ts'
 import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
 import { useSearch } from '../../router/use-route.tsx'
+import { NoAccess } from '../../shell/NoAccess.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
@@ -84,15 +85,7 @@ export function BalancesPage() {
         title={t`Balances`}
       />
       <SignedIn skeleton={<PageSkeleton />}>
-        {() =>
-          hasRole(role, 'viewer') ? (
-            <Wallets />
-          ) : (
-            <Card>
-              <EmptyState icon="wallet" title={<Trans>Use an operator wallet.</Trans>} />
-            </Card>
-          )
-        }
+        {() => (hasRole(role, 'viewer') ? <Wallets /> : <NoAccess icon="wallet" />)}
       </SignedIn>
     </div>
   )

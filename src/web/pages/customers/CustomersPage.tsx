@@ -21,6 +21,7 @@ import { Link } from '../../router/Link.tsx'
 import { navigate } from '../../router/location.ts'
 import { pathTo, readSearch } from '../../router/paths.ts'
 import { useSearch } from '../../router/use-route.tsx'
+import { NoAccess } from '../../shell/NoAccess.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { SignedIn } from '../../shell/SignedIn.tsx'
@@ -44,17 +45,7 @@ export function CustomersPage() {
     <>
       <PageHeader title={<Trans>Customers</Trans>} />
       <SignedIn skeleton={<Skeleton className="h-76 rounded-xl" />}>
-        {() =>
-          member ? (
-            <Customers />
-          ) : (
-            <Card>
-              <EmptyState icon="person" title={<Trans>No access</Trans>}>
-                <Trans>Use an operator wallet.</Trans>
-              </EmptyState>
-            </Card>
-          )
-        }
+        {() => (member ? <Customers /> : <NoAccess icon="person" />)}
       </SignedIn>
     </>
   )

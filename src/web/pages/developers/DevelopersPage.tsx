@@ -5,6 +5,7 @@ import { remainingAt, useQuota } from '../../api/quota.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { usePauseSeconds } from '../../api/rate-limit-pause.ts'
 import { formatNumber } from '../../locales/formats.ts'
+import { NoAccess } from '../../shell/NoAccess.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { SignedIn } from '../../shell/SignedIn.tsx'
 import { Banner } from '../../ui/Banner.tsx'
@@ -41,9 +42,7 @@ function Content({ viewer }: { viewer: Viewer }) {
   if (viewer.wallets !== 'all') {
     return (
       <div className="grid gap-4">
-        <Card>
-          <EmptyState icon="shield" title={<Trans>Sign in with a wallet that has a role.</Trans>} />
-        </Card>
+        <NoAccess icon="shield" />
         {example}
       </div>
     )

@@ -9,6 +9,7 @@ import { formatPrice } from '../../locales/formats.ts'
 import { hrefOf } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
 import { ForRole } from '../../session/ForRole.tsx'
+import { NoAccess } from '../../shell/NoAccess.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
@@ -54,11 +55,7 @@ export function FilesPage() {
         </Card>
       )}
       {session.kind === 'known' && role === null && (
-        <Card>
-          <EmptyState action={<SignIn />} icon="download" title={<Trans>Operators only</Trans>}>
-            <Trans>Use an operator wallet.</Trans>
-          </EmptyState>
-        </Card>
+        <NoAccess action={<SignIn />} icon="download" />
       )}
       {role !== null && <Files onSource={(file) => setOpen({ kind: 'source', file })} />}
       {open && (

@@ -14,6 +14,7 @@ import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
 import { useSearch } from '../../router/use-route.tsx'
 import { ForRole } from '../../session/ForRole.tsx'
+import { NoAccess } from '../../shell/NoAccess.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
@@ -56,17 +57,7 @@ export function InvoicesPage() {
         title={t`Invoices`}
       />
       <SignedIn skeleton={<PageSkeleton />}>
-        {() =>
-          role === null ? (
-            <Card>
-              <EmptyState icon="table" title={<Trans>No access</Trans>}>
-                <Trans>Use an operator wallet.</Trans>
-              </EmptyState>
-            </Card>
-          ) : (
-            <InvoiceList />
-          )
-        }
+        {() => (role === null ? <NoAccess icon="table" /> : <InvoiceList />)}
       </SignedIn>
       {creating && (
         <InvoiceDialog

@@ -16,6 +16,7 @@ import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
 import { useSearch } from '../../router/use-route.tsx'
 import { ForRole } from '../../session/ForRole.tsx'
+import { NoAccess } from '../../shell/NoAccess.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
@@ -86,13 +87,7 @@ export function LinksPage() {
           <QueryError error={session.error} onRetry={session.retry} />
         </Card>
       )}
-      {session.kind === 'known' && role === null && (
-        <Card>
-          <EmptyState action={<SignIn />} icon="link" title={t`Operators only`}>
-            {t`Use an operator wallet.`}
-          </EmptyState>
-        </Card>
-      )}
+      {session.kind === 'known' && role === null && <NoAccess action={<SignIn />} icon="link" />}
       {role !== null && (
         <>
           <SurplusPayments />

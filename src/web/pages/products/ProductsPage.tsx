@@ -11,6 +11,7 @@ import { ItemImage } from '../../payment-flow/ItemSummary.tsx'
 import { Link } from '../../router/Link.tsx'
 import { pathTo } from '../../router/paths.ts'
 import { ForRole } from '../../session/ForRole.tsx'
+import { NoAccess } from '../../shell/NoAccess.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
@@ -49,11 +50,7 @@ export function ProductsPage() {
       <SignedIn skeleton={<PageSkeleton />}>
         {() =>
           role === null ? (
-            <Card>
-              <EmptyState icon="table" title={<Trans>No access</Trans>}>
-                <Trans>Use an operator wallet.</Trans>
-              </EmptyState>
-            </Card>
+            <NoAccess icon="table" />
           ) : (
             <ProductList onEdit={(product) => setOpen({ product })} />
           )
