@@ -188,19 +188,30 @@ export async function settleDelivery(
   context: ProxyContext,
   { paymentId, requestId, delivered, failed, sending }: Outcome,
 ): Promise<void> {
-  try {
+  await orLogged(context, { paymentId, requestId }, async () => {
     if (!delivered) {
       // First: the next request waits neither for the service nor for a process that ends meanwhile.
       // Where that one has begun already, what becomes of it is what counts.
       if (sending && !(await sending.release())) return
       if (failed) await noteFailed(context.db, paymentId, context.now())
-      return await reportUndelivered(context, { paymentId, requestId })
+      return reportUndelivered(context, { paymentId, requestId })
     }
     const delivery = { at: context.now(), byTicket: sending === undefined }
     if (await noteDelivered(context.db, paymentId, delivery))
       await reportDelivered(context, { paymentId, requestId })
+  })
+}
+
+/** One delivery that cannot be recorded keeps nothing else back. */
+async function orLogged(
+  { log }: ProxyContext,
+  payment: Reported,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work()
   } catch (error) {
-    context.log.warn({ err: error, requestId, paymentId }, 'a delivery was not recorded')
+    log.warn({ err: error, ...payment }, 'a delivery was not recorded')
   }
 }
 
@@ -215,11 +226,15 @@ async function reportUndelivered(context: ProxyContext, payment: Reported): Prom
   const { paymentId } = payment
   if (!(await isUndelivered(context.db, paymentId))) return
   await noteUnsettled(context.db, paymentId)
-  const isNoted = await notifyService(context, 'undeliveredReopen', payment)
-  // The next request may have got the file before the service was told that this one did not.
-  if (isNoted && !(await noteReported(context.db, paymentId, context.now()))) {
+  try {
+    const isNoted = await notifyService(context, 'undeliveredReopen', payment)
+    // The next request may have got the file before the service was told that this one did not.
+    if (isNoted && !(await noteReported(context.db, paymentId, context.now())))
+      await notifyService(context, 'undeliveredClose', payment)
+  } catch (error) {
+    // The service may have noted it all the same, and another request may have settled its own delivery by now.
     await noteUnsettled(context.db, paymentId)
-    await notifyService(context, 'undeliveredClose', payment)
+    throw error
   }
   await noteSettled(context.db, paymentId)
 }
@@ -259,7 +274,7 @@ export async function settleLostDeliveries(context: ProxyContext): Promise<void>
   const most = 100
   for (const lost of await lostSendings(context.db, context.now(), most)) {
     const payment = { paymentId: lost.paymentId, requestId: createId('req') }
-    if (lost.delivered) await reportDelivered(context, payment)
+    if (lost.delivered) await orLogged(context, payment, () => reportDelivered(context, payment))
     else
       await settleDelivery(context, {
         ...payment,

@@ -216,17 +216,18 @@ export async function noteBlock(
 /**
  * Keeps what a client says it broadcast, or forgets it, while the payment has none that the chain has shown. `replaces`: what was read before the chain was
  * asked; a report that came meanwhile stays.
+ * @returns whether it was written
  */
 export async function setReported(
   db: Database,
   id: string,
   { signature, at, replaces }: { signature: string | null; at: Date; replaces?: string | null },
-): Promise<void> {
+): Promise<boolean> {
   const broadcastAt =
     signature === null
       ? null
       : sql`coalesce(${payment.broadcastAt}, ${at.toISOString()}::timestamptz)`
-  await db
+  const rows = await db
     .update(payment)
     .set({ reportedSignature: signature, broadcastAt })
     .where(
@@ -238,6 +239,8 @@ export async function setReported(
           : sql`${payment.reportedSignature} is not distinct from ${replaces}`,
       ),
     )
+    .returning({ id: payment.id })
+  return rows.length > 0
 }
 
 /** An order whose transaction may land later than the one it was built as stays open until then. */

@@ -345,8 +345,9 @@ async function checkFound(
     if (chosen.length > 1 && isNewerThan(UNDECIDED_MS)) decided = false
     else {
       for (const payment of landed ? chosen.slice(0, 1) : chosen) {
-        if ((await checkCandidate({ context, chain }, { payment, signature })) !== 'unproven')
-          settled.add(accountId)
+        const applied = await checkCandidate({ context, chain }, { payment, signature })
+        if (applied === 'reported') decided = false
+        if (applied !== 'unproven') settled.add(accountId)
       }
     }
   }
@@ -362,10 +363,11 @@ async function checkFound(
   return decided
 }
 
+/** `reported`: another transaction was reported meanwhile, or the former report was dropped, so this one is not stored. */
 async function checkCandidate(
   { context, chain }: Pick<Round, 'context' | 'chain'>,
   { payment, signature }: { payment: MonitoredRecord; signature: string },
-): Promise<Applied> {
+): Promise<Applied | 'reported'> {
   const observation = await chain.observe(signature)
   await noteShort(context, chain, { payment, signature, observation })
   const seen = { paymentId: payment.id, signature, observation, source: 'watcher' } as const
@@ -374,13 +376,9 @@ async function checkCandidate(
   // What failed takes the place of no report: its payer may have reported another one since.
   const failed = 'failedBlockhash' in observation && observation.failedBlockhash !== undefined
   // An order that was built meanwhile may fit better: the next rounds decide between them.
-  if ((applied === 'same' && !failed) || applied === 'unproven')
-    await setReported(context.db, payment.id, {
-      signature,
-      at: context.now(),
-      replaces: payment.reportedSignature,
-    })
-  return applied
+  if ((applied !== 'same' || failed) && applied !== 'unproven') return applied
+  const report = { signature, at: context.now(), replaces: payment.reportedSignature }
+  return (await setReported(context.db, payment.id, report)) ? applied : 'reported'
 }
 
 /**

@@ -4,7 +4,7 @@ import type { EventSource, Evidence, PaymentStatus } from '#contract/payment.ts'
 import { isUniqueViolation, type Database } from '#postgres/open.ts'
 import { MAX_REORG, type Observation, type ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
-import { persistProofOf } from '../db/attempts.ts'
+import { persistProofOf, readAttempts } from '../db/attempts.ts'
 import { claimForOrder, findClaimKey, isProven, releaseAssigned } from '../db/claims.ts'
 import { lowerCursor } from '../db/cursors.ts'
 import {
@@ -357,7 +357,10 @@ export async function rollBack(context: Applying, payment: MonitoredRecord): Pro
     )
       return false
     const at = context.now()
-    const facts = { ...NOT_IN_BLOCK, confirmedAt: null, reportedSignature: row.signature }
+    // Ours is followed by its attempts, also where another one has paid.
+    const isOurs = row.mode === 'received' && (await readAttempts(tx, row.id)).length > 0
+    const reportedSignature = isOurs ? row.reportedSignature : row.signature
+    const facts = { ...NOT_IN_BLOCK, confirmedAt: null, reportedSignature }
     // First, so that the tallies take it from the status under which it was noted.
     if (row.mode === 'received' && row.signature !== null)
       await reopenFee(tx, { paymentId: row.id, signature: row.signature })

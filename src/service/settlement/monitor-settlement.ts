@@ -17,7 +17,6 @@ import {
 } from '../payments/signed-authorization.ts'
 import { failPayment } from '../payments/expire.ts'
 import { noteUnmatched } from '../payments/unmatched.ts'
-import { rebroadcast } from '../hosted/broadcast.ts'
 import { ensureInclusion } from '../hosted/fee-bump.ts'
 
 type Following = { payment: MonitoredRecord; chain: Chain; source?: EventSource }
@@ -100,7 +99,8 @@ export async function monitorOutpaced(
 ): Promise<boolean> {
   const attempts = await readAttempts(context.db, payment.id)
   const [newest] = attempts
-  if (!newest) return true
+  // What the payer signed takes no nonce of ours.
+  if (!newest || newest.signer === null) return true
   const { landed, reverted, pooled } = await lookAtOurs(chain, payment, attempts)
   const seen = landed ?? reverted
   if (seen?.observation.state === 'landed') {
@@ -114,10 +114,7 @@ export async function monitorOutpaced(
     return finalized
   }
   if (pooled.length === 0 && (await isVoid(chain, payment, attempts))) return true
-  await rebroadcast(context, chain, {
-    attempt: newest,
-    pooled: pooled.includes(newest.signature),
-  })
+  await ensureInclusion(context, { payment, newest, chain }, pooled.includes(newest.signature))
   return false
 }
 
