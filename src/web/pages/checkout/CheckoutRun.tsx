@@ -2,6 +2,7 @@ import { lazy, Suspense, useEffect, type ReactNode } from 'react'
 import { familyOf } from '#contract/network.ts'
 import { openTerms } from '../../payment-flow/form/payment-service.ts'
 import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
+import { ItemLine } from '../../shell/PayShell.tsx'
 import { isPaid, type PaymentState } from '../../payment-flow/machine.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
 import { needsPrice } from '../../payment-flow/steps/BuildStep.tsx'
@@ -53,17 +54,19 @@ export function CheckoutRun({ run, item, onStartOver, onStart }: CheckoutRunProp
   }, [words])
 
   // A link that cannot be opened any more says nothing of what it was for.
-  const { link, description } = state.order
+  const { link, description, reference } = state.order
   const lastKnownItem = link && description !== undefined && !openTerms(link).description && (
     <p className="mb-2">
       <UntrustedText text={description} />
     </p>
   )
+  // Without a link it is what the payer entered, which is not always what the page began with.
+  const ownItem = link ? item : item && <ItemLine description={description} reference={reference} />
   return (
     <div ref={container}>
       {!state.order.link && <Steps current={currentStep} />}
       {!('sent' in state) &&
-        (state.order.item ? <ItemSummary item={state.order.item} /> : (item ?? lastKnownItem))}
+        (state.order.item ? <ItemSummary item={state.order.item} /> : (ownItem ?? lastKnownItem))}
       <RunSteps
         onLeave={() =>
           onStartOver({

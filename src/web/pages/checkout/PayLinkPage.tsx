@@ -81,7 +81,13 @@ export function PayLinkPage() {
       {payment === undefined && unpayable}
       {/* A payment that was begun is shown, even where its link cannot be read now. */}
       {unpayable && payment !== undefined && (
-        <Checkout addressOf={addressOf} prefill={prefill} closed={unpayable} paymentId={payment} />
+        <Checkout
+          addressOf={addressOf}
+          closed={unpayable}
+          onNetwork={setNetwork}
+          paymentId={payment}
+          prefill={prefill}
+        />
       )}
       {short && (
         <ShortLinkCheckout
@@ -129,6 +135,7 @@ function Refused({
   onRetry?: () => void
 }) {
   const own = useOwnPayment(problem)
+  if (own === 'reading') return null
   if (own) return <PaidHere order={own.state.order} />
   return (
     <Banner
@@ -150,14 +157,16 @@ function Refused({
 }
 
 /** Who paid the link in this browser needs their receipt, and no new link. */
-function useOwnPayment({ reason }: LinkProblem): JournalEntry | undefined {
+function useOwnPayment({ reason }: LinkProblem): JournalEntry | 'reading' | undefined {
   const { link } = useParams('payLink')
-  const [own, setOwn] = useState<JournalEntry>()
+  const [own, setOwn] = useState<JournalEntry | 'reading' | undefined>(
+    reason === 'link_used' ? 'reading' : undefined,
+  )
   useEffect(() => {
     if (reason !== 'link_used') return
     import('../../payment-flow/form/runs.ts')
       .then(({ paidPaymentOf }) => paidPaymentOf(link))
-      .then(setOwn, () => undefined)
+      .then(setOwn, () => setOwn(undefined))
   }, [reason, link])
   return own
 }

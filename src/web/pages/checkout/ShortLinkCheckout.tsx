@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useMemo, useState, type ReactNode } from 'react'
+import { useMemo, useRef, useState, type ReactNode } from 'react'
 import type { OpenedShortLink } from '#contract/link-endpoints.ts'
 import { familyOf } from '#contract/network.ts'
 import { MOST_ABOVE_PERCENT } from '#contract/quote.ts'
@@ -64,6 +64,12 @@ export function ShortLinkCheckout({
   const { networks } = useConfig()
   const { price, maxPieces } = short.opened.terms
   const [quantity, setQuantity] = useState(chosen.pieces ?? '1')
+  // A payment that somebody goes on with has its own quantity, which its address names.
+  const [shownPayment, setShownPayment] = useState(rest.paymentId)
+  if (rest.paymentId !== shownPayment) {
+    setShownPayment(rest.paymentId)
+    if (rest.paymentId !== undefined) setQuantity(chosen.pieces ?? '1')
+  }
   const typed = maxPieces > 1 ? readPieces(quantity, maxPieces) : 1
   const [lastPieces, setLastPieces] = useState(1)
   if (typed !== undefined && typed !== lastPieces) setLastPieces(typed)
@@ -104,6 +110,7 @@ export function ShortLinkCheckout({
     onRenew()
   }
   const choose = (search: SearchOf<'payLink'>) => {
+    payFromAny.cancel()
     setBegin(false)
     navigate(pathOf({ ...chosen, ...search }), { replace: true })
   }
@@ -226,21 +233,27 @@ function amountOf({ terms, asset }: OpenLink): string {
 
 const keyOf = ({ network, asset }: OpenLink): string => `${network.network} ${asset.address}`
 
-/** Connects any wallet that can pay, and then goes on with the first option that it can pay. */
+/** Connects any wallet that can pay, and then goes on with the first option that it can pay, unless the payer chooses one meanwhile. */
 function usePayFromAny(links: readonly OpenLink[], onPick: (link: OpenLink) => void) {
   const accounts = useAccounts()
   const [busy, setBusy] = useState(false)
+  const picks = useRef(0)
   const families = new Set(links.map(({ network }) => familyOf(network.network)))
   for (const { family } of accounts) families.delete(family)
 
   async function pick() {
+    const own = ++picks.current
     setBusy(true)
     const link = await firstPayable(links, accounts).finally(() => setBusy(false))
-    if (link) onPick(link)
+    if (link && own === picks.current) onPick(link)
   }
 
   const connect = useConnectFirst(() => void pick())
-  return { busy, connect: () => connect(families.size === 1 ? [...families][0] : undefined) }
+  return {
+    busy,
+    cancel: () => void picks.current++,
+    connect: () => connect(families.size === 1 ? [...families][0] : undefined),
+  }
 }
 
 function Options({

@@ -73,14 +73,16 @@ function rankOf(
   return (asset.native ? balance > needed : native > 0n) ? 0 : 2
 }
 
-/** The option to pay from the accounts that are connected. Their balances are waited for, with a limit. */
+/** The option to pay from the accounts that are connected, but to none of them. Their balances are waited for, with a limit. */
 export async function firstPayable(
   links: readonly OpenLink[],
   accounts: Accounts,
 ): Promise<OpenLink | undefined> {
   const balances = await queryClient.fetchQuery(optionBalancesQuery(links, accounts))
-  const own = links.filter(({ network }) =>
-    accounts.some(({ family }) => family === familyOf(network.network)),
+  const own = links.filter(({ network, terms }) =>
+    accounts.some(
+      ({ family, address }) => family === familyOf(network.network) && address !== terms.recipient,
+    ),
   )
   return rankOptions(own, balances)[0]?.link
 }

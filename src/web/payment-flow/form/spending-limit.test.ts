@@ -1,5 +1,6 @@
 import 'fake-indexeddb/auto'
 import { expect, test } from 'vitest'
+import { serverNow } from '../../api/clock.ts'
 import { capKey, setCap } from '../../local-data/caps.ts'
 import { journalEntry, openJournal, PURCHASE_PAYMENTS } from '../journal.ts'
 import type { PaymentState } from '../machine.ts'
@@ -27,4 +28,18 @@ test('what the explorer spent counts towards the 24 hours like a payment of the 
   expect(await breachOf(payment)).toBeUndefined()
   await write(PURCHASE_PAYMENTS, 'another purchase', sent)
   expect(await breachOf(payment)).toContain('0 ETH left')
+})
+
+test('a code that may still be paid counts as if it were', async () => {
+  const payment = { ...new TestDependencies('solana').order('next'), createdAt: serverNow() }
+  const perDay = String(2n * payment.amountAtomic)
+  setCap(capKey(payment.network, payment.asset.address), { perDay })
+  const writeCode = (id: string) => {
+    const code = { step: 'code', order: { ...payment, id } } as PaymentState
+    return openJournal().write(journalEntry(undefined, code, payment.createdAt))
+  }
+  await writeCode('code')
+  expect(await breachOf(payment)).toBeUndefined()
+  await writeCode('another code')
+  expect(await breachOf(payment)).toContain('24 hours')
 })

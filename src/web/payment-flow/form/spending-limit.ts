@@ -1,7 +1,8 @@
 import { t } from '@lingui/core/macro'
+import { serverNow } from '../../api/clock.ts'
 import { capKey, findBreach } from '../../local-data/caps.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
-import { openJournal, PURCHASE_PAYMENTS } from '../journal.ts'
+import { isOutstanding, openJournal, PURCHASE_PAYMENTS } from '../journal.ts'
 import { mayHaveLeft } from '../machine.ts'
 import { formatWithSymbol } from './fields.ts'
 
@@ -34,6 +35,7 @@ async function outflowsSince(
   { network, asset }: WalletPaymentIntent,
   since: number,
 ): Promise<bigint> {
+  const now = serverNow()
   const entries = (await Promise.all(journals.map((journal) => journal.list()))).flat()
   const outgoing = entries.filter(
     ({ state }) =>
@@ -42,7 +44,8 @@ async function outflowsSince(
       state.order.createdAt >= since &&
       // An allowance moves nothing.
       state.order.operation === undefined &&
-      mayHaveLeft(state) &&
+      // A code, or what is signed, may still be sent.
+      (mayHaveLeft(state) || isOutstanding(state, now)) &&
       !(state.step === 'failed' && state.reason !== 'other'),
   )
   return outgoing.reduce((sum, { state }) => sum + state.order.amountAtomic, 0n)
