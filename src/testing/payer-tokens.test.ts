@@ -178,7 +178,7 @@ test('on EVM a trial run names the balance that is short', async () => {
   const chain = chainOf(network)
   expect(await chain.simulate({ ...order, amountAtomic: 10n ** 12n }, built.bytes)).toMatchObject({
     state: 'failed',
-    reason: expect.stringMatching(/USDC, needed 1000000 USDC/),
+    reason: expect.stringMatching(/USDC, needed 1,000,000 USDC/),
   })
   const poor = await evm.wallet(5n)
   expect(await chain.simulate({ ...order, sender: poor.address }, built.bytes)).toMatchObject({

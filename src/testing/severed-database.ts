@@ -36,6 +36,7 @@ export async function openSeveredDatabase(
       client.destroy()
       backend.destroy()
     }
+    let granting = false
     let committing = false
     for (const each of [client, backend]) {
       open.add(each)
@@ -45,7 +46,8 @@ export async function openSeveredDatabase(
       })
     }
     client.on('data', (chunk) => {
-      committing ||= way.atGrant !== undefined && chunk.includes(CHANGES_GRANT)
+      granting ||= way.atGrant !== undefined && chunk.includes(CHANGES_GRANT)
+      committing ||= granting && chunk.includes('commit')
       backend.write(chunk)
     })
     // The server answers once the commit is done.

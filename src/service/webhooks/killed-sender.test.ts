@@ -155,11 +155,13 @@ async function passThroughAll(db: Database, accountId: string): Promise<string[]
 /** To the senders, every delivery is older by this. They are told as after a change of an endpoint: they would look for themselves within 15 s. */
 async function letHoursPass({ target, db }: Opened, hours: number): Promise<void> {
   const passed = `interval '${hours} hours'`
-  // The senders' own role may not change when a delivery was made.
+  // The senders' own role may not change when a delivery was made. They take its rows in another order, so it waits for them to end theirs.
   await executeAsOwner(
     { target, db },
-    `update service.webhook_delivery set created_at = created_at - ${passed},
-      next_attempt_at = next_attempt_at - ${passed}, retry_until = retry_until - ${passed}`,
+    `begin; lock table service.webhook_delivery in exclusive mode;
+    update service.webhook_delivery set created_at = created_at - ${passed},
+      next_attempt_at = next_attempt_at - ${passed}, retry_until = retry_until - ${passed};
+    commit`,
   )
   await announceWebhooks(db)
 }
