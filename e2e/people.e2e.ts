@@ -29,6 +29,8 @@ async function walkPages(page: Page): Promise<void> {
     await page.goto(path)
     await expect(main.getByRole('heading', { level: 1 })).toBeVisible()
     await expect(page.getByRole('alert')).toHaveCount(0)
+    // /pay is the merchant's page until the role is known, and has no search.
+    await expect(page.getByRole('navigation', { name: text('Main') })).toBeVisible()
     await page.keyboard.press('Control+k')
     await expect(
       page.getByRole('combobox', { name: text('Page, payment, customer or address') }),
