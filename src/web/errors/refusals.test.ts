@@ -14,8 +14,9 @@ test.each(reasons)('%s is told by its own words', (reason) => {
   const { title, body, action } = formatRefusal(reason)
   const { retry } = refusals[reason]
   // A refusal says what did not happen; only where something may have is there no such promise.
-  // Who paid a link may be the one who reads this.
-  const promised = retry !== 'look_first' && reason !== 'link_used'
+  // Who paid a link, or is about to, may be the one who reads this.
+  const ofLink = reason === 'link_used' || reason === 'link_busy'
+  const promised = retry !== 'look_first' && !ofLink
   expect(/nothing was (sent|changed)/i.test(body)).toBe(promised)
   const details = { reason: { code: reason, params: {} } }
   expect(describeRefusal(new ApiError({ code: 'FORBIDDEN', details }))).toMatchObject({
