@@ -88,27 +88,19 @@ const claimsOf = (signature: string) =>
     .where(eq(claim.key, `txid:${signature}`))
 
 /** A proof of a payment has used the transfer up, or what the key names. */
-async function useUp(
-  signature: string,
-  paymentId: string,
-  key = `txid:${signature}`,
-): Promise<void> {
+async function useUp(signature: string, id: string, key = `txid:${signature}`): Promise<void> {
   const { db, accountId } = ledger
   const claimant = { scope: accountId, accountId, exclusive: false, fingerprint: 'f' }
   const taken = await takeClaim(db, { network: 'eip155:31337', key, ...claimant })
   if (!taken.taken) throw new Error('Expected a new transfer.')
-  const facts = { paymentId, fingerprint: 'f', checks: '[]', transaction: null }
+  const facts = { paymentId: id, fingerprint: 'f', checks: '[]', transaction: null }
   await consumeClaim(db, taken.lease, facts)
 }
 
 /** The transfer that pays a payment, as unmatched money of its account; with a key, what one authorization of its transaction moved. */
-async function addUnmatched(
-  row: PaymentRecord,
-  signature: string,
-  authorizationKey = '',
-): Promise<void> {
+async function addUnmatched(row: PaymentRecord, signature: string, key = ''): Promise<void> {
   const { accountId, network, sender, recipient, asset, symbol, decimals, amount } = row
-  const terms = { sender, recipient, asset, symbol, decimals, amount, authorizationKey }
+  const terms = { sender, recipient, asset, symbol, decimals, amount, authorizationKey: key }
   await insertUnmatched(ledger.db, { accountId, network, signature, ...terms, blockHeight: HEIGHT })
 }
 const unmatchedOf = async (signature: string) =>
@@ -565,8 +557,7 @@ describe('a payment that was received by a proof', () => {
   })
 
   test('takes the one unmatched transfer of its transaction', async () => {
-    const row = await addReceived()
-    const signature = transactionName()
+    const [row, signature] = [await addReceived(), transactionName()]
     await addUnmatched(row, signature)
     const observation = landed(row, { moved: [transferOf(row)] })
     // A revert, or a block that does not count, takes nothing.
@@ -831,6 +822,18 @@ describe('a confirmation whose block is gone', () => {
     })
     expect(await rollBack(context(), added)).toBe(true)
     expect(await readCursor(ledger.db, added.network)).toBe(height)
+  })
+
+  test.each([
+    ['is followed still where our wallet signed another one', evmAddress()],
+    ['is looked for again where the payer did', null],
+  ])('%s', async (_, signer) => {
+    const [ours, third] = [transactionName(), transactionName()]
+    const row = await addReceived({ ...confirmed(third), reportedSignature: ours })
+    const attempt = { paymentId: row.id, network: row.network, signature: ours, signer }
+    await insertAttempt(ledger.db, { ...attempt, number: 1, signedTransaction: '', maxFee: 9n })
+    await rollBack(context(), row)
+    expect((await read(row.id)).reportedSignature).toBe(signer === null ? third : ours)
   })
 
   test('has its blocks read again also where a round ends that began before', async () => {

@@ -357,8 +357,9 @@ export async function rollBack(context: Applying, payment: MonitoredRecord): Pro
     )
       return false
     const at = context.now()
-    // Ours is followed by its attempts, also where another one has paid.
-    const isOurs = row.mode === 'received' && (await readAttempts(tx, row.id)).length > 0
+    // What our wallet signed is followed by its attempts, also where another one has paid. A payer's message may have landed under another signature.
+    const attempts = row.mode === 'received' ? await readAttempts(tx, row.id) : []
+    const isOurs = attempts.some(({ signer }) => signer !== null)
     const reportedSignature = isOurs ? row.reportedSignature : row.signature
     const facts = { ...NOT_IN_BLOCK, confirmedAt: null, reportedSignature }
     // First, so that the tallies take it from the status under which it was noted.
