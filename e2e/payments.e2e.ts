@@ -318,8 +318,9 @@ test('a payment is refunded through the same review, and never more than was rec
   await page.getByLabel(textLike('Reason')).fill('Out of stock.')
   // Two activations and a signature.
   await page.getByRole('button', { name: text('Review refund') }).click()
-  await expect(page.getByRole('heading', { name: textLike('Refund of <0><1/></0>') })).toBeVisible()
   await expectReviewed(page, 'MetaMask')
+  // Beside the transaction as well as above the form.
+  await expect(page.getByRole('heading', { name: textLike('Refund of <0><1/></0>') })).toBeVisible()
   const { address } = payer.ethereum
   const before = await chains.evm.getBalance({ address })
   await signButton(page, 'MetaMask').click()
