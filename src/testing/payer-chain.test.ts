@@ -463,8 +463,8 @@ async function openPages(evm: EvmFixture, rpcUrl = evm.rpcUrl) {
   const name = `browser-${browsers++}`
   const [payments, visits] = [openJournal(name), openJournal(`${name}-visits`)]
   const pages = {
-    checkout: new TabRuns(payments, [visits]),
-    explorer: new TabRuns(visits, [payments]),
+    checkout: new TabRuns(payments, { otherJournals: [visits] }),
+    explorer: new TabRuns(visits, { otherJournals: [payments] }),
   }
   const open = async (page: keyof typeof pages): Promise<PaymentRun> => {
     const order = orderFor(evm.network, account.address, RECIPIENT)

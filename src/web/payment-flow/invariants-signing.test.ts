@@ -32,6 +32,20 @@ test('a wallet that is not connected any more is told as that, and can sign once
   run.close()
 })
 
+test('a payment that the payer’s own limit forbids by now, after another tab paid or after it was prepared again, is not asked of the wallet', async () => {
+  const { dependencies, browser } = open('solana')
+  const run = await browser.reviewed()
+  dependencies.breach = 'Your limit is 5 SOL per payment.'
+  await run.sign([])
+  expect(run.state()).toMatchObject({ step: 'rejected', userError: { code: 'OVER_LIMIT' } })
+  expect(dependencies.walletRequests).toBe(0)
+  dependencies.breach = undefined
+  void run.sign([])
+  await browser.still()
+  expect(dependencies.walletRequests).toBe(1)
+  run.close()
+})
+
 describe('I6: what is signed is what was reviewed', () => {
   test('a wallet that returns another meaning ends in a blocked review, and nothing is broadcast', async () => {
     const { dependencies, browser } = open('solana')

@@ -274,6 +274,11 @@ export class PaymentRun {
     // Under the wallet's lock: another tab may have paid the same since this review was built.
     const review = await readTwin(this.#ports, current)
     if (review !== current.review) return this.#dispatch({ type: 'warned', review })
+    const breach = await this.#ports.breachOf?.(current.order)
+    if (breach !== undefined) {
+      const userError = { code: 'OVER_LIMIT', title: breach, body: t`Nothing was sent.` }
+      return this.#dispatch({ type: 'wallet_refused', userError })
+    }
     // Read before the request: what a wallet declares later says nothing about this one.
     const keepsNonce = (await wallet.keepsNonce?.(current.order)) ?? false
     const { digest } = current.built

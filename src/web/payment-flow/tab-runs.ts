@@ -29,6 +29,9 @@ function locks(): Locks {
   return shared
 }
 
+/** What the payments of a page need of the other pages. */
+type TabPorts = Pick<Ports, 'otherJournals' | 'breachOf'>
+
 /**
  * The payments of one journal that this tab owns. They outlive the page: a person who opens another
  * page while the wallet is open or a block is pending returns to the same run, and no answer is
@@ -36,13 +39,13 @@ function locks(): Locks {
  */
 export class TabRuns {
   readonly #journal: Journal
-  readonly #otherJournals: readonly Journal[]
+  readonly #more: TabPorts
   readonly #runs = new Map<string, PaymentRun>()
   readonly #opening = new Map<string, Promise<PaymentRun | 'held' | undefined>>()
 
-  constructor(journal: Journal, otherJournals: readonly Journal[] = []) {
+  constructor(journal: Journal, more: TabPorts = {}) {
     this.#journal = journal
-    this.#otherJournals = otherJournals
+    this.#more = more
   }
 
   /** A new payment, not built yet. */
@@ -85,8 +88,7 @@ export class TabRuns {
   }
 
   #ports(dependencies: RunDependencies): Ports {
-    const [journal, otherJournals] = [this.#journal, this.#otherJournals]
-    return { ...dependencies, journal, otherJournals, locks: locks(), clock }
+    return { ...dependencies, ...this.#more, journal: this.#journal, locks: locks(), clock }
   }
 }
 

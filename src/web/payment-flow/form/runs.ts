@@ -10,9 +10,13 @@ import type { PaymentRun } from '../run.ts'
 import { TabRuns, type RunDependencies } from '../tab-runs.ts'
 import { loadWalletAdapter } from '../../wallet/load-adapter.ts'
 import { paymentService } from './payment-service.ts'
+import { breachOf } from './spending-limit.ts'
 
 const journal = openJournal()
-const runs = new TabRuns(journal, [openJournal(PURCHASE_PAYMENTS)])
+const runs = new TabRuns(journal, {
+  otherJournals: [openJournal(PURCHASE_PAYMENTS)],
+  breachOf,
+})
 
 async function openDependencies(order: WalletPaymentIntent): Promise<RunDependencies> {
   const { wallet, chain, reader } = await loadWalletAdapter(familyOf(order.network))

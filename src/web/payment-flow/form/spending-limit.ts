@@ -11,12 +11,12 @@ const DAY_MS = 24 * 3_600_000
 /** All that may pay: the checkout and the explorer. */
 const journals = [openJournal(), openJournal(PURCHASE_PAYMENTS)]
 
-/** Why the payer's own limits forbid a payment, in words; nothing when they allow it. Asked before each new payment, however it is made. */
+/** Why the payer's own limits forbid a payment, in words; nothing when they allow it. Asked before each new payment, however it is made, and again before its wallet is asked: another tab may have paid since. */
 export async function breachOf(order: WalletPaymentIntent): Promise<string | undefined> {
   const breach = findBreach(
     capKey(order.network, order.asset.address),
     order.amountAtomic,
-    await outflowsSince(order, order.createdAt - DAY_MS),
+    await outflowsSince(order, serverNow() - DAY_MS),
   )
   if (!breach) return undefined
   const [cap, left] = [
@@ -30,15 +30,16 @@ export async function breachOf(order: WalletPaymentIntent): Promise<string | und
   return `${limit} ${t`Change it in Settings.`}`
 }
 
-/** What left this browser for the same asset since a time and did not certainly fail, in atomic units: a payment whose end is unknown counts. */
+/** What other payments took out of this browser for the same asset since a time and did not certainly fail, in atomic units: a payment whose end is unknown counts. */
 async function outflowsSince(
-  { network, asset }: WalletPaymentIntent,
+  { id, network, asset }: WalletPaymentIntent,
   since: number,
 ): Promise<bigint> {
   const now = serverNow()
   const entries = (await Promise.all(journals.map((journal) => journal.list()))).flat()
   const outgoing = entries.filter(
     ({ state }) =>
+      state.order.id !== id &&
       state.order.network === network &&
       state.order.asset.address === asset.address &&
       state.order.createdAt >= since &&

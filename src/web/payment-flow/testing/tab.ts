@@ -63,7 +63,9 @@ export class TabBrowser {
 
   #ports() {
     const { service, wallet, chain, reader, clock } = this.dependencies
-    return { service, wallet, chain, reader, clock, journal: this.journal, locks: this.#locks }
+    const breachOf = () => Promise.resolve(this.dependencies.breach)
+    const { journal } = this
+    return { service, wallet, chain, reader, clock, breachOf, journal, locks: this.#locks }
   }
 
   #counted(journal: Journal): Journal {

@@ -43,6 +43,8 @@ export class TestDependencies {
   matches = true
   walletSigner: string | null
   signedDiffers = false
+  /** What the payer's own limits say. */
+  breach: string | undefined
   keepsNonce = true
   /** The nonce that a wallet chooses which does not keep the one it is asked with. */
   chosenNonce: number | undefined

@@ -5,6 +5,7 @@ import { readPaymentOption, type ClientPayment as Terms } from '#x402/client/ord
 import { configQuery } from '../../../api/queries.ts'
 import { queryClient } from '../../../api/query-client.ts'
 import { serverNow } from '../../../api/clock.ts'
+import { breachOf } from '../../../payment-flow/form/spending-limit.ts'
 import { openJournal, PURCHASE_PAYMENTS, type JournalEntry } from '../../../payment-flow/journal.ts'
 import { canCancel, isPaid, isTerminal, type PaymentState } from '../../../payment-flow/machine.ts'
 import type { WalletPaymentIntent } from '../../../payment-intent/intent.ts'
@@ -21,7 +22,7 @@ import { isClosed, listPurchases, type Purchase } from './purchase.ts'
  */
 
 const journal = openJournal(PURCHASE_PAYMENTS)
-const runs = new TabRuns(journal, [openJournal()])
+const runs = new TabRuns(journal, { otherJournals: [openJournal()], breachOf })
 /** Separates the id of a purchase from the id of its allowance payment. */
 const ALLOWANCE = '.allowance.'
 
