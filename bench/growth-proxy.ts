@@ -57,6 +57,7 @@ export const PROXY_CASES: Record<keyof typeof browserEndpoints, GrowthCases> = {
   sessionDelete: NONE,
   sessionList: [look('/sessions')],
   sessionEndOthers: [ask('/sessions/end-others', {})],
+  rateList: NONE,
   linkList: [look('/links')],
   surplusList: [ask('/links/surplus', {})],
   linkCreate: [

@@ -1,10 +1,11 @@
 import type { Locator, Page } from '@playwright/test'
+import bs58 from 'bs58'
 import { parseEther } from 'viem'
-import { expectPaid, openCheckout, signButton } from './checkout.ts'
+import { chooseCurrency, expectPaid, openCheckout, signButton } from './checkout.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import type { Devnet } from '#devnet/network.ts'
 import { onEthereum } from './orders.ts'
-import { createLinkByApi, signInByApi } from './seller.ts'
+import { createLinkByApi, createProductByApi, createShortLinkByApi, signInByApi } from './seller.ts'
 import { startingWith, text, textLike } from './text.ts'
 
 /** How many controls of our pages a customer activates, and where the one filled button is on a phone. */
@@ -15,6 +16,10 @@ const LONG = 'Quarterly issue with all supplements, printed and bound, '
   .repeat(3)
   .trim()
   .slice(0, 200)
+
+/** A picture of one pixel. */
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 class Activations {
   count = 0
@@ -52,6 +57,7 @@ for (const description of ['Tea for two', LONG]) {
     await page.setViewportSize(PHONE)
 
     await page.goto(links[0] ?? '')
+    await expectWorth(page)
     const first = new Activations(page)
     await first.primary(page.getByRole('button', { name: text('Connect a wallet to pay') }))
     await first.control(
@@ -69,6 +75,53 @@ for (const description of ['Tea for two', LONG]) {
     expect(next.count).toBeLessThanOrEqual(2)
   })
 }
+
+for (const [wallet, currency, price] of [
+  ['MetaMask', ' ETH ·', { currency: 'ETH', amount: '0.0161' }],
+  ['Phantom', 'SOL ·', { currency: 'EUR', amount: '1234.56' }],
+  ['Phantom', 'USDC · Local Solana', { currency: 'USDC', amount: '1.512345' }],
+] as const)
+  test(`a link with everything that a link can ask, paid in${currency.split('·')[0]} with ${wallet}, has each button on the first screen of a phone`, async ({
+    net,
+    seller,
+    open,
+  }) => {
+    const shop = await seller()
+    await signInByApi(shop, net, '/links')
+    const product = await createProductByApi(shop.page, net, {
+      name: LONG.slice(0, 120),
+      price,
+      image: PIXEL,
+    })
+    const link = await createShortLinkByApi(shop.page, net, {
+      product,
+      reference: 'INV-C',
+      askEmail: true,
+      maxPieces: 9,
+      expiresAt: Date.now() + 86_400_000,
+      returnUrl: 'https://shop.example/thanks',
+      resource: 'https://shop.example/issues/autumn',
+    })
+    // Of the devnet's own accounts, the buyer holds tokens.
+    const { page } = await open({
+      privateKeys: [net.wallets.buyer.evm.privateKey],
+      secretKeys: [bs58.decode(net.wallets.buyer.solana.secretKey)],
+    })
+    await page.setViewportSize(PHONE)
+    await page.goto(link)
+    await chooseCurrency(page, currency)
+    const activations = new Activations(page)
+    await activations.primary(page.getByRole('button', { name: text('Connect a wallet to pay') }))
+    await activations.control(
+      page.getByRole('button', { name: textLike('Connect {wallet} on {network}', { wallet }) }),
+    )
+    await expect(page.getByRole('heading', { name: text('Review and pay') })).toBeVisible()
+    await expect(signButton(page, wallet)).not.toHaveAttribute('aria-busy')
+    await expectOnFirstScreen(page, signButton(page, wallet))
+    await activations.control(page.getByRole('button', { name: text('Change'), exact: true }))
+    // The form again, with the account of the wallet in it.
+    await expectOnFirstScreen(page, page.getByRole('button', { name: text('Review payment') }))
+  })
 
 test('a first payment without a link takes at most four activations, each button on the first screen of a phone', async ({
   net,
@@ -151,6 +204,7 @@ async function payAndReturn(page: Page, activations: Activations, item: string):
   await expect(page.getByRole('heading', { name: text('Review and pay') })).toBeVisible()
   await expect(signButton(page, 'MetaMask')).not.toHaveAttribute('aria-busy')
   await expectNamed(page, item)
+  await expectWorth(page)
   await activations.primary(signButton(page, 'MetaMask'))
   await expectPaid(page)
   await expectNamed(page, item)
@@ -158,6 +212,12 @@ async function payAndReturn(page: Page, activations: Activations, item: string):
     page,
     page.getByRole('link', { name: text('Back to {host}', { host: 'shop.example' }) }),
   )
+}
+
+/** 0.0161 × 3120.45 = 50.239245, rounded up: a price in crypto is told in money that people know, too. */
+async function expectWorth(page: Page): Promise<void> {
+  const price = text('about {price}', { price: '$50.24' })
+  await expect(page.getByText(price, { exact: true }).first()).toBeVisible()
 }
 
 async function expectNamed(page: Page, item: string): Promise<void> {

@@ -104,3 +104,10 @@ export async function pay(page: Page, wallet: WalletName, asked: CheckoutRequest
   await signButton(page, wallet).click()
   await expectPaid(page)
 }
+
+/** Of a short link: the first option whose text has this part. */
+export async function chooseCurrency(page: Page, symbol: string): Promise<void> {
+  const select = page.getByLabel(text('Currency'))
+  const option = select.getByRole('option').filter({ hasText: symbol }).first()
+  await select.selectOption((await option.getAttribute('value')) ?? '')
+}

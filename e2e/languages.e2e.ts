@@ -1,7 +1,9 @@
 import type { BrowserContext, Page } from '@playwright/test'
 import { connectOnForm, expectReviewed, review, signButton } from './checkout.ts'
 import { expect, test } from './fixtures.ts'
+import { expectAccessible } from './expect-accessible.ts'
 import { onEthereum } from './orders.ts'
+import { createShortLinkByApi, signInByApi } from './seller.ts'
 import { text } from './text.ts'
 
 /** The reader's language and number format. */
@@ -133,6 +135,77 @@ test('a Spanish browser gets Spanish, writes 0,01 and reads what it wrote', asyn
   await expect(page.getByRole('button', { name: 'Pagar 0,01 ETH', exact: true })).toBeEnabled()
   await context.close()
 })
+
+const CHECKOUTS = [
+  {
+    language: 'es',
+    connect: 'Conectar un monedero para pagar',
+    pay: /^Pagar 0,0161 ETH$/,
+    details: 'Detalles',
+    paid: 'Pago completado',
+    back: 'Volver a shop.example',
+    worth: 'unos 50,24 US$',
+  },
+  {
+    language: 'zh-CN',
+    connect: '连接钱包以付款',
+    pay: /^支付 0\.0161 ETH$/,
+    details: '详情',
+    paid: '支付完成',
+    back: '返回 shop.example',
+    worth: '约 US$50.24',
+  },
+] as const
+for (const words of CHECKOUTS)
+  test(`a link is paid from its first screen to the receipt in ${words.language === 'es' ? 'Spanish' : 'Chinese'}`, async ({
+    net,
+    seller,
+    buyer,
+  }) => {
+    const shop = await signInByApi(await seller(), net, '/links')
+    const link = await createShortLinkByApi(shop, net, {
+      price: { currency: 'ETH', amount: '0.0161' },
+      description: 'Otoño 秋季',
+      reference: 'INV-L',
+      maxPieces: 3,
+      askEmail: true,
+      returnUrl: 'https://shop.example/thanks',
+    })
+    const written = new Set(['Otoño 秋季', 'INV-L', 'P', net.urls.bff])
+    const { context, page } = await buyer({ ether: '1' })
+    await speak(context, words.language)
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto(link)
+    const connectButton = page.getByRole('button', { name: words.connect })
+    await expect(connectButton).toBeVisible()
+    await expect(page.getByText(words.worth)).toBeVisible()
+    await expectAccessible(page, 'link: ready to pay, in another language')
+    await expectInLanguage('the link')
+    await connectButton.click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /MetaMask/ })
+      .click()
+    const sign = page.getByRole('button', { name: words.pay })
+    await expect(sign).toBeEnabled()
+    await expect(sign).not.toHaveAttribute('aria-busy')
+    await page
+      .getByRole('group', { name: words.details, exact: true })
+      .locator('summary')
+      .first()
+      .press('Enter')
+    await expectAccessible(page, 'checkout: review, in another language')
+    await expectInLanguage('the review')
+    await sign.click()
+    await expect(page.getByRole('heading', { name: words.paid })).toBeVisible()
+    await expect(page.getByRole('link', { name: words.back })).toBeInViewport({ ratio: 1 })
+    await expectAccessible(page, 'checkout: paid, in another language')
+    await expectInLanguage('the receipt')
+
+    async function expectInLanguage(where: string): Promise<void> {
+      if (words.language === 'zh-CN') await expectTranslated(page, where, written)
+    }
+  })
 
 test('a language that is chosen takes over at once, without losing what was typed, and stays', async ({
   visitor,

@@ -46,14 +46,30 @@ export async function createLinkByApi(
   return askForLink(page, net, { path: '/links', wish })
 }
 
-/** A short link, with a price in fiat. */
+/** A short link, of 12.50 EUR unless its terms name a price or a product. */
 export async function createShortLinkByApi(
   page: Page,
   net: Devnet,
-  terms: Readonly<Record<string, string | number | boolean>>,
+  terms: Readonly<Record<string, string | number | boolean | object>>,
 ): Promise<string> {
-  const wish = { price: { currency: 'EUR', amount: '12.50' }, ...terms }
+  const priced = 'price' in terms || 'product' in terms
+  const wish = priced ? terms : { price: { currency: 'EUR', amount: '12.50' }, ...terms }
   return askForLink(page, net, { path: '/links/short', wish })
+}
+
+/** The id of a new product, made by a page that is signed in as the seller. */
+export async function createProductByApi(
+  page: Page,
+  net: Devnet,
+  product: Readonly<{
+    name: string
+    description?: string
+    price: { currency: string; amount: string }
+    image?: string
+  }>,
+): Promise<string> {
+  const made = await postToProxy(page, net, { path: '/products', wish: product })
+  return v.parse(v.object({ product: v.object({ id: v.string() }) }), made).product.id
 }
 
 async function askForLink(
@@ -61,19 +77,27 @@ async function askForLink(
   net: Devnet,
   asked: { path: string; wish: unknown },
 ): Promise<string> {
-  const link = await page.evaluate(
-    async ({ proxy, path, wish }) => {
+  const made = await postToProxy(page, net, asked)
+  return `/pay/${v.parse(v.object({ link: v.object({ link: v.string() }) }), made).link.link}`
+}
+
+function postToProxy(
+  page: Page,
+  net: Devnet,
+  asked: { path: string; wish: unknown },
+): Promise<unknown> {
+  return page.evaluate(
+    async ({ proxy, path, wish }): Promise<unknown> => {
       const response = await fetch(`${proxy}/api${path}`, {
         method: 'POST',
         credentials: 'include',
         headers: { 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' },
         body: JSON.stringify(wish),
       })
-      return ((await response.json()) as { link: { link: string } }).link.link
+      return response.json()
     },
     { proxy: net.urls.bff.replace('127.0.0.1', 'localhost'), ...asked },
   )
-  return `/pay/${link}`
 }
 
 /** Signs in where the page asks for it. The demo seller runs the dashboard. */

@@ -1,7 +1,7 @@
-import type { Page } from '@playwright/test'
 import { parseEther } from 'viem'
 import { until } from './chain.ts'
 import {
+  chooseCurrency,
   connect,
   connectOnForm,
   connectOnLink,
@@ -264,9 +264,3 @@ test('the header names a test network by what is paid, beside a main network', a
     await expect(badge).toHaveCount(network.startsWith('eip155:') ? 1 : 0)
   }
 })
-
-async function chooseCurrency(page: Page, symbol: string): Promise<void> {
-  const select = page.getByLabel(text('Currency'))
-  const option = select.getByRole('option').filter({ hasText: symbol }).first()
-  await select.selectOption((await option.getAttribute('value')) ?? '')
-}

@@ -10,6 +10,7 @@ import { timestamp, atomic } from './fields.ts'
 import { approvalEndpoints } from './approval.ts'
 import { invoiceEndpoints } from './invoice-endpoints.ts'
 import { linkEndpoints } from './link-endpoints.ts'
+import { rateEndpoints } from './rate-endpoints.ts'
 import { mailEndpoints } from './mail-endpoints.ts'
 import { noteEndpoints, paymentEndpoints } from './payment-endpoints.ts'
 import { peopleEndpoints } from './people-endpoints.ts'
@@ -138,6 +139,7 @@ export const serviceCalls = {
 export const proxyCalls = {
   ...dashboardEndpoints,
   ...linkEndpoints,
+  ...rateEndpoints,
   ...productEndpoints,
   ...invoiceEndpoints,
   ...hostedEndpoints,

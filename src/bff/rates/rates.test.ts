@@ -141,6 +141,23 @@ async function publish(more: Partial<Price> = {}): Promise<void> {
   })
 }
 
+test('what assets are worth is told in the currency of the first pair, without those that have no usable rate', async () => {
+  const rates = ratesOf(
+    { currency: 'EUR', sources: [fixed('2500')] },
+    { asset: 'SOL', sources: [fixed('125')] },
+    { asset: 'EUR', sources: [fixed('1.25')] },
+    { asset: 'BTC', currency: 'EUR', sources: [fixed('90000')] },
+  )
+  expect(await rates.readAll()).toEqual({ currency: 'EUR', rates: { ETH: '2500' } })
+  const crossed = ratesOf(
+    { sources: [fixed('2500')] },
+    { asset: 'SOL', currency: 'EUR', sources: [fixed('100')] },
+    { asset: 'EUR', sources: [fixed('1.25')] },
+  )
+  expect(await crossed.readAll()).toEqual({ currency: 'USD', rates: { ETH: '2500' } })
+  expect(await ratesOf().readAll()).toEqual({ currency: null, rates: {} })
+})
+
 describe('an aggregator on a chain', () => {
   test('gives its rate with source, round and age', async () => {
     await aggregate()

@@ -5,6 +5,7 @@ import { formatAmount, parseAmount } from '#contract/amount.ts'
 import { LosslessNumber, parseJson, stringifyJson } from '#contract/json.ts'
 import type { Network } from '#contract/network.ts'
 import { differByMore, divideRates, type Rate, RATE_DECIMALS } from '#contract/quote.ts'
+import type { CurrentRates } from '#contract/rate-endpoints.ts'
 import type { RateRule, RateSourceRule } from '../config/rate-rules.ts'
 import type { Exchanger } from '../upstream/exchange.ts'
 
@@ -268,9 +269,7 @@ export class Rates {
 
   /** The currencies that prices may be in, sorted. A pair such as EUR/USD adds the first one too. */
   get currencies(): string[] {
-    const symbols = new Set(
-      this.#reader.networks.flatMap(({ assets }) => assets.map(({ symbol }) => symbol)),
-    )
+    const symbols = this.#symbols
     const named = this.#rules.flatMap(({ asset, currency }) =>
       /^[A-Z]{3}$/.test(asset) && !symbols.has(asset) ? [asset, currency] : [currency],
     )
@@ -289,6 +288,31 @@ export class Rates {
       if (second) return cross(await this.#answer(first), await this.#answer(second))
     }
     return { ok: false, reason: 'rate_unknown' }
+  }
+
+  /**
+   * What one whole unit of each asset is worth in the first pair's currency, for people to read. An asset without a usable
+   * rate is left out.
+   */
+  async readAll(): Promise<CurrentRates> {
+    const currency = this.#rules[0]?.currency ?? null
+    if (currency === null) return { currency, rates: {} }
+    const read = await Promise.all(
+      [...this.#symbols].map(
+        async (symbol) => [symbol, await this.read(symbol, currency)] as const,
+      ),
+    )
+    const usable = read.flatMap(([symbol, answer]) =>
+      answer.ok ? [[symbol, answer.rate.rate] as const] : [],
+    )
+    return { currency, rates: Object.fromEntries(usable) }
+  }
+
+  /** Of the assets of all networks. */
+  get #symbols(): Set<string> {
+    return new Set(
+      this.#reader.networks.flatMap(({ assets }) => assets.map(({ symbol }) => symbol)),
+    )
   }
 
   #rule(asset: string, currency: string): RateRule | undefined {

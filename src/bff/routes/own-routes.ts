@@ -279,6 +279,10 @@ const config: OwnRule<'config'> = ({ context }) => {
   })
 }
 
+const rateList: OwnRule<'rateList'> = async ({ context }) => ({
+  value: await context.rates.readAll(),
+})
+
 const session: OwnRule<'session'> = ({ visitor }) =>
   Promise.resolve({ value: { session: visitor.session ? sessionBody(visitor.session) : null } })
 
@@ -341,6 +345,7 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   shortLinkCreate,
   linkWithdraw,
   linkRestore,
+  rateList,
   linkRead,
   linkOpen,
   linkLease,

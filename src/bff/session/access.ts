@@ -23,6 +23,7 @@ export const ACCESS: {
   sessionList: 'anybody',
   sessionEndOthers: 'anybody',
   relay: 'anybody',
+  rateList: 'anybody',
   linkRead: 'anybody',
   linkOpen: 'anybody',
   linkSurplus: 'anybody',

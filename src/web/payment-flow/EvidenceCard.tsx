@@ -12,6 +12,7 @@ import { evidenceText, type EvidenceGap, type OpenEvidence } from '../payment-in
 import { Address } from '../ui/Address.tsx'
 import { Amount } from '../ui/Amount.tsx'
 import { Banner } from '../ui/Banner.tsx'
+import { BottomBar } from '../ui/BottomBar.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Fact, Facts } from '../ui/Facts.tsx'
 import { Icon } from '../ui/Icon.tsx'
@@ -111,7 +112,7 @@ export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
           <Trans>Signed, but not received. Keep this page open.</Trans>
         </Banner>
       )}
-      <div className="sticky bottom-16 -mx-4 mt-4 -mb-4 flex flex-wrap gap-2 rounded-b-lg border-t border-line bg-surface p-4 in-data-[shell=pay]:bottom-0 lg:bottom-0">
+      <BottomBar className="-mx-4 mt-4 -mb-4 flex flex-wrap gap-2 rounded-b-lg p-4">
         {step.name === 'unreported' ? (
           <Button
             className="max-sm:flex-auto max-sm:px-3"
@@ -138,7 +139,7 @@ export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
             <Trans>Later</Trans>
           </Button>
         )}
-      </div>
+      </BottomBar>
     </Frame>
   )
 }

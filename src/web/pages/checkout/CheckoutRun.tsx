@@ -62,7 +62,9 @@ export function CheckoutRun({ run, item, onStartOver, onStart }: CheckoutRunProp
   )
   // Without a link it is what the payer entered, which is not always what the page began with. A refund names its payment.
   const keepsItem = link !== undefined || state.order.refundOf !== undefined
-  const ownItem = keepsItem ? item : item && <ItemLine description={description} reference={reference} />
+  const ownItem = keepsItem
+    ? item
+    : item && <ItemLine description={description} reference={reference} />
   return (
     <div ref={container}>
       {!state.order.link && <Steps current={currentStep} />}

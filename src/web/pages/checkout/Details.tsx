@@ -25,6 +25,7 @@ import { choiceOf } from '../../router/path-to-run.ts'
 import { pathTo } from '../../router/paths.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Banner } from '../../ui/Banner.tsx'
+import { BottomBar } from '../../ui/BottomBar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
@@ -163,25 +164,27 @@ export function Details({
             network={network}
           />
           {otherPayer && <OtherPayer expected={refund.recipient} />}
-          {ready ? (
-            <ReviewButton
-              begin={begin}
-              busy={connecting || form.formState.isSubmitting}
-              blockedUntil={blockedUntil}
-              invalid={invalid}
-              onBegin={() => void form.handleSubmit(submit)()}
-              refund={refund !== undefined}
-            />
-          ) : (
-            <ConnectButton
-              another={ownLink || otherPayer}
-              busy={connecting}
-              onConnect={() => openConnect(familyOf(network.network))}
-            />
-          )}
-          <p className="text-center text-sm text-muted">
-            <Trans>You won’t be charged yet.</Trans>
-          </p>
+          <BottomBar className="-mx-5 space-y-3 px-5 py-4">
+            {ready ? (
+              <ReviewButton
+                begin={begin}
+                busy={connecting || form.formState.isSubmitting}
+                blockedUntil={blockedUntil}
+                invalid={invalid}
+                onBegin={() => void form.handleSubmit(submit)()}
+                refund={refund !== undefined}
+              />
+            ) : (
+              <ConnectButton
+                another={ownLink || otherPayer}
+                busy={connecting}
+                onConnect={() => openConnect(familyOf(network.network))}
+              />
+            )}
+            <p className="text-center text-sm text-muted">
+              <Trans>You won’t be charged yet.</Trans>
+            </p>
+          </BottomBar>
         </form>
         {!refund && !invalid && (
           <PhonePay

@@ -15,6 +15,7 @@ import { Link } from '../../router/Link.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { InvoiceSummary } from '../../payment-flow/InvoiceLines.tsx'
 import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
+import { Worth } from '../../payment-flow/Worth.tsx'
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
 import { pathToRun } from '../../router/path-to-run.ts'
 import { pathTo } from '../../router/paths.ts'
@@ -231,13 +232,16 @@ function LinkTermsCard({ link }: { link: OpenLink }) {
           />
         </p>
       ) : (
-        <Amount
-          atomic={amountAtomic}
-          decimals={asset.decimals}
-          exact
-          size="xl"
-          symbol={asset.symbol}
-        />
+        <div>
+          <Amount
+            atomic={amountAtomic}
+            decimals={asset.decimals}
+            exact
+            size="xl"
+            symbol={asset.symbol}
+          />
+          <Worth asset={asset} atomic={BigInt(amountAtomic)} />
+        </div>
       )}
       <div className="mt-4 mb-4 rounded-xl border border-line bg-surface px-5 py-4">
         <Facts>

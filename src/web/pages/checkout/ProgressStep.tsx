@@ -47,7 +47,7 @@ import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
 import { announce } from '../../ui/announce.tsx'
 import { buttonClass, cx } from '../../ui/button-class.ts'
 import { postToOpener } from './post-to-opener.ts'
-import { ReceiptButtons } from './ReceiptButtons.tsx'
+import { ReceiptButtons } from '../../payment-flow/steps/ReceiptButtons.tsx'
 import { useOpenEvidence } from './use-open-evidence.ts'
 
 export type ProgressStepProps = {

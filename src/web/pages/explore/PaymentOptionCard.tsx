@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react'
 import { useQueries } from '@tanstack/react-query'
 import { familyOf, nativeAsset, type Asset } from '#contract/network.ts'
 import { useConfig } from '../../api/use-config.ts'
+import { Worth } from '../../payment-flow/Worth.tsx'
 import { balancesQuery } from '../../payment-flow/steps/use-funds.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
@@ -49,13 +50,16 @@ export function PaymentOptionCard({ option, onPay, busy, first }: PaymentOptionC
     <li className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3 px-5 py-4">
       <div className="min-w-0 flex-1 basis-72">
         {asset ? (
-          <Amount
-            atomic={terms.amountAtomic}
-            decimals={asset.decimals}
-            exact
-            size="lg"
-            symbol={asset.symbol}
-          />
+          <>
+            <Amount
+              atomic={terms.amountAtomic}
+              decimals={asset.decimals}
+              exact
+              size="lg"
+              symbol={asset.symbol}
+            />
+            <Worth asset={asset} atomic={terms.amountAtomic} className="text-sm" />
+          </>
         ) : (
           <span className="figures text-lg font-semibold break-all">
             <Trans>{amount} units, unknown currency</Trans>

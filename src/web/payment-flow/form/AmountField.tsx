@@ -5,6 +5,7 @@ import { Amount } from '../../ui/Amount.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
+import { Worth } from '../Worth.tsx'
 import { readAmount, writeAmount } from './fields.ts'
 
 export type AmountFieldProps = {
@@ -27,10 +28,13 @@ export function AmountField({ asset, value, error, maxAtomic, register, onMax }:
       error={error}
       hint={
         error !== undefined ? undefined : parsed.ok ? (
-          <Trans>
-            You pay <Amount atomic={parsed.atomic} decimals={decimals} exact symbol={symbol} /> and
-            the network fee
-          </Trans>
+          <>
+            <Trans>
+              You pay <Amount atomic={parsed.atomic} decimals={decimals} exact symbol={symbol} />{' '}
+              and the network fee
+            </Trans>
+            <Worth asset={asset} atomic={parsed.atomic} />
+          </>
         ) : (
           t`Up to ${decimals} decimals.`
         )

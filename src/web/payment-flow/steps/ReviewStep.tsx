@@ -8,6 +8,7 @@ import { formatNumber } from '../../locales/formats.ts'
 import { rpcUrlsOf } from '../../rpc/call.ts'
 import { toneClass } from '../../ui/Badge.tsx'
 import { Banner } from '../../ui/Banner.tsx'
+import { BottomBar } from '../../ui/BottomBar.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
@@ -167,7 +168,7 @@ function SignBar({
   }
 
   return (
-    <div className="sticky bottom-16 -mx-5 mt-6 -mb-5 rounded-b-xl border-t border-line bg-surface px-5 py-4 in-data-[shell=pay]:bottom-0 lg:bottom-0">
+    <BottomBar className="-mx-5 mt-6 -mb-5 rounded-b-xl px-5 py-4">
       {closing && !blocked && (
         <p className="mb-3 text-sm text-warn-ink">
           <Trans>Too little time left to approve.</Trans>
@@ -233,7 +234,7 @@ function SignBar({
           <Trans>Tick each warning.</Trans>
         </p>
       )}
-    </div>
+    </BottomBar>
   )
 }
 

@@ -3,7 +3,6 @@ import type { ReactNode } from 'react'
 import type { MatchRow } from '#chains/match.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { nativeAsset } from '#contract/network.ts'
-import { worthAtRate, type RateQuote } from '#contract/quote.ts'
 import { formatPrice } from '../../locales/formats.ts'
 import { findEntry } from '../../local-data/address-book/store.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
@@ -14,6 +13,7 @@ import { AddressDisclosure } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { openTerms } from '../form/payment-service.ts'
+import { formatWorth, Worth } from '../Worth.tsx'
 
 export type ReviewSummaryProps = {
   order: WalletPaymentIntent
@@ -52,8 +52,10 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
           size={formatAmount(amountAtomic, asset.decimals).length > 14 ? 'sm' : 'lg'}
           symbol={asset.symbol}
         />
-        {quote && (
+        {quote ? (
           <span className="block text-muted">{formatPrice(quote.amount, quote.currency)}</span>
+        ) : (
+          <Worth asset={asset} atomic={amountAtomic} />
         )}
       </Line>
       <Line name={t`To`}>
@@ -104,6 +106,9 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
                 : upTo(formatWorth(amountAtomic + costs, asset.decimals, quote))}
             </span>
           )}
+          {!quote && costs > 0n && asset.native && (
+            <Worth asset={asset} atomic={amountAtomic + costs} />
+          )}
         </Line>
       )}
     </dl>
@@ -117,15 +122,6 @@ function Line({ name, children }: { name: string; children: ReactNode }) {
       <dd className="figures min-w-0 text-end [overflow-wrap:anywhere]">{children}</dd>
     </div>
   )
-}
-
-/** At the quoted rate, in the smallest unit of the currency or more. */
-function formatWorth(atomic: bigint, decimals: number, { rate, currency }: RateQuote): string {
-  const { maximumFractionDigits: digits = 2 } = new Intl.NumberFormat('en', {
-    style: 'currency',
-    currency,
-  }).resolvedOptions()
-  return formatPrice(worthAtRate(atomic, rate, { decimals, digits }), currency)
 }
 
 const SHORT_DECIMALS = 6

@@ -2,12 +2,15 @@ import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { explorerLink } from '#contract/network.ts'
 import { useNetwork } from '../../../api/use-config.ts'
-import type { OutgoingState } from '../../../payment-flow/machine.ts'
+import { isPaid, type OutgoingState } from '../../../payment-flow/machine.ts'
+import { ReceiptButtons } from '../../../payment-flow/steps/ReceiptButtons.tsx'
 import { joinSentences } from '../../../payment-flow/steps/words.ts'
 import { ProgressCard, type Progress } from '../../../payment-flow/steps/ProgressCard.tsx'
 import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
 import { Fact, Facts } from '../../../ui/Facts.tsx'
+import { Time } from '../../../ui/Time.tsx'
+import { UntrustedText } from '../../../ui/UntrustedText.tsx'
 import type { Way } from '../request/usable.ts'
 import type { Purchase } from './purchase.ts'
 import type { PurchaseView } from './use-purchase.ts'
@@ -33,6 +36,17 @@ export function PaidCard({ view }: { view: PurchaseView }) {
       progress={progressOf(state, purchase)}
     >
       <Facts className="mt-4 border-t border-line pt-3">
+        <Fact name={<Trans>For</Trans>} long>
+          <UntrustedText text={purchase.resource.description || purchase.request.url} />
+        </Fact>
+        {landed && (
+          <Fact name={<Trans>Date</Trans>}>
+            <Time at={landed.blockTime ?? order.createdAt} look="full" />
+          </Fact>
+        )}
+        <Fact name={<Trans>From</Trans>} long>
+          <Address copy full value={order.sender} />
+        </Fact>
         <Fact name={<Trans>To</Trans>} long>
           <Address copy full value={order.recipient} />
         </Fact>
@@ -49,6 +63,11 @@ export function PaidCard({ view }: { view: PurchaseView }) {
           </Fact>
         )}
       </Facts>
+      {isPaid(state) && (
+        <div className="no-print mt-4 flex flex-wrap gap-2">
+          <ReceiptButtons paperOnly={BY_SELLER.has(purchase.way)} primary={false} state={state} />
+        </div>
+      )}
     </ProgressCard>
   )
 }

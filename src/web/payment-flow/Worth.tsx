@@ -1,0 +1,51 @@
+import { Trans } from '@lingui/react/macro'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { fiatDecimals } from '#contract/invoice.ts'
+import type { Asset } from '#contract/network.ts'
+import { worthAtRate } from '#contract/quote.ts'
+import { callProxy } from '../api/client.ts'
+import { useConfig } from '../api/use-config.ts'
+import { formatPrice } from '../locales/formats.ts'
+import { cx } from '../ui/button-class.ts'
+
+const EVERY_MS = 60_000
+
+const ratesQuery = queryOptions({
+  queryKey: ['rateList'],
+  queryFn: ({ signal }) => callProxy('rateList', {}, { signal }),
+  staleTime: EVERY_MS,
+  refetchInterval: EVERY_MS,
+})
+
+export type WorthProps = {
+  /** Atomic units of an asset of the configured networks. */
+  atomic: bigint
+  asset: Pick<Asset, 'decimals' | 'symbol'>
+  className?: string
+}
+
+/** What an amount without a quote is worth now, or nothing where there is no rate. For people to read: no payment is compared with it. */
+export function Worth({ atomic, asset, className }: WorthProps) {
+  const { currencies } = useConfig()
+  const { data } = useQuery({ ...ratesQuery, enabled: currencies.length > 0 })
+  const rate = data?.rates[asset.symbol]
+  if (!data?.currency || rate === undefined || atomic === 0n) return null
+  const price = formatWorth(atomic, asset.decimals, { rate, currency: data.currency })
+  return (
+    <span className={cx('figures block text-muted', className)}>
+      <Trans>about {price}</Trans>
+    </span>
+  )
+}
+
+/** At a rate, in the smallest unit of the currency or more. */
+export function formatWorth(
+  atomic: bigint,
+  decimals: number,
+  { rate, currency }: { rate: string; currency: string },
+): string {
+  return formatPrice(
+    worthAtRate(atomic, rate, { decimals, digits: fiatDecimals(currency) }),
+    currency,
+  )
+}
