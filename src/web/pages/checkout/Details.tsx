@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useEffect, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import { useForm, useWatch, type UseFormReturn } from 'react-hook-form'
 import type { Family } from '#contract/address.ts'
 import { formatAmount } from '#contract/amount.ts'
@@ -75,6 +75,7 @@ export function Details({
   onNetwork,
 }: DetailsProps) {
   const { t } = useLingui()
+  const formId = useId()
   const config = useConfig()
   const defaultValues = formValues({ previous, typed, link, prefill }, config)
   const form = useForm<CheckoutFields>({ defaultValues })
@@ -148,6 +149,7 @@ export function Details({
       <Card>
         <form
           className="space-y-5"
+          id={formId}
           noValidate
           onFocus={onUse && (({ target }) => target instanceof HTMLButtonElement || onUse())}
           onSubmit={(event) => void form.handleSubmit(submit)(event)}
@@ -164,27 +166,6 @@ export function Details({
             network={network}
           />
           {otherPayer && <OtherPayer expected={refund.recipient} />}
-          <BottomBar className="-mx-5 space-y-3 px-5 py-4">
-            {ready ? (
-              <ReviewButton
-                begin={begin}
-                busy={connecting || form.formState.isSubmitting}
-                blockedUntil={blockedUntil}
-                invalid={invalid}
-                onBegin={() => void form.handleSubmit(submit)()}
-                refund={refund !== undefined}
-              />
-            ) : (
-              <ConnectButton
-                another={ownLink || otherPayer}
-                busy={connecting}
-                onConnect={() => openConnect(familyOf(network.network))}
-              />
-            )}
-            <p className="text-center text-sm text-muted">
-              <Trans>You won’t be charged yet.</Trans>
-            </p>
-          </BottomBar>
         </form>
         {!refund && !invalid && (
           <PhonePay
@@ -195,6 +176,28 @@ export function Details({
           />
         )}
       </Card>
+      <BottomBar className="mt-4 space-y-3 py-4" page>
+        {ready ? (
+          <ReviewButton
+            begin={begin}
+            busy={connecting || form.formState.isSubmitting}
+            blockedUntil={blockedUntil}
+            form={formId}
+            invalid={invalid}
+            onBegin={() => void form.handleSubmit(submit)()}
+            refund={refund !== undefined}
+          />
+        ) : (
+          <ConnectButton
+            another={ownLink || otherPayer}
+            busy={connecting}
+            onConnect={() => openConnect(familyOf(network.network))}
+          />
+        )}
+        <p className="text-center text-sm text-muted">
+          <Trans>You won’t be charged yet.</Trans>
+        </p>
+      </BottomBar>
     </>
   )
 }
@@ -249,6 +252,8 @@ function ConnectButton({
 }
 
 type ReviewButtonProps = {
+  /** The id of the form that it submits. */
+  form: string
   begin: boolean
   onBegin: () => void
   busy: boolean
@@ -258,13 +263,29 @@ type ReviewButtonProps = {
 }
 
 /** What was prepared before and left can still be signed for a while, and is part of what a payment may return. */
-function ReviewButton({ begin, onBegin, busy, blockedUntil, invalid, refund }: ReviewButtonProps) {
+function ReviewButton({
+  form,
+  begin,
+  onBegin,
+  busy,
+  blockedUntil,
+  invalid,
+  refund,
+}: ReviewButtonProps) {
   useBegin(begin, onBegin)
   useNow()
   const wait = refund && blockedUntil > serverNow()
   return (
     <>
-      <Button busy={busy} disabled={wait || invalid} size="lg" type="submit" variant="primary" wide>
+      <Button
+        busy={busy}
+        disabled={wait || invalid}
+        form={form}
+        size="lg"
+        type="submit"
+        variant="primary"
+        wide
+      >
         {refund ? <Trans>Review refund</Trans> : <Trans>Review payment</Trans>}
       </Button>
       {wait && (

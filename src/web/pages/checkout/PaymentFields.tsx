@@ -90,6 +90,8 @@ export function PaymentFields({
 
   return (
     <>
+      {/* First: the button below stays in view, and whoever presses it has seen the field. */}
+      {link?.askEmail && <EmailField form={form} />}
       {set?.amountAtomic ? (
         <LockedAmountProblem message={errors.amount?.message} />
       ) : (
@@ -146,7 +148,6 @@ export function PaymentFields({
           unreadable={unreadable}
         />
       )}
-      {link?.askEmail && <EmailField form={form} />}
       <Options
         folded={!inDashboard}
         open={Boolean(
