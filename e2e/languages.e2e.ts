@@ -21,7 +21,7 @@ const HAN = /\p{Script=Han}/u
  * Names, addresses, figures, text by a person or another program, and terms that Chinese leaves as they are.
  */
 const FOREIGN =
-  /^[\W\d_]*$|^(MetaMask|Phantom|Solflare|Ethereum|Solana|Paydesk|Demo wallet|Local|W?ETH|SOL|USDC|UTC|ISO 8601|English|Español|简体中文|GET|POST|PUT|PATCH|DELETE|HEAD|JSON|CSV|cURL|[Ff]acilitator|Lamport)\b/
+  /^[\W\d_]*$|^[\d.,]+ (W?ETH|SOL|USDC)$|^(MetaMask|Phantom|Solflare|Ethereum|Solana|Paydesk|Demo wallet|Local|W?ETH|SOL|USDC|UTC|ISO 8601|English|Español|简体中文|GET|POST|PUT|PATCH|DELETE|HEAD|JSON|CSV|cURL|[Ff]acilitator|Lamport)\b/
 
 const IDENTIFIER = /^(0x|pay_|lnk_|https?:)|[1-9A-HJ-NP-Za-km-z]{32}|…/
 
