@@ -199,7 +199,7 @@ for (const signedIn of [false, true]) {
 
     const back = await context.newPage()
     await back.goto('/pay')
-    await back.getByRole('link', { name: text('Go on') }).click()
+    await back.getByRole('link', { name: text('Continue') }).click()
     if (!signedIn) {
       await expect(back.getByRole('heading', { name: ASKED })).toBeVisible({ timeout: 30_000 })
       await back
@@ -242,7 +242,7 @@ test('a payer who refuses the signature has sent and not failed, and signs later
   await expect(
     page.getByText(oneOf(['Confirm this payment is yours', 'A payment is still open'])),
   ).toBeVisible()
-  await page.getByRole('link', { name: text('Go on') }).click()
+  await page.getByRole('link', { name: text('Continue') }).click()
   await expect(confirm).toBeVisible({ timeout: 30_000 })
   ethereum.signing = 'approve'
   await tabTo(confirm)

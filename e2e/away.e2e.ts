@@ -59,12 +59,12 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
 
   await context.setOffline(true)
   await expect(
-    page.getByText(text('You are offline. Figures may be old; payments wait.')),
+    page.getByText(text('You are offline. Figures may be old. Payments are not queued.')),
   ).toBeVisible()
   await expectAccessible(page, 'shell: offline')
   await context.setOffline(false)
   await expect(
-    page.getByText(text('You are offline. Figures may be old; payments wait.')),
+    page.getByText(text('You are offline. Figures may be old. Payments are not queued.')),
   ).toHaveCount(0)
 })
 

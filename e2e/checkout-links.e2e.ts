@@ -307,7 +307,7 @@ for (const { wallet, broadcast } of DUTIES) {
       ['Decoded', text('In this browser')],
       ['Simulated', byEndpoint(host)],
       ['Broadcast', broadcast(host)],
-      ['Sign by', /\d:\d\d.*, block [\d,]+$/],
+      ['Sign before', /\d:\d\d.*, block [\d,]+$/],
     ] as const) {
       const duty = details.locator('dl > div').filter({
         has: page.getByRole('term').getByText(text(name), { exact: true }),

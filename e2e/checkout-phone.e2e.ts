@@ -192,7 +192,7 @@ test('a payment by code outlives the price, a reload and another visit, and ends
   await expect(page.getByText(text('A payment is still open'))).toBeVisible()
   await expect(page.getByText(text('Nothing was sent.'))).toHaveCount(0)
   await page.unroute('**/api/link/open')
-  await page.getByRole('link', { name: text('Go on') }).click()
+  await page.getByRole('link', { name: text('Continue') }).click()
   await expect(solanaCode(page)).toBeVisible()
 
   const memo = url.searchParams.get('memo') ?? ''

@@ -107,7 +107,7 @@ test('the demo wallet says what a signature pays, and that a sign-in pays nothin
   await expectReviewed(page, 'Demo wallet')
   await signButton(page, 'Demo wallet').click()
   const payment = page.getByRole('dialog', { name: 'Sign this payment?' })
-  await expect(payment).toContainText('This signature pays.')
+  await expect(payment).toContainText('This signature authorizes the payment.')
   await expect(payment).toContainText('1 USDC')
   await expect(payment).toContainText(net.wallets.seller.evm.address)
   await expect(payment).not.toContainText('moves no money')

@@ -93,7 +93,7 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
   await dialog.getByRole('button', { name: text('Delete') }).click()
   await expect(dialog).toBeHidden()
   await page
-    .getByText(textLike('{0, plural, one {# key that ended} other {# keys that ended}}', { 0: 1 }))
+    .getByText(textLike('{0, plural, one {# inactive key} other {# inactive keys}}', { 0: 1 }))
     .click()
   await expect(row.filter({ hasText: text('Deleted') })).toHaveCount(1)
 

@@ -52,7 +52,9 @@ function offerIn(page: Page, symbol: string) {
 
 /** The permission is on the chain, and the review of the payment itself comes next. */
 async function expectPermitted(page: Page): Promise<void> {
-  await expect(page.getByText(text('First, allow Permit2 up to'))).toBeHidden({ timeout: 30_000 })
+  await expect(page.getByText(text('First, allow Permit2 to spend up to'))).toBeHidden({
+    timeout: 30_000,
+  })
 }
 
 async function expectServed(page: Page): Promise<void> {
@@ -234,7 +236,7 @@ test('an issue for WETH: one leave for exactly the price, one signature over eve
     .getByRole('button', { name: text('Review and pay') })
     .click()
   await expectReviewed(page, 'MetaMask')
-  await expect(page.getByText(text('First, allow Permit2 up to'))).toBeVisible()
+  await expect(page.getByText(text('First, allow Permit2 to spend up to'))).toBeVisible()
   await expect(page.getByRole('row', { name: startingWith('Amount') })).toContainText(
     text('up to {money}', { money: '0.025 WETH' }),
   )
@@ -389,7 +391,7 @@ test('an answer that fails after the payment is asked for again with the same pa
   await page.goto('/')
   await expect(notice).toContainText('0.1')
   await expectAccessible(page, 'overview: paid, not delivered')
-  await notice.getByRole('link', { name: text('Go on') }).click()
+  await notice.getByRole('link', { name: text('Continue') }).click()
   await page.getByRole('button', { name: text('Try again with the same payment') }).click()
   await expectServed(page)
   expect(solana.signed).toHaveLength(1)
@@ -684,7 +686,7 @@ test('a request that is still open in the wallet when its tab is closed is named
   await next.goto('/')
   const notice = next.getByRole('note').filter({ hasText: text('Payment pending') })
   await expect(notice).toContainText('0.01')
-  await notice.getByRole('link', { name: text('Go on') }).click()
+  await notice.getByRole('link', { name: text('Continue') }).click()
   await expect(
     next.getByText(
       `${text('{walletName} did not answer.', { walletName: 'MetaMask' })} ${text('Do not pay again.')}`,

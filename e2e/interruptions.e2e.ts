@@ -126,9 +126,9 @@ test('a tab closed right after signing: the seller sees the payment, the buyerâ€
 
   const back = await context.newPage()
   await back.goto('/pay')
-  await expect(back.getByRole('link', { name: text('Go on') })).toBeVisible()
+  await expect(back.getByRole('link', { name: text('Continue') })).toBeVisible()
   await expectAccessible(back, 'checkout: an unfinished payment')
-  await back.getByRole('link', { name: text('Go on') }).click()
+  await back.getByRole('link', { name: text('Continue') }).click()
   await expectPaid(back)
   expect(ethereum.sent).toHaveLength(1)
 })
@@ -187,7 +187,7 @@ test('a wallet left open past the deadline is not asked twice: the late approval
   await expect(page.getByText('Tea for two')).toBeVisible()
   await expect(signButton(page, 'MetaMask')).toHaveCount(0)
   await expect(
-    page.getByRole('button', { name: oneOf(['Prepare it again', 'Give up']) }),
+    page.getByRole('button', { name: oneOf(['Prepare it again', 'Cancel']) }),
   ).toHaveCount(0)
   await expectAccessible(page, 'checkout: in the wallet')
 

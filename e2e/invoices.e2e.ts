@@ -148,7 +148,9 @@ test('a payment that arrives on a void invoice is to be refunded: in the inbox a
   await expect(page.getByRole('button', { name: text('Undo void') })).toBeVisible()
   await signButton(visitor.page, 'MetaMask').click()
   await expectPaid(visitor.page)
-  await expect(visitor.page.getByRole('alert')).toContainText(text('Payment not needed'))
+  await expect(visitor.page.getByRole('alert')).toContainText(
+    text('Payment received, but not needed'),
+  )
 
   await page.goto('/')
   const inbox = page.getByRole('listitem').filter({

@@ -108,7 +108,7 @@ test('a stream that cannot be opened is told as not live, and the list goes on w
   await expect(page.locator('[data-live=stale]').last()).toBeVisible({ timeout: 30_000 })
   expect(await width()).toBeLessThanOrEqual(320)
   if (desk) await page.setViewportSize(desk)
-  await expect(page.getByText(textLike('Not live since <0/>')).first()).toBeVisible()
+  await expect(page.getByText(textLike('No live updates since <0/>')).first()).toBeVisible()
   await page.waitForRequest((request) => new URL(request.url()).pathname === '/api/payments')
 })
 

@@ -117,7 +117,7 @@ test('a payment that is not known to be tied to its order is not called complete
     await route.fulfill({ status: 503, json: { error: { code: 'UNAVAILABLE', message: 'no' } } })
   })
   await checkout.reload()
-  await expect(checkout.getByText(text('The shop is checking your payment.'))).toBeVisible()
+  await expect(checkout.getByText(text('The merchant is checking your payment.'))).toBeVisible()
   await expectAccessible(checkout, 'checkout: confirmed, not known whose')
   expectError(/503/)
   late.resolve()

@@ -85,7 +85,7 @@ test('a payment shows its status: on its way, late, counted, confirmed, and drop
   })
   await expect(
     page.getByRole('note').filter({ hasText: text('Payment rolled back') }),
-  ).toContainText(text('Reorganization: the payment may arrive again. Do not deliver.'))
+  ).toContainText(text('Dropped by a reorganization. It may be included again. Do not deliver.'))
   await expectAccessible(page, 'payment: rolled back')
   await page.goto('/')
   await expect(
@@ -147,7 +147,7 @@ test('a payment that failed, one that ran out of time and one that nobody knows 
 
   await page.goto('/payments?status=expired')
   await paymentRows(page).first().getByRole('link').first().click()
-  await expect(page.getByText(text('Expired. Nothing was sent.'))).toBeVisible()
+  await expect(page.getByText(text('Expired. No payment was found.'))).toBeVisible()
   await expect(page.getByText(oneOf(['Incoming', 'Outgoing']))).toBeVisible()
   await expectAccessible(page, 'payment: expired')
 

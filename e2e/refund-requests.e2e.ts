@@ -110,11 +110,13 @@ test('a refund that is left before its wallet is asked holds nothing; one whose 
   await expect(waiting).toContainText(textLike('Waiting for a signature since <0/>.'))
   await expect(page.getByRole('button', { name: text('Review refund') })).toHaveCount(0)
   await expectAccessible(page, 'refund: waits for a signature')
-  await waiting.getByRole('button', { name: text('Release') }).click()
+  await waiting.getByRole('button', { name: text('Discard refund') }).click()
   const dialog = page.getByRole('dialog')
-  await expect(dialog).toContainText(text('If approved later, the customer gets both.'))
+  await expect(dialog).toContainText(
+    text('If the wallet still approves it, the customer may be refunded twice.'),
+  )
   await expectAccessible(page, 'refund: release')
-  await dialog.getByRole('button', { name: text('Release') }).click()
+  await dialog.getByRole('button', { name: text('Discard refund') }).click()
   await expect(waiting).toHaveCount(0)
   await expect(page.getByLabel(text('Amount'))).toHaveValue('0.0431')
   // What was said comes true: it is approved after all, and the page says so.

@@ -187,7 +187,7 @@ test('the payee executes a permit, and a reload in the middle resumes it', async
   await expectAccessible(page, 'verify: review of a settlement')
   await page.reload()
   await expect(page.getByText(text('Settlement not finished'))).toBeVisible()
-  await page.getByRole('button', { name: text('Go on') }).click()
+  await page.getByRole('button', { name: text('Continue') }).click()
   await expectReviewed(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
   await collected(page)
@@ -219,7 +219,7 @@ test('a settlement that was left stands in the overview until it is finished, an
   const inbox = page.getByRole('listitem').filter({ hasText: text('Settlement not finished') })
   await expect(inbox).toContainText(textLike('Settle it before it expires.'))
   await expectAccessible(page, 'overview: something to look at')
-  await inbox.getByRole('link', { name: text('Go on') }).click()
+  await inbox.getByRole('link', { name: text('Continue') }).click()
   await expectReviewed(page, 'MetaMask')
   expect(person.ethereum.sent).toEqual([])
   await signButton(page, 'MetaMask').click()
@@ -297,7 +297,7 @@ test('what the payer signed wholly is only sent: nobody is asked to sign', async
   await page
     .getByRole('button', { name: text('Prepare the transaction') })
     .click({ timeout: 45_000 })
-  await page.getByRole('button', { name: text('Send it') }).click({ timeout: 30_000 })
+  await page.getByRole('button', { name: text('Broadcast transaction') }).click({ timeout: 30_000 })
   await collected(page)
   expect(person.solana.requests).not.toContain('signTransaction')
   await until(

@@ -194,7 +194,7 @@ test('the quantity and the currency of a link outlive a reload of the review, an
   const another = page.getByRole('button', { name: text('Pay another way') })
   await expect(another).toBeVisible()
   await page.goto('/pay')
-  await page.getByRole('link', { name: text('Go on') }).click()
+  await page.getByRole('link', { name: text('Continue') }).click()
   await another.click()
   await expectKept()
 })

@@ -15,7 +15,7 @@ test('a payment that no server was told of is in the inbox, until the merchant h
   const page = await signInByApi(await seller(), net, '/')
   const told = page.getByText(
     text(
-      '{untold, plural, one {# payment was collected and may not be delivered} other {# payments were collected and may not be delivered}}',
+      '{untold, plural, one {# payment was collected, delivery unconfirmed} other {# payments were collected, delivery unconfirmed}}',
       { untold: 1 },
     ),
   )

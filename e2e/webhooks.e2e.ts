@@ -120,7 +120,7 @@ test('a webhook is added, tested, fails, is delivered again, and is deleted', as
     return [...known].filter((id) => (counts.get(id)?.length ?? 0) > (id === ids[0]?.id ? 2 : 1))
   }
   expect(again()).toEqual([])
-  await row.getByRole('button', { name: text('Deliver a period again') }).click()
+  await row.getByRole('button', { name: text('Redeliver a time range') }).click()
   await expect(dialog.getByText(text('Nothing found'))).toBeVisible()
   await expect(dialog.getByRole('button', { name: text('Deliver again') })).toBeDisabled()
   await dialog.getByLabel(text('From')).fill('2030-01-01T00:00')
@@ -185,7 +185,7 @@ test('deliveries that failed for three days are in the inbox, which leads to the
   await expect(log).toBeInViewport()
   await expectAccessible(page, 'developers: failed deliveries')
   receiver.answer = () => 200
-  await row.getByRole('button', { name: text('Deliver a period again') }).click()
+  await row.getByRole('button', { name: text('Redeliver a time range') }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('button', { name: text('Deliver again') }).click()
   await expect(row.getByText(text('Nothing found'))).toBeVisible()

@@ -34,7 +34,7 @@ const CODE_BODY = msg({
 })
 const CODE_UNKNOWN = msg({ message: 'Not you? Ignore this email.' })
 const MOVED = msg({ message: 'Email address changed' })
-const MOVED_BODY = msg({ message: 'Emails no longer come here.' })
+const MOVED_BODY = msg({ message: 'This address no longer gets emails.' })
 const MOVED_UNKNOWN = msg({
   message: 'Not you? Sign out other browsers and enter your address again.',
 })

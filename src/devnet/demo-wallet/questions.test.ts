@@ -1,4 +1,5 @@
 import { afterAll, expect, test, vi } from 'vitest'
+import { encodeFunctionData, erc20Abi } from 'viem'
 import { intentTypedData } from '#contract/hosted-intent.ts'
 import { EVM_NATIVE } from '#contract/address.ts'
 
@@ -67,7 +68,7 @@ test.each(PAYING)(
   (type, message, amount) => {
     const { title, explanation, facts, folded } = ask(type, message)
     expect(title).toBe('Sign this payment?')
-    expect(explanation).toContain('This signature pays.')
+    expect(explanation).toContain('This signature authorizes the payment.')
     expect(explanation).not.toContain('moves no money')
     expect(facts).toEqual(
       expect.arrayContaining([
@@ -79,6 +80,39 @@ test.each(PAYING)(
   },
 )
 
+test('a payment from a managed wallet never says that the signer pays', () => {
+  const { explanation } = ask('HostedPayment', hosted.message)
+  expect(explanation).toContain('Buyer approves a payment from a managed wallet')
+  expect(explanation).not.toContain('From Buyer')
+})
+
+const encode = (functionName: 'transfer' | 'approve') =>
+  encodeFunctionData({ abi: erc20Abi, functionName, args: [MERCHANT, 1_500_000n] })
+
+test.each([
+  ['a transfer of ETH', { to: MERCHANT, value: 1n, data: '0x' }, 'payment'],
+  ['a transfer of a token', { to: USDC.address, value: 0n, data: encode('transfer') }, 'payment'],
+  ['an approval', { to: USDC.address, value: 0n, data: encode('approve') }, 'transaction'],
+  ['other data', { to: MERCHANT, value: 0n, data: '0x1234' }, 'transaction'],
+] as const)('%s is called what it is, with the most that its fee can be', (_, call, kind) => {
+  const { title, facts } = describeRequest(
+    {
+      kind: 'transaction',
+      call: {
+        from: OTHER,
+        ...call,
+        gas: 21_000n,
+        maxFeePerGas: 10n ** 9n,
+        maxPriorityFeePerGas: 0n,
+      },
+    },
+    'Buyer',
+    [USDC],
+  )
+  expect(title).toBe(`Send this ${kind}?`)
+  expect(facts).toContainEqual(['Network fee', 'up to 0.000021 ETH'])
+})
+
 test.each(PAYING)('%s that cannot be read is not signed', (type) => {
   expect(() => ask(type, { value: 'all' })).toThrow('This wallet cannot read the payment.')
 })
@@ -86,7 +120,7 @@ test.each(PAYING)('%s that cannot be read is not signed', (type) => {
 test.each([
   ['PaymentProof', 'It moves no money.'],
   ['PaymentEvidence', 'It moves no money.'],
-  ['Permit', 'Read what it permits.'],
+  ['Permit', 'It may permit payments. Read it before you sign.'],
 ])('%s: the wallet says “%s”', (type, meaning) => {
   const { title, explanation, facts } = ask(type, { spender: OTHER })
   expect({ title, facts }).toEqual({ title: 'Sign this message?', facts: undefined })

@@ -55,7 +55,7 @@ export async function confirmSigning(
 const SIGN_IN = /^\S+ wants you to sign in with your /
 const FREE = 'It moves no money.'
 /** What a text or unknown data permits, only its reader can tell. */
-const READ = 'Read what it permits.'
+const READ = 'It may permit payments. Read it before you sign.'
 const FREE_TYPES: ReadonlySet<string> = new Set(['PaymentProof', 'PaymentEvidence'])
 
 const Authorization = v.object({ to: address, value: atomic })
@@ -128,10 +128,14 @@ export function describeRequest(
     const text = JSON.stringify({ domain, [primaryType]: signed }, null, 2)
     const facts = describePaying(request.data, tokens)
     if (!facts) return { ...message(FREE_TYPES.has(primaryType) ? FREE : READ), text }
+    const explanation =
+      primaryType === 'HostedPayment'
+        ? `${name} approves a payment from a managed wallet, on the local network.`
+        : payment.explanation
     return {
       ...payment,
       title: 'Sign this payment?',
-      explanation: `${payment.explanation} This signature pays.`,
+      explanation: `${explanation} This signature authorizes the payment.`,
       facts,
       folded: { summary: 'Signed data', text },
     }
@@ -139,34 +143,38 @@ export function describeRequest(
   if ('transaction' in request)
     return { ...payment, ...describeTransaction(request.transaction, tokens) }
   const { gas, maxFeePerGas } = request.call
+  const { title, facts } = describeCall(request.call, tokens)
   return {
     ...payment,
-    title: 'Send this payment?',
-    facts: [
-      ...describeCall(request.call, tokens),
-      ['Network fee at most', `${formatAmount(gas * maxFeePerGas, 18)} ETH`],
-    ],
+    title,
+    facts: [...facts, ['Network fee', `up to ${formatAmount(gas * maxFeePerGas, 18)} ETH`]],
   }
 }
 
+type CallDescription = { title: string; facts: (readonly [string, string])[] }
+
 /** A transfer of a token that the wallet knows is told in its units; any other data as it is. */
-function describeCall(
-  { to, value, data }: EvmCall,
-  tokens: readonly Asset[],
-): (readonly [string, string])[] {
+function describeCall({ to, value, data }: EvmCall, tokens: readonly Asset[]): CallDescription {
   const token = to && tokens.find(({ address }) => address.toLowerCase() === to.toLowerCase())
   const transfer = token && value === 0n ? readTransferCall(data) : undefined
   if (token && transfer)
-    return [
-      ['Amount', `${formatAmount(transfer.amountAtomic, token.decimals)} ${token.symbol}`],
-      ['To', transfer.recipient],
-      ['Token', token.address],
-    ]
-  return [
-    ['Amount', `${formatAmount(value, 18)} ETH`],
-    ['To', to ?? 'A new contract'],
-    ...(data === '0x' ? [] : ([['Data', data]] as const)),
-  ]
+    return {
+      title: 'Send this payment?',
+      facts: [
+        ['Amount', `${formatAmount(transfer.amountAtomic, token.decimals)} ${token.symbol}`],
+        ['To', transfer.recipient],
+        ['Token', token.address],
+      ],
+    }
+  return {
+    // Data may be an approval or a receipt, which pay nobody.
+    title: to && data === '0x' ? 'Send this payment?' : 'Send this transaction?',
+    facts: [
+      ['Amount', `${formatAmount(value, 18)} ETH`],
+      ['To', to ?? 'A new contract'],
+      ...(data === '0x' ? [] : ([['Data', data]] as const)),
+    ],
+  }
 }
 
 /** What a Solana transaction does, read from its bytes. @throws ProviderError when it cannot be read: nobody signs it then */
@@ -179,8 +187,8 @@ function describeTransaction(
     throw new ProviderError(-32602, `This wallet cannot read the transaction: ${decoded.problem}`)
   const { transfer, feePayer, feeBoundAtomic, steps } = decoded
   const fee = [
-    'Network fee at most',
-    `${formatAmount(feeBoundAtomic, 9)} SOL, paid by ${feePayer}`,
+    'Network fee',
+    `up to ${formatAmount(feeBoundAtomic, 9)} SOL, paid by ${feePayer}`,
   ] as const
   if (!transfer || transfer.recipient === null || transfer.asset !== SOLANA_NATIVE) {
     const rows = steps.flatMap(({ kind, facts }) =>

@@ -130,7 +130,7 @@ class PageBoundary extends Component<Props, { error: Error | null }> {
             unloaded ? (
               <Trans>Check your connection.</Trans>
             ) : (
-              <Trans>Your payments are safe.</Trans>
+              <Trans>Check your payments before you pay again.</Trans>
             )
           }
           title={unloaded ? <Trans>Server unreachable</Trans> : <Trans>Page error</Trans>}

@@ -80,7 +80,7 @@ export const codes: Readonly<Record<ApiErrorCode, CodeRow>> = {
   IDEMPOTENCY_CONFLICT: {
     who: 'us',
     title: msg`Payment already started`,
-    body: msg`Start again. Nothing was sent twice.`,
+    body: msg`Check your payments before you start again.`,
     action: 'none',
     retry: 'never',
   },
@@ -116,14 +116,14 @@ export const codes: Readonly<Record<ApiErrorCode, CodeRow>> = {
   CHAIN_UNAVAILABLE: {
     who: 'network',
     title: msg`Network unreachable`,
-    body: msg`Your payments are safe.`,
+    body: msg`Check your payments before you pay again.`,
     action: 'retry',
     retry: 'safe',
   },
   SERVICE_UNAVAILABLE: {
     who: 'operator',
     title: msg`Payment service unreachable`,
-    body: msg`Your payments are safe. Tell the operator.`,
+    body: msg`Tell the operator. Check your payments before you pay again.`,
     action: 'retry',
     retry: 'safe',
   },

@@ -38,11 +38,11 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   amount_mismatch: {
     ...bad,
     title: msg`Wrong amount`,
-    body: msg`You can refund it.`,
+    body: msg`If it was paid, the merchant can refund it.`,
   },
   recipient_mismatch: {
     ...bad,
-    title: msg`Wrong payee`,
+    title: msg`Wrong recipient`,
     body: msg`Check the recipient.`,
   },
   resource_mismatch: {
@@ -104,7 +104,7 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   sponsor_at_risk: {
     ...bad,
     title: msg`Fee payer’s account at risk`,
-    body: msg`The payment uses it.`,
+    body: msg`The payment moves or uses that account.`,
   },
   simulation_failed: {
     ...bad,
@@ -114,7 +114,7 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   transaction_failed: {
     ...bad,
     title: msg`Failed on the chain`,
-    body: msg`Only the network fee was paid, or it expired.`,
+    body: msg`Nothing was paid, except perhaps the network fee.`,
   },
   outside_window: {
     ...bad,
@@ -124,12 +124,12 @@ export const proofReasons: Readonly<Record<KnownReason, ErrorRow>> = {
   already_used: {
     ...bad,
     title: msg`Already used`,
-    body: msg`Proofs are valid once. Check your deliveries.`,
+    body: msg`Each proof is valid once.`,
   },
   payer_refused: {
     ...bad,
     retry: 'after_change',
-    title: msg`Its payer is refused for a day`,
+    title: msg`Payer refused for one day`,
     body: msg`The payer’s contract made a simulated payment fail. Nothing was paid.`,
   },
   insufficient_funds: {

@@ -84,7 +84,7 @@ export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
     return (
       <Frame heading={heading} title={<Trans>Confirmed as yours</Trans>}>
         <p className="mt-1 text-sm text-muted" role="status">
-          <Trans>The shop is checking your payment.</Trans>
+          <Trans>The merchant is checking your payment.</Trans>
         </p>
       </Frame>
     )
@@ -171,7 +171,7 @@ function Signed({
         />
       </Fact>
       <Fact name={t`Network`}>{network?.name ?? intent.network}</Fact>
-      <Fact name={t`Transaction number`}>{intent.nonce}</Fact>
+      <Fact name={t`Transaction nonce`}>{intent.nonce}</Fact>
     </Facts>
   )
 }
@@ -235,8 +235,9 @@ function Frame({
 
 function Reason({ gap }: { gap: EvidenceGap }) {
   if (gap === 'fees_replaced') return <Trans>Your wallet changed the fee.</Trans>
-  if (gap === 'no_fingerprint') return <Trans>Network fee unknown to the shop.</Trans>
-  return <Trans>Payer unknown to the shop.</Trans>
+  if (gap === 'no_fingerprint')
+    return <Trans>The merchant cannot recognize your payment by its fee.</Trans>
+  return <Trans>The merchant does not know who paid.</Trans>
 }
 
 /** Only what this page shows is ever signed, no matter what the service asks for. */
@@ -249,7 +250,7 @@ function Mismatch({ fields }: { fields: readonly string[] }) {
       title={<Trans>Do not sign: request differs</Trans>}
       tone="bad"
     >
-      <Trans>Different: {names}. Your payment was sent. Contact the shop.</Trans>
+      <Trans>Different: {names}. Your payment was sent. Contact the merchant.</Trans>
     </Banner>
   )
 }
@@ -282,7 +283,7 @@ export async function signEvidence(
     if (signal === 'unsupported')
       return {
         kind: 'not_signed',
-        why: t`Your wallet cannot sign this. Contact the shop.`,
+        why: t`Your wallet cannot sign this. Contact the merchant.`,
       }
     return {
       kind: 'not_signed',

@@ -60,7 +60,7 @@ export function RateFact({
   return (
     <Fact name={t`Price`} long>
       {formatPrice(quote.amount, quote.currency)}{' '}
-      {isLate(quote, blockTime) && <Badge tone="warn">{t`Late`}</Badge>}
+      {isLate(quote, blockTime) && <Badge tone="warn">{t`Paid late`}</Badge>}
       <span className="block text-sm text-muted [overflow-wrap:anywhere]">
         {formatPrice(quote.rate, quote.currency)} · {quote.source}
         {quote.round !== null && ` · ${quote.round}`} · {formatDistance(seconds, 'second')}

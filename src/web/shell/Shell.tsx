@@ -115,7 +115,7 @@ function OfflineBanner() {
   if (useOnline()) return null
   return (
     <HeaderNotice icon="offline">
-      <Trans>You are offline. Figures may be old; payments wait.</Trans>
+      <Trans>You are offline. Figures may be old. Payments are not queued.</Trans>
     </HeaderNotice>
   )
 }
@@ -211,7 +211,7 @@ function LiveIndicator({ compact }: { compact?: boolean }) {
       {state.kind === 'stale' ? (
         <span>
           <Trans>
-            Not live since <Time at={state.since} />
+            No live updates since <Time at={state.since} />
           </Trans>
         </span>
       ) : (

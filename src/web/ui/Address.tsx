@@ -8,7 +8,7 @@ import { Icon } from './Icon.tsx'
 const nouns = {
   address: { copy: msg`Copy address`, explorer: msg`View address in explorer` },
   transaction: { copy: msg`Copy transaction`, explorer: msg`View transaction in explorer` },
-  'payment id': { copy: msg`Copy payment id`, explorer: msg`View payment in explorer` },
+  'payment id': { copy: msg`Copy payment ID`, explorer: msg`View payment in explorer` },
 }
 
 export type AddressProps = {

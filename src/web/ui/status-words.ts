@@ -34,7 +34,7 @@ export function shownStatus({
 /** Every status in the reader's terms. */
 export const statusWords: Readonly<Record<ShownStatus, StatusWords>> = {
   created: {
-    label: msg({ message: 'Not sent yet', context: 'payment status' }),
+    label: msg({ message: 'Not paid yet', context: 'payment status' }),
     meaning: msg`Waiting for a signature.`,
     tone: 'neutral',
     icon: 'clock',
@@ -71,7 +71,7 @@ export const statusWords: Readonly<Record<ShownStatus, StatusWords>> = {
   },
   expired: {
     label: msg({ message: 'Expired', context: 'payment status' }),
-    meaning: msg`Expired. Nothing was sent.`,
+    meaning: msg`Expired. No payment was found.`,
     tone: 'neutral',
     icon: 'clock',
   },
@@ -83,7 +83,7 @@ export const statusWords: Readonly<Record<ShownStatus, StatusWords>> = {
   },
   rolled_back: {
     label: msg({ message: 'Rolled back', context: 'payment status' }),
-    meaning: msg`Reorganization: the payment may arrive again. Do not deliver.`,
+    meaning: msg`Dropped by a reorganization. It may be included again. Do not deliver.`,
     tone: 'bad',
     icon: 'back',
   },

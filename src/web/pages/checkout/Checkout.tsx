@@ -267,7 +267,7 @@ function Unfinished() {
     <Banner
       action={
         <Link className={buttonClass({ size: 'sm' })} replace to={pathToRun(state.order)}>
-          <Trans>Go on</Trans>
+          <Trans>Continue</Trans>
         </Link>
       }
       className="mb-4"

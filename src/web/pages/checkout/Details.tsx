@@ -291,7 +291,8 @@ function ReviewButton({
       {wait && (
         <p className="text-center text-sm text-muted" role="status">
           <Trans>
-            Your earlier refund expires at <Time at={blockedUntil} look="seconds" />.
+            Your earlier unsigned refund blocks this until <Time at={blockedUntil} look="seconds" />
+            .
           </Trans>
         </p>
       )}

@@ -58,7 +58,7 @@ export function MoreFields({ errors, register, refund, set }: MoreFieldsProps) {
           {!set.description && (
             <Field
               error={errors.description?.message}
-              hint={t`The seller reads it.`}
+              hint={t`The merchant reads it.`}
               label={t`Description`}
               optional
             >
@@ -139,7 +139,7 @@ export function FeeField({ network, asset, value, onChoose, error, register }: F
         <Field
           className="mt-3"
           error={error}
-          hint={t`Added in total for faster inclusion.`}
+          hint={t`Total for this transaction, for faster inclusion.`}
           label={t`Priority fee`}
         >
           <Input inputMode="decimal" suffix={native.symbol} {...register} />

@@ -285,7 +285,7 @@ function Locked({ name, long, children }: { name: string; long?: boolean; childr
           <Icon name="lock" size={14} />
           {name}
           <span className="sr-only">
-            , <Trans>set by the seller</Trans>
+            , <Trans>set by the merchant</Trans>
           </span>
         </span>
       }

@@ -121,8 +121,13 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
       </div>
 
       {surplus && (
-        <Banner className="mt-4" role="alert" title={t`Payment not needed`} tone="warn">
-          <Trans>Ask for a refund.</Trans>
+        <Banner
+          className="mt-4"
+          role="alert"
+          title={t`Payment received, but not needed`}
+          tone="warn"
+        >
+          <Trans>Ask for a refund of this payment.</Trans>
         </Banner>
       )}
       {evidence.kind === 'gap' && (

@@ -169,7 +169,7 @@ export function ShortLinkCheckout({
       {!problem && expiresAt !== null && !expired && (
         <p className="mb-4 text-sm text-muted">
           <Trans>
-            Price valid until <Time at={expiresAt} />, unless {symbol} falls by more than {percent}{' '}
+            Price valid until <Time at={expiresAt} />, unless {symbol} falls by more than {percent}
             %.
           </Trans>
         </p>

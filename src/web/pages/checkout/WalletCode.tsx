@@ -211,7 +211,7 @@ export function CodeStep({
             <Trans>Scan it with your wallet. Check amount and address there.</Trans>
           ) : unproven ? (
             !evidence && (
-              <Trans>A payment like this arrived. Show it and sign with the same wallet.</Trans>
+              <Trans>Such a payment arrived. Open it and sign with the paying wallet.</Trans>
             )
           ) : (
             over && !failed && <Trans>This code has expired. Do not pay it.</Trans>

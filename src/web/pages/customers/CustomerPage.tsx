@@ -182,7 +182,7 @@ function Figures({ customer }: { customer: Customer | null }) {
                   <Fact name={<Trans>Refunded</Trans>}>{amount(total.refundedAtomic)}</Fact>
                 )}
                 {total.refunds > 0 && (
-                  <Fact name={<Trans>Received, less refunds</Trans>}>{amount(netOf(total))}</Fact>
+                  <Fact name={<Trans>Paid, less refunds</Trans>}>{amount(netOf(total))}</Fact>
                 )}
               </Facts>
             </li>

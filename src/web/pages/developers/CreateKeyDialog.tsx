@@ -198,8 +198,8 @@ function Terms({ terms, onChange }: { terms: KeyTerms; onChange: (terms: KeyTerm
             }
             value={terms.plan}
           >
-            <option value="standard">{t`Standard, ${standard} per minute`}</option>
-            <option value="premium">{t`Premium, ${premium} per minute`}</option>
+            <option value="standard">{t`Standard, ${standard} requests per minute`}</option>
+            <option value="premium">{t`Premium, ${premium} requests per minute`}</option>
           </Select>
         </Field>
       </div>
@@ -217,7 +217,7 @@ function Terms({ terms, onChange }: { terms: KeyTerms; onChange: (terms: KeyTerm
           value={terms.environment}
         />
         <p className="mt-1.5 text-sm text-muted">
-          <Trans>Changes only the prefix: pk_live_ or pk_test_.</Trans>
+          <Trans>Only the prefix differs: pk_live_ or pk_test_. Both move the same money.</Trans>
         </p>
       </div>
     </>

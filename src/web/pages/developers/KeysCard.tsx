@@ -90,7 +90,7 @@ export function KeysCard({ network }: { network: Network | undefined }) {
           {ended.length > 0 && (
             <details className="border-t border-line">
               <summary className="touch-target cursor-pointer px-5 py-3 text-sm text-muted hover:text-ink">
-                <Plural one="# key that ended" other="# keys that ended" value={ended.length} />
+                <Plural one="# inactive key" other="# inactive keys" value={ended.length} />
               </summary>
               <KeyTable keys={ended} {...table} />
             </details>
@@ -138,7 +138,7 @@ function KeysProblem({
   if (!missing) return <QueryError busy={busy} error={error} onRetry={onRetry} />
   return (
     <div className="px-5 pb-5">
-      <Banner title={<Trans>Dashboard key lacks a scope</Trans>} tone="warn">
+      <Banner title={<Trans>Dashboard key lacks a permission</Trans>} tone="warn">
         <Trans>Set SERVICE_API_KEY to a key with keys:manage. Restart the proxy.</Trans>
       </Banner>
     </div>

@@ -244,7 +244,7 @@ export function RedeliverDialog({ webhook: { id, url, enabled }, onClose }: Rede
       description={<Trans>Event IDs stay the same.</Trans>}
       onClose={onClose}
       open
-      title={<Trans>Deliver a period again</Trans>}
+      title={<Trans>Redeliver a time range</Trans>}
     >
       <form className="grid gap-4" onSubmit={redeliver}>
         <p className="font-mono text-[13px] [overflow-wrap:anywhere]">{url}</p>

@@ -30,7 +30,7 @@ import { RedeliverDialog } from './WebhookDialogs.tsx'
 
 const STATES: Readonly<Record<WebhookState, { label: MessageDescriptor; tone: Tone }>> = {
   pending: { label: msg`Waiting`, tone: 'warn' },
-  delivered: { label: msg`Delivered`, tone: 'good' },
+  delivered: { label: msg({ message: 'Delivered', context: 'webhook' }), tone: 'good' },
   dead: { label: msg`Failed`, tone: 'bad' },
 }
 
@@ -60,7 +60,7 @@ export function WebhookLog({ webhook, state }: { webhook: Webhook; state?: Webho
         </Select>
         <ForRole least="operator">
           <Button icon={<Icon name="refresh" />} onClick={() => setRange(true)}>
-            <Trans>Deliver a period again</Trans>
+            <Trans>Redeliver a time range</Trans>
           </Button>
         </ForRole>
       </div>

@@ -120,13 +120,17 @@ function Steps({ usable }: { usable: Usable }) {
       {usable.way === 'signed_transfer' && (
         <Trans>One transaction. You pay the network fee in {symbol}.</Trans>
       )}
-      {usable.way === 'sponsored' && <Trans>One signature. The seller pays the network fee.</Trans>}
+      {usable.way === 'sponsored' && (
+        <Trans>One signature. The merchant pays the network fee.</Trans>
+      )}
       {usable.way === 'permit' && (
-        <Trans>Allow Permit2, then sign. The seller pays the second fee.</Trans>
+        <Trans>
+          Allow Permit2: you pay that network fee. Then sign: the merchant pays the second.
+        </Trans>
       )}
       {usable.way === 'transaction' && <Trans>One transaction with a memo</Trans>}
       {usable.way === 'authorization' && (
-        <Trans>One signature. The seller pays the network fee.</Trans>
+        <Trans>One signature. The merchant pays the network fee.</Trans>
       )}
     </p>
   )

@@ -32,7 +32,7 @@ export function PurchaseNotice() {
           className={buttonClass({ size: 'sm' })}
           to={pathTo('explore', { search: { visit: purchase.id } })}
         >
-          <Trans>Go on</Trans>
+          <Trans>Continue</Trans>
         </Link>
       }
       className="mb-4"

@@ -172,7 +172,7 @@ function Download({ code }: { code: string }) {
         <Trans>Download</Trans>
       </Button>
       <p className="text-sm text-muted">
-        <Trans>Download again with this wallet.</Trans>
+        <Trans>You can download it again with this wallet.</Trans>
       </p>
       {refusal && (
         <Banner role="alert" title={refusal.title} tone="bad">

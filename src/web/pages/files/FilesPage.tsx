@@ -124,7 +124,7 @@ function FileItem({ file, onSource }: { file: FileBody; onSource: () => void }) 
           <span className="font-medium [overflow-wrap:anywhere]">{file.name}</span>
           {withdrawnAt !== null && (
             <Badge icon={<Icon name="back" size={14} />}>
-              <Trans>Withdrawn</Trans>
+              <Trans>No longer sold</Trans>
             </Badge>
           )}
         </p>
@@ -150,7 +150,7 @@ function FileItem({ file, onSource }: { file: FileBody; onSource: () => void }) 
         )}
         {unread > 0 && (
           <span className="block text-warn">
-            <Plural one="# not read yet" other="# not read yet" value={unread} />
+            <Plural one="# not downloaded yet" other="# not downloaded yet" value={unread} />
           </span>
         )}
       </p>
@@ -191,7 +191,7 @@ function FileActions({ file, onSource }: { file: FileBody; onSource: () => void 
 
   return (
     <div className="flex flex-wrap items-center gap-2">
-      <CopyButton label={t`Copy page`} text value={page.href} />
+      <CopyButton label={t`Copy page link`} text value={page.href} />
       <CopyButton label={t`Copy x402 address`} text value={file.url} />
       <ForRole least="operator">
         <Menu
@@ -204,7 +204,7 @@ function FileActions({ file, onSource }: { file: FileBody; onSource: () => void 
             },
             {
               id: 'withdraw',
-              label: withdrawnAt === null ? t`Withdraw` : t`Sell again`,
+              label: withdrawnAt === null ? t`Stop selling` : t`Sell again`,
               icon: <Icon name={withdrawnAt === null ? 'lock' : 'check'} />,
               onSelect: () => void act(withdraw),
             },

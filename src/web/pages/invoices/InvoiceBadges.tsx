@@ -25,7 +25,7 @@ export function InvoiceBadges({ invoice }: { invoice: InvoiceBody }) {
   return (
     <span className="inline-flex flex-wrap items-center gap-2">
       <Badge tone={tone}>{t(label)}</Badge>
-      {payment?.late && <Badge tone="warn">{t`Late`}</Badge>}
+      {payment?.late && <Badge tone="warn">{t`Paid late`}</Badge>}
       {payment?.refund === 'partial' && <Badge tone="warn">{t`Partly refunded`}</Badge>}
       {payment?.refund === 'full' && (
         <Badge tone="warn">{t({ message: 'Refunded', context: 'invoice' })}</Badge>
@@ -39,7 +39,7 @@ export function InvoiceBadges({ invoice }: { invoice: InvoiceBody }) {
           {state === 'void' ? (
             <Trans>Paid after void. Refund it.</Trans>
           ) : (
-            <Trans context="invoice">Paid twice. Refund it.</Trans>
+            <Trans context="invoice">Paid twice. Refund the surplus payment.</Trans>
           )}
         </Link>
       ))}

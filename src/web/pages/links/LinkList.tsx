@@ -93,7 +93,7 @@ function LinkRow({ link, onShare }: { link: AnyLink; onShare: (link: AnyLink) =>
             key={paymentId}
             to={pathTo('payment', { params: { paymentId } })}
           >
-            <Trans>Paid twice. Refund it.</Trans>
+            <Trans>Paid twice. Refund the surplus payment.</Trans>
           </Link>
         ))}
       </p>

@@ -160,9 +160,9 @@ function AssetFigures({ asset, days }: { asset: AssetSummary; days: number }) {
         <Figure
           name={
             <>
-              <Trans>Paid</Trans>
+              <Trans>Success rate</Trans>
               <Tooltip label={t`About this figure`}>
-                <Trans>Share of closed payments that succeeded.</Trans>
+                <Trans>Share of ended payments that succeeded.</Trans>
               </Tooltip>
             </>
           }

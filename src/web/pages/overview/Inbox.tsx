@@ -95,7 +95,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             }
             tone="bad"
           >
-            <Trans>Reorganization: the payment may arrive again. Do not deliver.</Trans>
+            <Trans>Dropped by a reorganization. It may be included again. Do not deliver.</Trans>
           </InboxItem>
         )}
         {unassigned > 0 && (
@@ -132,8 +132,8 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             icon="warning"
             title={
               <Plural
-                one="# payment was collected and may not be delivered"
-                other="# payments were collected and may not be delivered"
+                one="# payment was collected, delivery unconfirmed"
+                other="# payments were collected, delivery unconfirmed"
                 value={untold}
               />
             }
@@ -272,8 +272,8 @@ function SurplusItem({ count }: { count: number }) {
       icon="back"
       title={
         <Plural
-          one="# payment of a link or an invoice is to be refunded"
-          other="# payments of links or invoices are to be refunded"
+          one="# surplus payment needs a refund"
+          other="# surplus payments need a refund"
           value={count}
         />
       }
@@ -300,7 +300,7 @@ function Unsettled({ entry: { state } }: { entry: JournalEntry }) {
       action={<GoOn to={pathToRun(state.order)} />}
       icon="question"
       title={
-        state.step === 'unknown' ? <Trans>Possibly sent</Trans> : <Trans>Payment not settled</Trans>
+        state.step === 'unknown' ? <Trans>Possibly sent</Trans> : <Trans>Payment not final</Trans>
       }
       tone="warn"
     >
@@ -348,7 +348,7 @@ function Settlement({ entry: { id, state } }: { entry: JournalEntry }) {
 function GoOn({ to }: { to: string }) {
   return (
     <Link className={buttonClass({ size: 'sm' })} to={to}>
-      <Trans>Go on</Trans>
+      <Trans>Continue</Trans>
     </Link>
   )
 }
@@ -436,7 +436,7 @@ function MispaidItem({ mispaid }: { mispaid: Mispaid }) {
       tone="warn"
     >
       <Trans>
-        Not accepted: {came} from {payer}; expected {expected}.
+        Received {came} from {payer}; expected {expected}.
       </Trans>
     </InboxItem>
   )

@@ -131,7 +131,7 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
         ) : (
           <div className="mt-4 border-t border-line pt-4">
             <p className="text-sm text-muted">
-              <Trans>Send the payer the link to sign, assign the payment, or refund it.</Trans>
+              <Trans>Assign the payment, refund it, or send the payer the signing link.</Trans>
             </p>
             <ForRole least="operator">
               <Link

@@ -25,7 +25,7 @@ const unsigned = msg`Payer’s wallet`
 const modes = {
   local: msg`Signed by the payer`,
   hosted: msg`Signed by the service`,
-  received: msg`Proof from the payee`,
+  received: msg`Proof from the recipient`,
 }
 
 /** The record, field by field; nothing shortened. */
@@ -91,7 +91,7 @@ export function PaymentFacts({
           <Time at={payment.timestamp} look="full" />
         </Fact>
         {payment.status === 'created' && payment.expiresAt !== null && (
-          <Fact name={<Trans>Sign by</Trans>}>
+          <Fact name={<Trans>Sign before</Trans>}>
             <Time at={payment.expiresAt} look="full" />
           </Fact>
         )}

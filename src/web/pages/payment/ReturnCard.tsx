@@ -150,7 +150,7 @@ function Unsigned({ refund, releases }: { refund: PaymentRow; releases: boolean 
       </p>
       {releases && (
         <Button className="mt-2" onClick={() => setReleasing(true)} size="sm">
-          <Trans>Release</Trans>
+          <Trans>Discard refund</Trans>
         </Button>
       )}
       {releasing && <ReleaseDialog onClose={() => setReleasing(false)} refund={refund} />}
@@ -194,17 +194,17 @@ function ReleaseDialog({ refund, onClose }: { refund: PaymentRow; onClose: () =>
             <Trans>Cancel</Trans>
           </Button>
           <Button busy={busy} onClick={() => void release()} variant="danger">
-            <Trans>Release</Trans>
+            <Trans>Discard refund</Trans>
           </Button>
         </>
       }
       onClose={onClose}
       open
-      title={<Trans>Release the refund</Trans>}
+      title={<Trans>Discard the unsigned refund</Trans>}
     >
       <Banner role="note" tone="warn">
         <Trans>First reject the request in the wallet, and check its activity.</Trans>{' '}
-        <Trans>If approved later, the customer gets both.</Trans>
+        <Trans>If the wallet still approves it, the customer may be refunded twice.</Trans>
       </Banner>
       {problem !== undefined && (
         <Banner className="mt-4" role="alert" tone="bad">

@@ -20,7 +20,7 @@ export function stateWords({
   const [counted, needed] = [formatNumber(confirmations), formatNumber(requiredConfirmations)]
   switch (status) {
     case 'created':
-      return t`Nothing was sent. Waiting for a signature.`
+      return t`Not paid yet. Waiting for a signature.`
     case 'pending':
       return confirmations > 0
         ? t`${counted} of ${needed} confirmations. Not paid yet.`
@@ -30,13 +30,13 @@ export function stateWords({
     case 'finalized':
       return t`The payment is final.`
     case 'expired':
-      return t`Expired. Nothing was sent.`
+      return t`Expired. No payment was found.`
     case 'failed':
       if (!signature) return t`Nothing was sent.`
       if (blockHeight === null) return t`Not executed. Nothing was paid.`
       return t`Failed. Only the network fee was paid.`
     case 'rolled_back':
-      return t`Reorganization: the payment may arrive again. Do not deliver.`
+      return t`Dropped by a reorganization. It may be included again. Do not deliver.`
   }
 }
 

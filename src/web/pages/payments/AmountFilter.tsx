@@ -79,7 +79,11 @@ function AmountForm({ amounts, symbols, onChange }: AmountFilterProps) {
       </Field>
       <Field
         error={most === undefined ? wrong : undefined}
-        hint={asset === '' && (min || max) ? <Trans>Ignores currencies.</Trans> : undefined}
+        hint={
+          asset === '' && (min || max) ? (
+            <Trans>Compares figures of all currencies.</Trans>
+          ) : undefined
+        }
         label={<Trans>At most</Trans>}
       >
         <Input

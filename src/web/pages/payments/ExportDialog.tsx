@@ -211,7 +211,7 @@ function Scope({ scope, total, capped, selected, onChange }: ScopeProps) {
   const [all, some] = [formatNumber(total), formatNumber(selected)]
   return (
     <Segmented
-      label={t`What`}
+      label={t`Payments`}
       onChange={onChange}
       options={[
         { value: 'filter', label: capped ? t`All payments found` : t`All ${all} filtered` },

@@ -148,7 +148,7 @@ function LabelDialog({ count, open, onClose, onLabel }: LabelDialogProps) {
     >
       <form className="grid gap-4" onSubmit={(event) => void submit(event)}>
         <Segmented
-          label={t`What`}
+          label={t`Action`}
           onChange={setWhat}
           options={[
             { value: 'add', label: t`Add` },

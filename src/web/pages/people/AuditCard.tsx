@@ -31,7 +31,7 @@ const ACTIONS: Readonly<Record<Audited, MessageDescriptor>> = {
   linkRestore: msg`Link reactivated`,
   fileCreate: msg`File added`,
   fileUpdate: msg`File changed`,
-  fileWithdraw: msg`File withdrawn`,
+  fileWithdraw: msg`File no longer sold`,
   fileRestore: msg`File on sale`,
   fileDelete: msg`File deleted`,
   productCreate: msg`Product created`,
@@ -48,7 +48,7 @@ const ACTIONS: Readonly<Record<Audited, MessageDescriptor>> = {
   unmatchedUnassign: msg`Assignment undone`,
   undeliveredClose: msg`Marked as delivered`,
   undeliveredReopen: msg`Undelivered again`,
-  transactionRelease: msg`Unsigned refund released`,
+  transactionRelease: msg`Unsigned refund discarded`,
   refundRequestDecline: msg`Refund request declined`,
   refundRequestReopen: msg`Refund request reopened`,
   noteWrite: msg`Note or label`,
@@ -138,7 +138,7 @@ function EntryItem({ entry: { at, wallet, action, subject, outcome }, nameOf }: 
       )}
       {outcome !== 'done' && (
         <Badge title={outcome ?? undefined} tone={outcome === null ? 'warn' : 'bad'}>
-          {outcome === null ? t`Outcome unknown` : t`Refused`}
+          {outcome === null ? t`Outcome unknown` : t({ message: 'Refused', context: 'audit log' })}
         </Badge>
       )}
       <span className="ms-auto flex items-baseline gap-2 text-xs text-muted">

@@ -114,7 +114,9 @@ function NodeReport({ check }: { check: NodeCheck }) {
   return (
     <Banner
       className="mt-3"
-      title={late ? <Trans>Right network, behind</Trans> : <Trans>Right network, reachable</Trans>}
+      title={
+        late ? <Trans>Right network, but behind</Trans> : <Trans>Right network, reachable</Trans>
+      }
       tone={late ? 'warn' : 'good'}
     >
       <Facts className="figures mt-2 divide-current/15">

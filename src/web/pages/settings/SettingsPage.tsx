@@ -238,7 +238,7 @@ function SpendingCaps() {
                   size="sm"
                   variant="quiet"
                 >
-                  <Trans>Lift</Trans>
+                  <Trans>Remove limit</Trans>
                 </Button>
               )}
             </div>

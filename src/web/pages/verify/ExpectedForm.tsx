@@ -81,7 +81,7 @@ export function ExpectedForm({ fields, problems, onChange, many }: ExpectedFormP
         <Disclosure
           className="sm:col-span-2"
           open={problems.facilitator !== undefined || problems.timeout !== undefined || undefined}
-          label={<Trans>Facilitator and timeout</Trans>}
+          label={<Trans>Facilitator and timeout, for accepting</Trans>}
         >
           <div className="mt-3 grid gap-4 sm:grid-cols-2">
             <Field error={problems.facilitator} label={<Trans>Facilitator</Trans>} optional>

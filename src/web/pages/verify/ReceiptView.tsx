@@ -118,7 +118,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
           ) : receipt.signed ? (
             <Trans>Signed by the payer. Check the transaction.</Trans>
           ) : (
-            !bad && <Trans>Not signed. Ask your node.</Trans>
+            !bad && <Trans>Not signed. Ask your RPC endpoint.</Trans>
           )}
         </p>
         {network && asset && !bad && (
@@ -129,7 +129,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
             onClick={() => void requestReceipt()}
             variant="primary"
           >
-            <Trans>Ask my node</Trans>
+            <Trans>Ask my RPC endpoint</Trans>
           </Button>
         )}
       </Card>

@@ -58,7 +58,7 @@ export function VerifyPage() {
       <PageHeader
         action={
           <Segmented
-            label={t`How many`}
+            label={t`Mode`}
             onChange={setMode}
             options={[
               { value: 'one', label: t`One proof` },
@@ -137,7 +137,7 @@ function PaymentIdView({ id, onProof }: { id: string; onProof: (header: string) 
     return (
       <Card
         subtitle={<Trans>Visible to payer, recipient and operator.</Trans>}
-        title={<Trans>A payment id</Trans>}
+        title={<Trans>A payment ID</Trans>}
       >
         <Button
           busy={busy}
@@ -254,7 +254,7 @@ function TransactionView({ id, family }: { id: string; family: Family }) {
           onClick={() => void run()}
           variant="primary"
         >
-          <Trans>Ask my node</Trans>
+          <Trans>Ask my RPC endpoint</Trans>
         </Button>
       </Card>
       {result && (

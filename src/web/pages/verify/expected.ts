@@ -68,7 +68,7 @@ export function readExpected(
   const wallet = parseAddress(fields.wallet.trim())
   if (!network) problems.network = t`Choose the network.`
   if (network && !asset) problems.asset = t`Choose the currency.`
-  if (!wallet.ok) problems.wallet = t`Enter the payee’s address.`
+  if (!wallet.ok) problems.wallet = t`Enter the recipient’s address.`
   else if (network && wallet.family !== familyOf(network.network))
     problems.wallet = t`Wrong network type.`
   const decimal = readDecimal(fields.amount.trim(), numberLocale())

@@ -8,10 +8,10 @@ export function HostedCaps({ wallet, asset }: { wallet: HostedWallet; asset: Ass
   const { decimals, symbol } = asset
   return (
     <Trans>
-      Up to <Amount atomic={wallet.maxPerPaymentAtomic} decimals={decimals} symbol={symbol} /> a
-      payment; <Amount atomic={dayLeft(wallet)} decimals={decimals} symbol={symbol} /> of{' '}
-      <Amount atomic={wallet.maxPerDayAtomic} decimals={decimals} symbol={symbol} /> left within 24
-      hours.
+      Up to <Amount atomic={wallet.maxPerPaymentAtomic} decimals={decimals} symbol={symbol} /> per
+      payment. Left of the 24-hour limit:{' '}
+      <Amount atomic={dayLeft(wallet)} decimals={decimals} symbol={symbol} /> of{' '}
+      <Amount atomic={wallet.maxPerDayAtomic} decimals={decimals} symbol={symbol} />.
     </Trans>
   )
 }

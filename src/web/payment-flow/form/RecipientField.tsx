@@ -54,7 +54,7 @@ export function RecipientField({
   const name = book.find((entry) => entry.address === address)?.name
   const typed = value.trim().toLowerCase()
   const suggestions = [
-    ...sellers.map((seller) => ({ address: seller, name: t`The seller` })),
+    ...sellers.map((seller) => ({ address: seller, name: t`The merchant` })),
     ...(sellerOnly ? [] : book)
       .filter((entry) => !sellers.includes(entry.address))
       .filter((entry) => parsed.ok || typed === '' || entry.name.toLowerCase().includes(typed)),
@@ -80,7 +80,7 @@ export function RecipientField({
             address !== undefined &&
             sellers.includes(address) && (
               <Known>
-                <Trans>Verified seller wallet</Trans>
+                <Trans>Verified merchant wallet</Trans>
               </Known>
             )
           )

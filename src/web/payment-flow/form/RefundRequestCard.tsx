@@ -305,6 +305,6 @@ function problemOf(error: unknown): string {
   }
   const signal = signalOf(error)
   if (signal === 'rejected') return words`Not signed. Nothing was requested.`
-  if (signal === 'unsupported') return words`Your wallet cannot sign this. Contact the shop.`
+  if (signal === 'unsupported') return words`Your wallet cannot sign this. Contact the merchant.`
   return joinMessage(describeError(error))
 }

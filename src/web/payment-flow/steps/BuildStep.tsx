@@ -248,7 +248,7 @@ function needsChange(code: string): boolean {
 }
 
 function headingOf(state: BuildStepProps['state']): string {
-  if (state.step === 'cancelled') return words`Given up`
+  if (state.step === 'cancelled') return words`Cancelled`
   if (state.step === 'expired_unsigned')
     return state.reason === 'deadline' ? words`Expired` : words`Account changed`
   const amount = formatWithSymbol(state.order.amountAtomic, state.order.asset)

@@ -212,7 +212,7 @@ function SignBar({
             {running
               ? t`Simulating`
               : !signs
-                ? t`Send it`
+                ? t`Broadcast transaction`
                 : summary
                   ? t`Sign with ${walletName}`
                   : state.order.refundOf === undefined
@@ -303,7 +303,7 @@ function CallerDuties({
             ? t`By ${walletName}`
             : describeEndpoint(rpcUrls)}
       </Fact>
-      <Fact name={t`Sign by`}>
+      <Fact name={t`Sign before`}>
         <Time at={built.deadlineAt} look="full" />
         {', '}
         {t`block ${height}`}
@@ -339,7 +339,7 @@ function Findings({ findings, blocked, ticked, onTick }: FindingsProps) {
       className="mt-4"
       key={code}
       role={severity === 'critical' ? 'alert' : 'note'}
-      title={severity === 'critical' ? t`Blocked` : severity === 'warn' ? t`Take care` : undefined}
+      title={severity === 'critical' ? t`Blocked` : severity === 'warn' ? t`Warning` : undefined}
       tone={severity === 'critical' ? 'bad' : severity === 'warn' ? 'warn' : 'info'}
     >
       {text}

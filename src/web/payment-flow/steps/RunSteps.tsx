@@ -148,7 +148,7 @@ function WalletStep({ state, onChange }: WalletStepProps) {
         )}
         {canCancel(state) && (
           <Button className="mt-5" onClick={onChange} variant="quiet">
-            <Trans>Give up</Trans>
+            <Trans>Cancel</Trans>
           </Button>
         )}
       </div>

@@ -66,7 +66,7 @@ export function describeState(state: Exclude<PaymentState, OutgoingState>): stri
     case 'expired_unsigned':
       return joinMessage({ title: t`Expired`, body: t`Nothing was sent.` })
     case 'cancelled':
-      return joinMessage({ title: t`Given up`, body: t`Nothing was sent.` })
+      return joinMessage({ title: t`Cancelled`, body: t`Nothing was sent.` })
     case 'awaiting_wallet':
       return t`Approve in ${walletName}`
   }
@@ -176,7 +176,7 @@ export function unconfirmedProgress(): Progress {
 export function unreadProgress(): Progress {
   return {
     title: t`Confirmed`,
-    body: t`The shop is checking your payment.`,
+    body: t`The merchant is checking your payment.`,
     tone: 'info',
     icon: 'hourglass',
     working: true,

@@ -93,7 +93,7 @@ export function HostedReview({ intent, signing, userError, onSign, onChange }: H
         )}
         <Fact name={t`Priority fee`}>
           {intent.priorityFee === '' ? (
-            <Trans>Usual fee</Trans>
+            <Trans>Auto</Trans>
           ) : (
             `${localDecimal(intent.priorityFee)} ${native?.symbol ?? ''}`
           )}

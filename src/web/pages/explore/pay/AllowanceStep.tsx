@@ -127,7 +127,7 @@ function Summary({ run }: { run: PaymentRun }) {
   return (
     <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
       <p className="text-sm text-muted">
-        <Trans>First, allow Permit2 up to</Trans>
+        <Trans>First, allow Permit2 to spend up to</Trans>
       </p>
       <Amount
         atomic={order.amountAtomic}

@@ -91,8 +91,8 @@ function progressOf(state: OutgoingState, { way, closedAt }: Purchase): Progress
       return bySeller
         ? {
             ...waiting,
-            title: t`Signed, held by the seller`,
-            body: closedAt === undefined ? t`Waiting for the seller.` : '',
+            title: t`Signed, held by the merchant`,
+            body: closedAt === undefined ? t`Waiting for the merchant.` : '',
             working: closedAt === undefined,
           }
         : {
@@ -137,7 +137,7 @@ function progressOf(state: OutgoingState, { way, closedAt }: Purchase): Progress
           state.reason === 'wallet_lost'
             ? t`${walletName} did not answer.`
             : bySeller
-              ? t`The seller may still use your signature.`
+              ? t`The merchant may still use your signature.`
               : t`Not visible yet.`,
           t`Do not pay again.`,
         ),

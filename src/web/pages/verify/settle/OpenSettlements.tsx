@@ -35,7 +35,7 @@ export function OpenSettlements({ onOpen }: { onOpen: (id: string) => void }) {
       <Banner
         action={
           <Button onClick={() => onOpen(id)} size="sm">
-            <Trans>Go on</Trans>
+            <Trans>Continue</Trans>
           </Button>
         }
         key={id}

@@ -110,7 +110,7 @@ function Settling({
       )}
       {account && !mine && (
         <p className="mb-3 text-sm text-warn-ink">
-          <Trans>Switch to the payee’s account.</Trans>
+          <Trans>Switch to the recipient’s account.</Trans>
         </p>
       )}
       {account || family === null ? (

@@ -86,7 +86,8 @@ function Summary({ order }: { order: WalletPaymentIntent }) {
           <Trans>Receipt on {networkName}</Trans>
         </p>
         <p className="mt-2 text-sm text-muted">
-          <Trans>Public, moves no money.</Trans> <Trans>You pay the network fee.</Trans>
+          <Trans>The receipt is public and moves no money.</Trans>{' '}
+          <Trans>You pay the network fee.</Trans>
         </p>
       </div>
     )
