@@ -7,8 +7,10 @@ import { erc20Abi, parseEther, type Address, type Hex } from 'viem'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { NATIVE_ETH } from '#contract/network.ts'
 import type { Devnet } from '#devnet/network.ts'
-import { connect, expectReviewed, signButton } from './checkout.ts'
+import { expectAbsent } from './absent.ts'
+import { connect, expectReviewed, sign, signButton } from './checkout.ts'
 import { giveUsdc, until } from './chain.ts'
+import { copied } from './clipboard.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
@@ -92,7 +94,7 @@ for (const version of [2, 1] as const) {
       ethereum.afterBroadcast = async () => {
         ethereum.signing = 'reject'
       }
-    await signButton(page, 'MetaMask').click()
+    await sign(page, 'MetaMask')
     // The proof is asked for by itself; a payer who refused it asks for it again.
     if (version === 1) {
       const again = page.getByRole('button', {
@@ -242,7 +244,7 @@ test('an issue for WETH: one leave for exactly the price, one signature over eve
   )
   await expect(page.getByRole('row', { name: startingWith('Taken by') })).toContainText(PERMIT2)
   await expectAccessible(page, 'explore: leave for a permit')
-  await signButton(page, 'MetaMask').click()
+  await sign(page, 'MetaMask')
 
   // The leave is on the chain; the payment itself is reviewed on its own.
   await expectPermitted(page)
@@ -397,7 +399,7 @@ test('an answer that fails after the payment is asked for again with the same pa
   expect(solana.signed).toHaveLength(1)
   await page.goto('/')
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-  await expect(notice).toHaveCount(0)
+  await expectAbsent(notice)
 })
 
 test('a price that rose is paid only with the reader’s word, and never while the first payment may still be used', async ({
@@ -526,9 +528,7 @@ test('an answer that is too large for the relay: its limits are said before, and
     timeout: 45_000,
   })
   await expectAccessible(page, 'explore: too large for the relay')
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  await page.getByRole('button', { name: text('Copy as curl') }).click()
-  const command = await page.evaluate(() => navigator.clipboard.readText())
+  const command = await copied(page, page.getByRole('button', { name: text('Copy as curl') }))
   const [, name = '', value = ''] = /--header '(PAYMENT-SIGNATURE): ([^']+)'/.exec(command) ?? []
   expect(command).toContain(`'${url}'`)
   const received = await fetch(url, { headers: { [name]: value } })
@@ -633,7 +633,7 @@ test.describe('on a host that lets its pages ask any server', () => {
     const visit = page.url()
     await page.goto('/')
     await expect(page.getByRole('main')).toBeVisible()
-    await expect(undelivered(page)).toBeHidden()
+    await expectAbsent(undelivered(page))
     await page.goto(visit)
     await expect(closed).toBeVisible()
     await undo.press('Enter')

@@ -1,3 +1,4 @@
+import { expectAbsent } from './absent.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
@@ -73,6 +74,7 @@ test('from any page of the dashboard the keyboard alone finds a payment, a page 
   // From the same page it works again, and a session that ends leaves what was typed.
   await keyboard.press('Escape')
   await expect(page).toHaveURL('/links')
+  await expect(dialog).toHaveCount(0)
   await keyboard.press('Control+k')
   await expect(box).toBeFocused()
   await keyboard.type('create a payment')
@@ -91,6 +93,6 @@ test('from any page of the dashboard the keyboard alone finds a payment, a page 
   await page.goto(await createShortLinkByApi(page, net, {}))
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   await keyboard.press('Control+k')
-  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await expectAbsent(dialog)
   await expect(button).toHaveCount(0)
 })

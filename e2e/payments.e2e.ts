@@ -35,8 +35,15 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
   await page.getByLabel(text('Asset')).selectOption('ETH')
   await page.getByLabel(text('At least')).fill('0.001')
   await expectAccessible(page, 'payments: filter of amounts')
+  const narrowed = page.waitForResponse(/\/api\/payments\?.*minAmount=/)
   await page.getByRole('button', { name: text('Apply') }).click()
   await expect(page).toHaveURL(/asset=ETH&min=0\.001/)
+  await narrowed
+  await expect(
+    paymentRows(page)
+      .first()
+      .or(page.getByText(text('Nothing found'))),
+  ).toBeVisible()
   await expect(paymentRows(page).filter({ hasText: 'SOL' })).toHaveCount(0)
 
   await page.getByRole('button', { name: text('Save view') }).click()
@@ -121,7 +128,9 @@ test('a resource is found without its scheme', async ({ net, seller }) => {
     .first()
   const [path = '', host = ''] = (await cell.innerText()).split(' · ')
   const resource = host + path
+  const found = page.waitForResponse(/\/api\/payments\?(?:.*&)?q=/)
   await page.getByRole('searchbox', { name: text('Search payments') }).fill(resource)
+  await found
   await expect(page).toHaveURL(/q=/)
   await expect(paymentRows(page).first()).toContainText(path)
 })
@@ -424,19 +433,24 @@ test('the figures of an asset add up, and a bar of the chart leads to the paymen
     .nth(rows.length - 1 - chosen.fromEnd)
     .click()
   await expect(page).toHaveURL(/\/payments\?.*zone=utc/)
-  await expect(paymentRows(page).first()).toBeVisible()
+  // A list draws its rows a few per frame.
+  await expect.poll(() => sumsOf(page)).toEqual(chosen.sums.slice(0, 2))
+})
+
+/** What the rows in view say was received, and what was sent. */
+async function sumsOf(page: Page): Promise<bigint[]> {
   const listed = await Promise.all(
     (await paymentRows(page).all()).map(async (row) => ({
       amount: atomicOf(await row.locator('[title]').first().getAttribute('title')),
       words: await row.innerText(),
     })),
   )
-  const sumOf = (direction: string) =>
+  return [text('Received'), text('Sent')].map((direction) =>
     listed
       .filter(({ words }) => words.includes(direction))
-      .reduce((sum, { amount }) => sum + amount, 0n)
-  expect([sumOf(text('Received')), sumOf(text('Sent'))]).toEqual(chosen.sums.slice(0, 2))
-})
+      .reduce((sum, { amount }) => sum + amount, 0n),
+  )
+}
 
 /** `1,234.5 SOL` in units that are small enough for every asset. */
 function atomicOf(title: string | null): bigint {
