@@ -8,7 +8,7 @@ import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { NATIVE_ETH } from '#contract/network.ts'
 import type { Devnet } from '#devnet/network.ts'
 import { connect, expectReviewed, signButton } from './checkout.ts'
-import { giveUsdc, until } from './chain.ts'
+import { giveUsdc, pauseMining, until } from './chain.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
@@ -41,6 +41,9 @@ async function askFor(page: Page, url: string, via?: 'relay'): Promise<void> {
   }
   await page.getByRole('button', { name: text('Request'), exact: true }).click()
 }
+
+/** What has the focus. */
+const focused = (page: Page) => page.locator(':focus')
 
 /** The offer in a currency, once the reader's balance is there. */
 function offerIn(page: Page, symbol: string) {
@@ -168,6 +171,53 @@ test('an article for USDC: one signature and no gas', async ({
 
   expect(ethereum.sent).toEqual([])
   expect(ethereum.typed).toEqual(['TransferWithAuthorization'])
+})
+
+test('a purchase in two steps asks to keep the page open until the second, which after a reload is one button in view', async ({
+  net,
+  chains,
+  buyer,
+  expectError,
+}) => {
+  expectError(REFUSED)
+  const { page, ethereum } = await buyer({ ether: '1' })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await askFor(page, `${net.urls.seller}${ARTICLES.eth}`)
+  // What is new has the focus.
+  await expect(focused(page)).toHaveText(text('Payment required'))
+  await page
+    .getByRole('button', { name: text('Connect a wallet to pay') })
+    .first()
+    .click()
+  await page
+    .getByRole('button', {
+      name: text('Connect {wallet} on {network}', { wallet: 'MetaMask', network: 'Ethereum' }),
+    })
+    .click()
+  await expectReviewed(page, 'MetaMask')
+  const keepOpen = page.getByText(text('Keep this page open: one signature follows.'))
+  const mayClose = page.getByText(text('You can close this page.'))
+  const second = page.getByRole('button', {
+    name: text('Sign with {walletName}', { walletName: 'MetaMask' }),
+  })
+  {
+    await using chain = await pauseMining(chains)
+    await signButton(page, 'MetaMask').click()
+    await expect(page.getByRole('heading', { name: text('On its way') })).toBeVisible()
+    await expect(keepOpen).toBeVisible()
+    await expect(mayClose).toHaveCount(0)
+    await page.reload()
+    await expect(keepOpen).toBeVisible()
+    await chain.mine()
+    await expect(page.getByRole('heading', { name: text('In a block') })).toBeVisible()
+    await expect(keepOpen).toBeVisible()
+  }
+  await expect(second).toBeInViewport({ ratio: 1, timeout: 30_000 })
+  await expect(focused(page)).toHaveText(text('Sign the proof'))
+  await second.click()
+  await expectServed(page)
+  await expect(focused(page)).toHaveText(text('Your purchase'))
+  expect([ethereum.sent.length, ethereum.typed]).toEqual([1, ['PaymentProof']])
 })
 
 test('of the offers of an article, version 1 has those whose networks its clients know', async ({
@@ -371,10 +421,17 @@ test('an answer that fails after the payment is asked for again with the same pa
   expectError(/status of 40\d .*\/api\/link\/open/)
   const person = await buyer({ sol: 2 })
   const { page, solana } = person
+  const announced = await recordAnnouncements(page)
   await buyArticle(person, `${net.urls.seller}${ARTICLES.sol}?demo=error-after-payment`)
   await expect(page.getByRole('heading', { name: text('Paid, not delivered') })).toBeVisible({
     timeout: 45_000,
   })
+  await expect(focused(page)).toHaveText(text('Paid, not delivered'))
+  await expect(page.getByRole('heading', { name: text('Paid and finalized') })).toBeVisible({
+    timeout: 45_000,
+  })
+  expect(announced).toContain(text('Paid, not delivered'))
+  expect(announced.at(-1)).toBe(text('Paid and finalized'))
   await expectAccessible(page, 'explore: server failed after the payment')
   // Every page says that money was spent and nothing received, the merchant's page too.
   const notice = page.getByRole('note').filter({ hasText: text('Paid, not delivered') })
@@ -390,8 +447,19 @@ test('an answer that fails after the payment is asked for again with the same pa
   await expect(notice).toContainText('0.1')
   await expectAccessible(page, 'overview: paid, not delivered')
   await notice.getByRole('link', { name: text('Go on') }).click()
+  const served = Promise.withResolvers<void>()
+  await page.route(`${net.urls.seller}/**`, async (route) => {
+    await served.promise
+    await route.continue()
+  })
   await page.getByRole('button', { name: text('Try again with the same payment') }).click()
+  await expect(focused(page)).toHaveText(text('Sending the payment.'))
+  const { host } = new URL(net.urls.seller)
+  await expect(page.getByText(text('{host} has not answered yet.', { host }))).toBeVisible()
+  served.resolve()
   await expectServed(page)
+  await expect(focused(page)).toHaveText(text('Your purchase'))
+  expect(announced.at(-1)).toBe(text('Your purchase'))
   expect(solana.signed).toHaveLength(1)
   await page.goto('/')
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
@@ -474,6 +542,22 @@ test('a 402 whose terms are hidden from pages is recognized, and read through th
   await page.getByRole('button', { name: text('Use the relay') }).click()
   await expect(page.getByRole('heading', { name: text('Payment required') })).toBeVisible()
 })
+
+/** What screen readers are told from now on, on every page that is opened. */
+async function recordAnnouncements(page: Page): Promise<string[]> {
+  const announced: string[] = []
+  await page.exposeFunction('onAnnouncement', (words: string) => announced.push(words.trim()))
+  await page.addInitScript(() => {
+    new MutationObserver((changes) => {
+      for (const { target } of changes) {
+        const element = target instanceof Element ? target : target.parentElement
+        const words = element?.closest('[data-live-region]')?.textContent
+        if (words) (Reflect.get(globalThis, 'onAnnouncement') as (words: string) => void)(words)
+      }
+    }).observe(document, { subtree: true, childList: true, characterData: true })
+  })
+  return announced
+}
 
 /** Pays for the article in SOL, through the relay where asked, up to the answer. */
 async function buyArticle({ page }: Person, url: string, via?: 'relay'): Promise<void> {
@@ -589,8 +673,9 @@ async function openServer(
   }
 }
 
+/** What no chain has confirmed is not called paid. */
 const undelivered = (page: Page) =>
-  page.getByRole('note').filter({ hasText: text('Paid, not delivered') })
+  page.getByRole('note').filter({ hasText: text('Payment pending') })
 
 test.describe('on a host that lets its pages ask any server', () => {
   test.use({ bypassCSP: true })
