@@ -42,6 +42,39 @@ async function askFor(page: Page, url: string, via?: 'relay'): Promise<void> {
   await page.getByRole('button', { name: text('Request'), exact: true }).click()
 }
 
+/** On paper, what was bought is its receipt: the request, the price and the answer stay on the screen. */
+async function expectPrinted(page: Page, facts: readonly string[]): Promise<void> {
+  await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({
+    timeout: 45_000,
+  })
+  await page.emulateMedia({ media: 'print' })
+  for (const name of ['For', 'Date', 'From', 'To', 'Network', 'Transaction'])
+    await expect(page.getByRole('term').getByText(text(name), { exact: true })).toBeVisible()
+  for (const fact of [...facts, text('Test network')])
+    await expect(page.getByRole('main')).toContainText(fact, { useInnerText: true })
+  await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Your purchase') })).toBeHidden()
+  await expect(page.getByRole('heading', { level: 1 })).toBeHidden()
+  await expect(page.getByText(text('New request'))).toBeHidden()
+  await expect(page.getByRole('button')).toHaveCount(0)
+  const pdf = await page.pdf({ format: 'A4' })
+  expect(pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
+  await page.emulateMedia({ media: null })
+}
+
+/** Whose own transfer it was has a file of it, which adds up: only what it was for is the file's word. */
+async function expectVerifiable(page: Page): Promise<void> {
+  const { text: receipt } = await downloaded(page, () =>
+    page.getByRole('button', { name: text('Receipt as JSON') }).click(),
+  )
+  await page.goto('/verify')
+  await page.getByLabel(text('Payment to check')).fill(receipt)
+  await expect(page.getByText(text('Partly checked'))).toBeVisible()
+  await expect(page.getByText(text('Signed by the payer. Check the transaction.'))).toBeVisible()
+  await page.getByRole('button', { name: text('Ask my node') }).click()
+  await expect(page.getByText(text('Paid. Purpose unknown.'))).toBeVisible({ timeout: 45_000 })
+}
+
 /** What has the focus. */
 const focused = (page: Page) => page.locator(':focus')
 
@@ -115,6 +148,16 @@ for (const version of [2, 1] as const) {
     expect(
       (await chains.evm.getBalance({ address: net.wallets.seller.evm.address })) - before,
     ).toBe(parseEther('0.01'))
+    if (version === 2) {
+      await expectPrinted(page, [
+        'Settlement without banks',
+        '0.01 ETH',
+        ethereum.address,
+        net.wallets.seller.evm.address,
+        ethereum.sent[0] ?? '',
+      ])
+      await expectVerifiable(page)
+    }
   })
 
   test(`an article for SOL, version ${version}: one signature, the seller sends`, async ({
@@ -147,6 +190,7 @@ for (const version of [2, 1] as const) {
       async () => (await chains.solana.getBalance(seller)) - before === 100_000_000,
       'the seller’s 0.1 SOL',
     )
+    if (version === 2) await expectVerifiable(page)
   })
 }
 
@@ -171,6 +215,10 @@ test('an article for USDC: one signature and no gas', async ({
 
   expect(ethereum.sent).toEqual([])
   expect(ethereum.typed).toEqual(['TransferWithAuthorization'])
+  // The transaction is the seller's: the payer has no signature of it to show in a file.
+  await expectPrinted(page, ['1 USDC', ethereum.address, net.wallets.seller.evm.address])
+  await expect(page.getByRole('button', { name: text('Print receipt') })).toBeVisible()
+  await expect(page.getByRole('button', { name: text('Receipt as JSON') })).toHaveCount(0)
 })
 
 test('a purchase in two steps asks to keep the page open until the second, which after a reload is one button in view', async ({

@@ -43,10 +43,12 @@ export function ExplorePage() {
 
   // A new answer has the focus; a purchase moves it itself.
   const container = useStepFocus(view.name === 'answer' ? String(view.at) : '')
+  // On paper a purchase is its receipt.
+  const offPaper = view.name === 'purchase' ? 'no-print' : undefined
 
   return (
     <div className="mx-auto max-w-[880px]">
-      <div>
+      <div className={offPaper}>
         <PageHeader
           subtitle={<Trans>Request and pay for x402 resources.</Trans>}
           title={<Trans>Explore</Trans>}

@@ -6,10 +6,11 @@ import { ReceiptButtons } from '../../../payment-flow/steps/ReceiptButtons.tsx'
 import { ProgressCard } from '../../../payment-flow/steps/ProgressCard.tsx'
 import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
+import { Badge } from '../../../ui/Badge.tsx'
 import { Fact, Facts } from '../../../ui/Facts.tsx'
 import { Time } from '../../../ui/Time.tsx'
 import { UntrustedText } from '../../../ui/UntrustedText.tsx'
-import { BY_SELLER } from '../request/usable.ts'
+import { PAYS_FEE } from '../request/usable.ts'
 import type { PurchaseView } from './use-purchase.ts'
 import { progressOf } from './words.ts'
 
@@ -48,7 +49,17 @@ export function PaidCard({ view }: { view: PurchaseView }) {
         <Fact name={<Trans>To</Trans>} long>
           <Address copy full value={order.recipient} />
         </Fact>
-        <Fact name={<Trans>Network</Trans>}>{network?.name ?? order.network}</Fact>
+        <Fact name={<Trans>Network</Trans>}>
+          {network?.name ?? order.network}
+          {network?.testnet && (
+            <>
+              {' '}
+              <Badge tone="warn">
+                <Trans>Test network</Trans>
+              </Badge>
+            </>
+          )}
+        </Fact>
         {landed && (
           <Fact name={<Trans>Transaction</Trans>} long>
             <Address
@@ -63,7 +74,7 @@ export function PaidCard({ view }: { view: PurchaseView }) {
       </Facts>
       {isPaid(state) && (
         <div className="no-print mt-4 flex flex-wrap gap-2">
-          <ReceiptButtons paperOnly={BY_SELLER.has(purchase.way)} primary={false} state={state} />
+          <ReceiptButtons paperOnly={!PAYS_FEE.has(purchase.way)} primary={false} state={state} />
         </div>
       )}
     </ProgressCard>

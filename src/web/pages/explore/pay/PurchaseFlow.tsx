@@ -15,6 +15,7 @@ import { Spinner } from '../../../ui/Spinner.tsx'
 import { Time } from '../../../ui/Time.tsx'
 import { UntrustedText } from '../../../ui/UntrustedText.tsx'
 import { announce } from '../../../ui/announce.tsx'
+import { cx } from '../../../ui/button-class.ts'
 import { ResponseCard } from '../request/ResponseCard.tsx'
 import { ResultTitle } from '../request/ResultTitle.tsx'
 import { SilentServer } from '../request/SilentServer.tsx'
@@ -113,7 +114,8 @@ function Bought({
   }, [delivery])
   return (
     <>
-      <div className="space-y-4 empty:hidden">
+      {/* The receipt of what was paid is one sheet. What was bought can be saved. */}
+      <div className={cx('space-y-4 empty:hidden', isPaid(state) && 'no-print')}>
         {view.proof && <ProofCard view={view} />}
         <DeliveryCard onPayAnew={onPayAnew} title={delivery} view={view} />
         <ClosedByHand view={view} />
