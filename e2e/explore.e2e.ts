@@ -9,7 +9,7 @@ import { NATIVE_ETH } from '#contract/network.ts'
 import type { Devnet } from '#devnet/network.ts'
 import { expectAbsent } from './absent.ts'
 import { connect, expectReviewed, sign, signButton } from './checkout.ts'
-import { giveUsdc, until } from './chain.ts'
+import { giveUsdc, pauseMining, until } from './chain.ts'
 import { copied } from './clipboard.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
@@ -43,6 +43,42 @@ async function askFor(page: Page, url: string, via?: 'relay'): Promise<void> {
   }
   await page.getByRole('button', { name: text('Request'), exact: true }).click()
 }
+
+/** On paper, what was bought is its receipt: the request, the price and the answer stay on the screen. */
+async function expectPrinted(page: Page, facts: readonly string[]): Promise<void> {
+  await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({
+    timeout: 45_000,
+  })
+  await page.emulateMedia({ media: 'print' })
+  for (const name of ['For', 'Date', 'From', 'To', 'Network', 'Transaction'])
+    await expect(page.getByRole('term').getByText(text(name), { exact: true })).toBeVisible()
+  for (const fact of [...facts, text('Test network')])
+    await expect(page.getByRole('main')).toContainText(fact, { useInnerText: true })
+  await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Your purchase') })).toBeHidden()
+  await expect(page.getByRole('heading', { level: 1 })).toBeHidden()
+  await expect(page.getByText(text('New request'))).toBeHidden()
+  await expect(page.getByRole('button')).toHaveCount(0)
+  const pdf = await page.pdf({ format: 'A4' })
+  expect(pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
+  await page.emulateMedia({ media: null })
+}
+
+/** Whose own transfer it was has a file of it, which adds up: only what it was for is the file's word. */
+async function expectVerifiable(page: Page): Promise<void> {
+  const { text: receipt } = await downloaded(page, () =>
+    page.getByRole('button', { name: text('Receipt as JSON') }).click(),
+  )
+  await page.goto('/verify')
+  await page.getByLabel(text('Payment to check')).fill(receipt)
+  await expect(page.getByText(text('Partly checked'))).toBeVisible()
+  await expect(page.getByText(text('Signed by the payer. Check the transaction.'))).toBeVisible()
+  await page.getByRole('button', { name: text('Ask my node') }).click()
+  await expect(page.getByText(text('Paid. Purpose unknown.'))).toBeVisible({ timeout: 45_000 })
+}
+
+/** What has the focus. */
+const focused = (page: Page) => page.locator(':focus')
 
 /** The offer in a currency, once the reader's balance is there. */
 function offerIn(page: Page, symbol: string) {
@@ -116,6 +152,16 @@ for (const version of [2, 1] as const) {
     expect(
       (await chains.evm.getBalance({ address: net.wallets.seller.evm.address })) - before,
     ).toBe(parseEther('0.01'))
+    if (version === 2) {
+      await expectPrinted(page, [
+        'Settlement without banks',
+        '0.01 ETH',
+        ethereum.address,
+        net.wallets.seller.evm.address,
+        ethereum.sent[0] ?? '',
+      ])
+      await expectVerifiable(page)
+    }
   })
 
   test(`an article for SOL, version ${version}: one signature, the seller sends`, async ({
@@ -148,6 +194,7 @@ for (const version of [2, 1] as const) {
       async () => (await chains.solana.getBalance(seller)) - before === 100_000_000,
       'the seller’s 0.1 SOL',
     )
+    if (version === 2) await expectVerifiable(page)
   })
 }
 
@@ -172,6 +219,57 @@ test('an article for USDC: one signature and no gas', async ({
 
   expect(ethereum.sent).toEqual([])
   expect(ethereum.typed).toEqual(['TransferWithAuthorization'])
+  // The transaction is the seller's: the payer has no signature of it to show in a file.
+  await expectPrinted(page, ['1 USDC', ethereum.address, net.wallets.seller.evm.address])
+  await expect(page.getByRole('button', { name: text('Print receipt') })).toBeVisible()
+  await expect(page.getByRole('button', { name: text('Receipt as JSON') })).toHaveCount(0)
+})
+
+test('a purchase in two steps asks to keep the page open until the second, which after a reload is one button in view', async ({
+  net,
+  chains,
+  buyer,
+  expectError,
+}) => {
+  expectError(REFUSED)
+  const { page, ethereum } = await buyer({ ether: '1' })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await askFor(page, `${net.urls.seller}${ARTICLES.eth}`)
+  // What is new has the focus.
+  await expect(focused(page)).toHaveText(text('Payment required'))
+  await page
+    .getByRole('button', { name: text('Connect a wallet to pay') })
+    .first()
+    .click()
+  await page
+    .getByRole('button', {
+      name: text('Connect {wallet} on {network}', { wallet: 'MetaMask', network: 'Ethereum' }),
+    })
+    .click()
+  await expectReviewed(page, 'MetaMask')
+  const keepOpen = page.getByText(text('Keep this page open: one signature follows.'))
+  const mayClose = page.getByText(text('You can close this page.'))
+  const second = page.getByRole('button', {
+    name: text('Sign with {walletName}', { walletName: 'MetaMask' }),
+  })
+  {
+    await using chain = await pauseMining(chains)
+    await signButton(page, 'MetaMask').click()
+    await expect(page.getByRole('heading', { name: text('On its way') })).toBeVisible()
+    await expect(keepOpen).toBeVisible()
+    await expect(mayClose).toHaveCount(0)
+    await page.reload()
+    await expect(keepOpen).toBeVisible()
+    await chain.mine()
+    await expect(page.getByRole('heading', { name: text('In a block') })).toBeVisible()
+    await expect(keepOpen).toBeVisible()
+  }
+  await expect(second).toBeInViewport({ ratio: 1, timeout: 30_000 })
+  await expect(focused(page)).toHaveText(text('Sign the proof'))
+  await second.click()
+  await expectServed(page)
+  await expect(focused(page)).toHaveText(text('Your purchase'))
+  expect([ethereum.sent.length, ethereum.typed]).toEqual([1, ['PaymentProof']])
 })
 
 test('of the offers of an article, version 1 has those whose networks its clients know', async ({
@@ -375,10 +473,17 @@ test('an answer that fails after the payment is asked for again with the same pa
   expectError(/status of 40\d .*\/api\/link\/open/)
   const person = await buyer({ sol: 2 })
   const { page, solana } = person
+  const announced = await recordAnnouncements(page)
   await buyArticle(person, `${net.urls.seller}${ARTICLES.sol}?demo=error-after-payment`)
   await expect(page.getByRole('heading', { name: text('Paid, not delivered') })).toBeVisible({
     timeout: 45_000,
   })
+  await expect(focused(page)).toHaveText(text('Paid, not delivered'))
+  await expect(page.getByRole('heading', { name: text('Paid and finalized') })).toBeVisible({
+    timeout: 45_000,
+  })
+  expect(announced).toContain(text('Paid, not delivered'))
+  expect(announced.at(-1)).toBe(text('Paid and finalized'))
   await expectAccessible(page, 'explore: server failed after the payment')
   // Every page says that money was spent and nothing received, the merchant's page too.
   const notice = page.getByRole('note').filter({ hasText: text('Paid, not delivered') })
@@ -394,8 +499,19 @@ test('an answer that fails after the payment is asked for again with the same pa
   await expect(notice).toContainText('0.1')
   await expectAccessible(page, 'overview: paid, not delivered')
   await notice.getByRole('link', { name: text('Continue') }).click()
+  const served = Promise.withResolvers<void>()
+  await page.route(`${net.urls.seller}/**`, async (route) => {
+    await served.promise
+    await route.continue()
+  })
   await page.getByRole('button', { name: text('Try again with the same payment') }).click()
+  await expect(focused(page)).toHaveText(text('Sending the payment.'))
+  const { host } = new URL(net.urls.seller)
+  await expect(page.getByText(text('{host} has not answered yet.', { host }))).toBeVisible()
+  served.resolve()
   await expectServed(page)
+  await expect(focused(page)).toHaveText(text('Your purchase'))
+  expect(announced.at(-1)).toBe(text('Your purchase'))
   expect(solana.signed).toHaveLength(1)
   await page.goto('/')
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
@@ -478,6 +594,22 @@ test('a 402 whose terms are hidden from pages is recognized, and read through th
   await page.getByRole('button', { name: text('Use the relay') }).click()
   await expect(page.getByRole('heading', { name: text('Payment required') })).toBeVisible()
 })
+
+/** What screen readers are told from now on, on every page that is opened. */
+async function recordAnnouncements(page: Page): Promise<string[]> {
+  const announced: string[] = []
+  await page.exposeFunction('onAnnouncement', (words: string) => announced.push(words.trim()))
+  await page.addInitScript(() => {
+    new MutationObserver((changes) => {
+      for (const { target } of changes) {
+        const element = target instanceof Element ? target : target.parentElement
+        const words = element?.closest('[data-live-region]')?.textContent
+        if (words) (Reflect.get(globalThis, 'onAnnouncement') as (words: string) => void)(words)
+      }
+    }).observe(document, { subtree: true, childList: true, characterData: true })
+  })
+  return announced
+}
 
 /** Pays for the article in SOL, through the relay where asked, up to the answer. */
 async function buyArticle({ page }: Person, url: string, via?: 'relay'): Promise<void> {
@@ -591,8 +723,9 @@ async function openServer(
   }
 }
 
+/** What no chain has confirmed is not called paid. */
 const undelivered = (page: Page) =>
-  page.getByRole('note').filter({ hasText: text('Paid, not delivered') })
+  page.getByRole('note').filter({ hasText: text('Payment pending') })
 
 test.describe('on a host that lets its pages ask any server', () => {
   test.use({ bypassCSP: true })

@@ -12,6 +12,7 @@ import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
 import { PaymentOptionCard, type PaymentOptionCardProps, usePayable } from './PaymentOptionCard.tsx'
 import { JsonTree } from './request/JsonTree.tsx'
 import { HeaderList } from './request/ResponseCard.tsx'
+import { ResultTitle } from './request/ResultTitle.tsx'
 import { RelayLimits } from './request/UnansweredCard.tsx'
 import {
   type PaymentChallenge,
@@ -53,7 +54,11 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
         </Badge>
       }
       flush
-      title={<Trans>Payment required</Trans>}
+      title={
+        <ResultTitle>
+          <Trans>Payment required</Trans>
+        </ResultTitle>
+      }
     >
       <div className="space-y-3 px-5 pb-4">
         {resource && (

@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { lazy, Suspense, useCallback, useState } from 'react'
 import { useConfig } from '../../api/use-config.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
+import { useStepFocus } from '../../payment-flow/steps/Steps.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { formatDecodeProblem } from '../../payment-intent/fact-values.ts'
@@ -17,6 +18,7 @@ import { RequestForm } from './RequestForm.tsx'
 import { type PaymentChoice, useExplorer, type ExplorerView } from './use-explorer.ts'
 import { isServed } from './pay/purchase.ts'
 import { ResponseCard, HeaderList } from './request/ResponseCard.tsx'
+import { ResultTitle } from './request/ResultTitle.tsx'
 import { UnansweredCard, CorsHelp } from './request/UnansweredCard.tsx'
 import { isChallenge, readChallenge, type NoChallenge } from './request/challenge.ts'
 import type { ResourceRequest } from './request/request.ts'
@@ -39,36 +41,43 @@ export function ExplorePage() {
     void send({ ...request, via })
   }
 
+  // A new answer has the focus; a purchase moves it itself.
+  const container = useStepFocus(view.name === 'answer' ? String(view.at) : '')
+  // On paper a purchase is its receipt.
+  const offPaper = view.name === 'purchase' ? 'no-print' : undefined
+
   return (
     <div className="mx-auto max-w-[880px]">
-      <PageHeader
-        subtitle={<Trans>Request and pay for x402 resources.</Trans>}
-        title={<Trans>Explore</Trans>}
-      />
-      <div className="mb-5">
-        <Stepper
-          current={stepOf(view, servedId)}
-          label={t`A paid request`}
-          steps={[
-            { id: 'ask', label: t`Request` },
-            { id: 'terms', label: t`Price` },
-            { id: 'pay', label: t`Pay` },
-            { id: 'answer', label: t`Response` },
-          ]}
+      <div className={offPaper}>
+        <PageHeader
+          subtitle={<Trans>Request and pay for x402 resources.</Trans>}
+          title={<Trans>Explore</Trans>}
         />
+        <div className="mb-5">
+          <Stepper
+            current={stepOf(view, servedId)}
+            label={t`A paid request`}
+            steps={[
+              { id: 'ask', label: t`Request` },
+              { id: 'terms', label: t`Price` },
+              { id: 'pay', label: t`Pay` },
+              { id: 'answer', label: t`Response` },
+            ]}
+          />
+        </div>
+        {view.name !== 'purchase' && <PurchaseNotice />}
+        {view.name === 'purchase' || (view.name === 'answer' && view.result.kind === 'answered') ? (
+          <RequestLine onChange={startOver} request={view.request} />
+        ) : (
+          <RequestForm
+            busy={busy}
+            fields={fields}
+            onSend={(request) => void send(request)}
+            onChange={setFields}
+          />
+        )}
       </div>
-      {view.name !== 'purchase' && <PurchaseNotice />}
-      {view.name === 'purchase' || (view.name === 'answer' && view.result.kind === 'answered') ? (
-        <RequestLine onChange={startOver} request={view.request} />
-      ) : (
-        <RequestForm
-          busy={busy}
-          fields={fields}
-          onSend={(request) => void send(request)}
-          onChange={setFields}
-        />
-      )}
-      <div className="mt-4 space-y-4">
+      <div className="mt-4 space-y-4" ref={container}>
         {'notice' in view && view.notice && (
           <Banner role="alert" tone="warn">
             {view.notice}
@@ -200,7 +209,13 @@ function NoChallengeCard({ none, answer, request, onRelay }: NoChallengeCardProp
   const hidden = request.via === 'direct' && !broken
   const detail = broken?.detail ? formatDecodeProblem(broken.detail) : ''
   return (
-    <Card title={hidden ? <Trans>Payment terms hidden</Trans> : <Trans>Price missing</Trans>}>
+    <Card
+      title={
+        <ResultTitle>
+          {hidden ? <Trans>Payment terms hidden</Trans> : <Trans>Price missing</Trans>}
+        </ResultTitle>
+      }
+    >
       <p className="text-sm text-muted">
         {broken ? (
           <Trans>

@@ -8,24 +8,27 @@ import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
-import { listUndelivered, termsOf, type UndeliveredPurchase } from './pay/runs.ts'
+import { listUndelivered, readOverdue, termsOf, type UndeliveredPurchase } from './pay/runs.ts'
 
-/** Requests that were paid in this browser and not answered yet. Money was spent, and nothing received: every page says so. */
+/** Requests that were paid in this browser, or may still be, and not answered yet: every page says so. */
 export function PurchaseNotice() {
   const [open, setOpen] = useState<readonly Undelivered[]>([])
   useEffect(() => {
     let current = true
-    void listUndelivered().then(
-      (found) =>
-        current && setOpen(found.map((each) => ({ ...each, terms: termsOf(each.purchase) }))),
-      // A browser that keeps nothing has nothing unfinished.
-      () => undefined,
-    )
+    async function list() {
+      const found = await listUndelivered()
+      if (current) setOpen(found.map((each) => ({ ...each, terms: termsOf(each.purchase) })))
+      return found
+    }
+    // A browser that keeps nothing has nothing unfinished.
+    void list()
+      .then(async (found) => (await readOverdue(found)) && list())
+      .catch(() => undefined)
     return () => {
       current = false
     }
   }, [])
-  return open.map(({ purchase, mayBePaid, terms }) => (
+  return open.map(({ purchase, payment, terms }) => (
     <Banner
       action={
         <Link
@@ -35,11 +38,11 @@ export function PurchaseNotice() {
           <Trans>Continue</Trans>
         </Link>
       }
-      className="mb-4"
+      className="no-print mb-4"
       key={purchase.id}
       role="note"
       title={
-        mayBePaid === 'paid' ? <Trans>Paid, not delivered</Trans> : <Trans>Payment pending</Trans>
+        payment === 'paid' ? <Trans>Paid, not delivered</Trans> : <Trans>Payment pending</Trans>
       }
       tone="warn"
     >

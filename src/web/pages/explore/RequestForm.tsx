@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useEffect, useState, type FormEvent } from 'react'
+import { useState, type FormEvent } from 'react'
 import { RELAY_METHODS } from '#contract/relay.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -17,6 +17,7 @@ import {
   type ResourceRequest,
 } from './request/request.ts'
 import { Disclosure } from '../../ui/Disclosure.tsx'
+import { SilentServer } from './request/SilentServer.tsx'
 import { RelayLimits } from './request/UnansweredCard.tsx'
 
 export type RequestFormProps = {
@@ -113,23 +114,6 @@ export function RequestForm({ fields, onChange, onSend, busy }: RequestFormProps
         )}
       </form>
     </Card>
-  )
-}
-
-const SILENT_AFTER_MS = 3_000
-
-/** A server may take a minute: the reader learns whom the page waits for. */
-function SilentServer({ url }: { url: string }) {
-  const [silent, setSilent] = useState(false)
-  useEffect(() => {
-    const timer = setTimeout(() => setSilent(true), SILENT_AFTER_MS)
-    return () => clearTimeout(timer)
-  }, [])
-  const host = URL.canParse(url) ? new URL(url).host : url
-  return (
-    <p className="mt-3 text-sm text-muted" role="status">
-      {silent && <Trans>{host} has not answered yet.</Trans>}
-    </p>
   )
 }
 

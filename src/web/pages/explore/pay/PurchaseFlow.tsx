@@ -14,13 +14,18 @@ import { Icon } from '../../../ui/Icon.tsx'
 import { Spinner } from '../../../ui/Spinner.tsx'
 import { Time } from '../../../ui/Time.tsx'
 import { UntrustedText } from '../../../ui/UntrustedText.tsx'
+import { announce } from '../../../ui/announce.tsx'
+import { cx } from '../../../ui/button-class.ts'
 import { ResponseCard } from '../request/ResponseCard.tsx'
+import { ResultTitle } from '../request/ResultTitle.tsx'
+import { SilentServer } from '../request/SilentServer.tsx'
 import { CopyCurl, DirectButton, UnansweredCard } from '../request/UnansweredCard.tsx'
 import type { PaymentOption } from '../request/challenge.ts'
 import { PaidCard } from './PaidCard.tsx'
 import { RefusedCard } from './RefusedCard.tsx'
 import { isServed, type Purchase } from './purchase.ts'
 import { usePurchase, type PurchaseView } from './use-purchase.ts'
+import { progressOf, titleOfDelivery } from './words.ts'
 
 // Few payments need it.
 const AllowanceStep = lazy(() =>
@@ -59,7 +64,7 @@ export function PurchaseFlow({
     mayHaveLeft(state) || state.step === 'signed'
       ? view.proof
         ? 'proof'
-        : 'paid'
+        : deliveryScreen(view)
       : state.step === 'rejected'
         ? 'review'
         : state.step
@@ -84,17 +89,37 @@ export function PurchaseFlow({
   )
 }
 
+/** What is new of a delivery has the focus. What the page asks again by itself is not new. */
+function deliveryScreen({ purchase, delivered, sending, waits }: PurchaseView): string {
+  if (!purchase.header) return 'paid'
+  if (sending && !waits) return 'sending'
+  return delivered?.delivery.outcome ?? 'saved'
+}
+
 /** What was signed, what it bought, and where the money is. */
 function Bought({
   view,
   onLeave,
   onPayAnew,
 }: { view: PurchaseView } & Pick<PurchaseFlowProps, 'onLeave' | 'onPayAnew'>) {
+  const { state, purchase } = view
+  const progress = 'sent' in state ? progressOf(state, purchase).title : null
+  const delivery = titleOfDelivery(view)
+  useEffect(() => {
+    if (progress) announce(progress)
+  }, [progress])
+  // Where both change at once, the delivery has the last word.
+  useEffect(() => {
+    if (delivery) announce(delivery)
+  }, [delivery])
   return (
     <>
-      {view.proof && <ProofCard view={view} />}
-      <DeliveryCard onPayAnew={onPayAnew} view={view} />
-      <ClosedByHand view={view} />
+      {/* The receipt of what was paid is one sheet. What was bought can be saved. */}
+      <div className={cx('space-y-4 empty:hidden', isPaid(state) && 'no-print')}>
+        {view.proof && <ProofCard view={view} />}
+        <DeliveryCard onPayAnew={onPayAnew} title={delivery} view={view} />
+        <ClosedByHand view={view} />
+      </div>
       <PaidCard view={view} />
       {canRebuild(view.state) &&
         !isServed(view.purchase) &&
@@ -110,34 +135,44 @@ function Bought({
 /** What the server gave for the payment. */
 function DeliveryCard({
   view,
+  title,
   onPayAnew,
 }: {
   view: PurchaseView
+  title: string | null
   onPayAnew: (paymentOption: PaymentOption) => void
 }) {
-  const { purchase, delivered, sending, send, state, stop } = view
+  const { purchase, delivered, sending, waits, send, stop } = view
   const { userError } = view
   if (!purchase.header) return null
-  if (sending) {
+  const { url } = purchase.request
+  const stopButton = (
+    <Button onClick={stop} size="sm">
+      <Trans>Stop</Trans>
+    </Button>
+  )
+  if (sending && !waits) {
     return (
       <Card>
         <div className="flex items-center gap-3">
-          <p className="flex min-w-0 flex-1 items-center gap-3 text-sm" role="status">
+          <p
+            className="flex min-w-0 flex-1 items-center gap-3 text-sm outline-none"
+            data-step-heading
+            tabIndex={-1}
+          >
             <span className="text-accent">
               <Spinner />
             </span>
             <Trans>Sending the payment.</Trans>
           </p>
-          <Button onClick={stop} size="sm">
-            <Trans>Stop</Trans>
-          </Button>
+          {stopButton}
         </div>
+        <SilentServer url={url} />
       </Card>
     )
   }
   if (!delivered) return <SavedPayment view={view} />
   const { result, delivery } = delivered
-  const { url } = purchase.request
   const storage = userError && (
     <Banner className="mb-4" role="alert" tone="warn">
       {userError}
@@ -158,11 +193,14 @@ function DeliveryCard({
       return <RefusedCard answer={result.answer} onPayAnew={onPayAnew} view={view} />
     case 'pending':
       return (
-        <ResponseCard answer={result.answer} url={url} title={<Trans>Payment pending</Trans>}>
-          {view.waits ? (
-            <p className="mb-4 text-sm text-muted">
-              <Trans>Trying again automatically.</Trans>
-            </p>
+        <ResponseCard answer={result.answer} url={url} title={title}>
+          {waits ? (
+            <div className="mb-4">
+              <p className="text-sm text-muted">
+                <Trans>Trying again automatically.</Trans>
+              </p>
+              {sending && <SilentServer url={url}>{stopButton}</SilentServer>}
+            </div>
           ) : (
             <UndeliveredBanner view={view} />
           )}
@@ -170,17 +208,13 @@ function DeliveryCard({
       )
     case 'served':
       return (
-        <ResponseCard answer={result.answer} url={url} title={<Trans>Your purchase</Trans>}>
+        <ResponseCard answer={result.answer} url={url} title={title}>
           {storage}
         </ResponseCard>
       )
     default:
       return (
-        <ResponseCard
-          answer={result.answer}
-          url={url}
-          title={isPaid(state) ? <Trans>Paid, not delivered</Trans> : <Trans>Not delivered</Trans>}
-        >
+        <ResponseCard answer={result.answer} url={url} title={title}>
           {storage}
           <UndeliveredBanner view={view} />
         </ResponseCard>
@@ -251,7 +285,13 @@ function SavedPayment({ view }: { view: PurchaseView }) {
   const last = purchase.deliveries.at(-1)
   const status = last?.status
   return (
-    <Card title={isServed(purchase) ? <Trans>Delivered</Trans> : <Trans>Payment saved</Trans>}>
+    <Card
+      title={
+        <ResultTitle>
+          {isServed(purchase) ? <Trans>Delivered</Trans> : <Trans>Payment saved</Trans>}
+        </ResultTitle>
+      }
+    >
       <p className="text-sm text-muted">
         {isServed(purchase) ? (
           <Trans>Trying again costs nothing more.</Trans>

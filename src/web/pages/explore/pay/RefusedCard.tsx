@@ -1,3 +1,4 @@
+import { t as words } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { canRebuild, isPaid } from '../../../payment-flow/machine.ts'
@@ -10,8 +11,10 @@ import { Card } from '../../../ui/Card.tsx'
 import { Checkbox } from '../../../ui/Checkbox.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
 import { UntrustedText } from '../../../ui/UntrustedText.tsx'
+import { ResultTitle } from '../request/ResultTitle.tsx'
 import type { ResourceResponse } from '../request/send-request.ts'
 import { isChallenge, isSameWay, readChallenge, type PaymentOption } from '../request/challenge.ts'
+import type { Purchase } from './purchase.ts'
 import { termsOf } from './runs.ts'
 import type { PurchaseView } from './use-purchase.ts'
 
@@ -31,24 +34,19 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
   const [agreed, setAgreed] = useState(false)
   const terms = termsOf(purchase)
   const read = readChallenge(answer)
-  const again = isChallenge(read)
-    ? read.offers.find(
-        (paymentOption) =>
-          purchase.version in paymentOption.entries && isSameWay(paymentOption.terms, terms),
-      )
-    : undefined
+  const again = findAgain(purchase, answer)
   const { asset } = state.order
   const rose = again && again.terms.amountAtomic > terms.amountAtomic
   const reason = delivered?.delivery.reason
-  const words = reason ? proofReasons[readReason(reason)] : undefined
+  const told = reason ? proofReasons[readReason(reason)] : undefined
   // Asking again costs nothing, but it is not the first choice for a proof that can never be
   // accepted.
-  const hopeless = words?.retry === 'never'
+  const hopeless = told?.retry === 'never'
   const paid = isPaid(state)
   const over = canRebuild(state)
   const said = isChallenge(read) ? read.error : null
   return (
-    <Card title={rose ? <Trans>Price increased</Trans> : <Trans>Payment rejected</Trans>}>
+    <Card title={<ResultTitle>{titleOfRefusal(purchase, answer)}</ResultTitle>}>
       {rose ? (
         <p className="text-sm">
           <Trans>
@@ -71,8 +69,8 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
           </Trans>
         </p>
       ) : (
-        words && (
-          <p className="text-sm">{joinMessage({ title: t(words.title), body: t(words.body) })}</p>
+        told && (
+          <p className="text-sm">{joinMessage({ title: t(told.title), body: t(told.body) })}</p>
         )
       )}
       {said && (
@@ -120,5 +118,23 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
         )}
       </div>
     </Card>
+  )
+}
+
+export function titleOfRefusal(purchase: Purchase, answer: ResourceResponse): string {
+  const again = findAgain(purchase, answer)
+  return again && again.terms.amountAtomic > termsOf(purchase).amountAtomic
+    ? words`Price increased`
+    : words`Payment rejected`
+}
+
+/** The same way to pay, among the terms of now. */
+function findAgain(purchase: Purchase, answer: ResourceResponse): PaymentOption | undefined {
+  const read = readChallenge(answer)
+  if (!isChallenge(read)) return undefined
+  const terms = termsOf(purchase)
+  return read.offers.find(
+    (paymentOption) =>
+      purchase.version in paymentOption.entries && isSameWay(paymentOption.terms, terms),
   )
 }

@@ -1,7 +1,8 @@
 import 'fake-indexeddb/auto'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { openJournal } from '../../../payment-flow/journal.ts'
 import type { PaymentState } from '../../../payment-flow/machine.ts'
+import type { CheckedTransaction } from '../../../payment-intent/intent.ts'
 import { TestDependencies } from '../../../payment-flow/testing/test-dependencies.ts'
 import {
   addDelivery,
@@ -76,8 +77,13 @@ describe('a seller that says “on its way”', () => {
 describe('a purchase that is paid and not delivered', () => {
   const journal = openJournal('paydesk-visit-payments')
 
-  async function begin(id: string, family: 'evm' | 'solana', change?: Partial<PaymentState>) {
-    await writePurchase(purchaseOf(id))
+  async function begin(
+    id: string,
+    family: 'evm' | 'solana',
+    change?: Partial<PaymentState>,
+    way: Purchase['way'] = 'transaction',
+  ) {
+    await writePurchase({ ...purchaseOf(id), way })
     if (!change) return
     const order = new TestDependencies(family).order(id)
     const state = { order, attempt: 1, since: 0, ...change } as PaymentState
@@ -92,17 +98,15 @@ describe('a purchase that is paid and not delivered', () => {
     await begin('failed', 'solana', { step: 'failed', sent: { bytes: null, signature: 'b' } })
     await begin('unbuilt', 'solana')
     const found = await listUndelivered()
-    expect(found.map(({ purchase, mayBePaid }) => [purchase.id, mayBePaid])).toEqual([
-      ['paid', 'paid'],
-    ])
+    expect(found.map(({ purchase, payment }) => [purchase.id, payment])).toEqual([['paid', 'paid']])
   })
 
   test('may be in a wallet that sends by itself when the tab is closed, and in no other', async () => {
     await begin('open-in-wallet', 'evm', { step: 'awaiting_wallet' })
     await begin('open-to-sign', 'solana', { step: 'awaiting_wallet' })
     const found = await listUndelivered()
-    expect(found.map(({ purchase, mayBePaid }) => [purchase.id, mayBePaid])).toEqual([
-      ['open-in-wallet', 'in_wallet'],
+    expect(found.map(({ purchase, payment }) => [purchase.id, payment])).toEqual([
+      ['open-in-wallet', 'pending'],
       ['paid', 'paid'],
     ])
   })
@@ -118,5 +122,55 @@ describe('a purchase that is paid and not delivered', () => {
     await writePurchase(closeByHand(closed, null))
     expect((await listUndelivered()).map(({ purchase }) => purchase.id)).toContain('paid')
     expect((await readPurchase('paid'))?.closedAt).toBeUndefined()
+  })
+
+  test('is called paid only once the chain has confirmed it', async () => {
+    const sent = { bytes: null, signature: 'c' }
+    await begin('sent', 'evm', { step: 'broadcast', sent })
+    await begin('dropped', 'evm', { step: 'rolled_back', sent })
+    await begin('finalized', 'evm', { step: 'finalized', sent })
+    await begin('only-signed', 'solana', { step: 'signed', sent })
+    const listed = new Map(
+      (await listUndelivered()).map(({ purchase, payment }) => [purchase.id, payment]),
+    )
+    expect(['sent', 'dropped', 'finalized', 'only-signed'].map((id) => listed.get(id))).toEqual([
+      'pending',
+      'pending',
+      'paid',
+      undefined,
+    ])
+  })
+
+  test('leaves the list when its signature expired unused, by one reading per page load and two in all', async () => {
+    const built = { deadlineAt: 1, lastValidBlockHeight: 1 } as CheckedTransaction
+    const sent = { bytes: new Uint8Array(65), signature: 'd' }
+    await begin('expired', 'evm', { step: 'broadcast', built, sent }, 'authorization')
+    // Its time is not over: nobody has to ask.
+    const later = { ...built, deadlineAt: Date.now() + 3_600_000 }
+    await begin('valid', 'evm', { step: 'broadcast', built: later, sent }, 'authorization')
+    const read = vi.fn(async () => ({
+      kind: 'absent' as const,
+      finalizedHeight: 2,
+      over: true as const,
+      at: Date.now() + 10_000 * read.mock.calls.length,
+    }))
+    const listed = async () =>
+      (await listUndelivered()).map(({ purchase }) => purchase.id).filter((id) => /^[ev]/.test(id))
+
+    for (const left of [['valid', 'expired'], ['valid']]) {
+      // A page that is loaded again remembers nothing but the journal.
+      vi.resetModules()
+      const { readOverdue: readAgain } = await import('./runs.ts')
+      const calls = read.mock.calls.length
+      for (let shown = 0; shown < 3; shown++)
+        await readAgain(await listUndelivered(), async () => ({ read }))
+      expect(read.mock.calls.length - calls).toBe(1)
+      expect(await listed()).toEqual(left)
+    }
+    expect((await journal.read('expired'))?.state).toMatchObject({
+      step: 'failed',
+      reason: 'expired',
+      sent: { bytes: null },
+    })
   })
 })

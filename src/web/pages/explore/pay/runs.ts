@@ -6,14 +6,28 @@ import { configQuery } from '../../../api/queries.ts'
 import { queryClient } from '../../../api/query-client.ts'
 import { serverNow } from '../../../api/clock.ts'
 import { breachOf } from '../../../payment-flow/form/spending-limit.ts'
-import { openJournal, PURCHASE_PAYMENTS, type JournalEntry } from '../../../payment-flow/journal.ts'
-import { canCancel, isPaid, isTerminal, type PaymentState } from '../../../payment-flow/machine.ts'
+import {
+  journalEntry,
+  mayBeInWallet,
+  openJournal,
+  PURCHASE_PAYMENTS,
+  type JournalEntry,
+} from '../../../payment-flow/journal.ts'
+import { browserLocks, paymentLock } from '../../../payment-flow/lock.ts'
+import {
+  isPaid,
+  isTerminal,
+  mayHaveLeft,
+  reduce,
+  type PaymentState,
+} from '../../../payment-flow/machine.ts'
 import type { WalletPaymentIntent } from '../../../payment-intent/intent.ts'
+import type { PaymentChain } from '../../../payment-intent/ports.ts'
 import type { PaymentRun } from '../../../payment-flow/run.ts'
 import { requestFromWallet, TabRuns, type RunDependencies } from '../../../payment-flow/tab-runs.ts'
 import type { TypedData } from '../../../wallet/state/wallet-adapter.ts'
 import { loadWalletAdapter } from '../../../wallet/load-adapter.ts'
-import type { Way } from '../request/usable.ts'
+import { BY_SELLER, type Way } from '../request/usable.ts'
 import { isClosed, listPurchases, type Purchase } from './purchase.ts'
 
 /**
@@ -129,8 +143,8 @@ async function listAllowances(purchase: Purchase): Promise<JournalEntry[]> {
   return (await journal.list()).filter(({ id }) => id.startsWith(`${purchase.id}${ALLOWANCE}`))
 }
 
-/** A purchase that was paid, or that a wallet was asked to pay and may still pay, and not answered. */
-export type UndeliveredPurchase = { purchase: Purchase; mayBePaid: 'paid' | 'in_wallet' }
+/** A purchase that was paid, or may still be, and not answered. */
+export type UndeliveredPurchase = { purchase: Purchase; payment: 'paid' | 'pending' }
 
 const MAX_UNDELIVERED = 5
 
@@ -142,20 +156,53 @@ export async function listUndelivered(): Promise<UndeliveredPurchase[]> {
     .filter((purchase) => !isClosed(purchase))
     .flatMap((purchase) => {
       const state = states.get(purchase.id)
-      const mayBePaid = state && readPayment(state)
-      return mayBePaid ? [{ purchase, mayBePaid }] : []
+      const payment = state && readPayment(state)
+      return payment ? [{ purchase, payment }] : []
     })
     .slice(0, MAX_UNDELIVERED)
 }
 
 /**
- * Whether anything of a payment may have left this browser and has not conclusively failed. A
- * wallet that sends by itself may do so when this browser no longer waits for it.
+ * `pending`: something of it may have left this browser, and has not conclusively failed. A wallet
+ * that sends by itself may do so when this browser no longer waits for it.
  */
-function readPayment(state: PaymentState): UndeliveredPurchase['mayBePaid'] | undefined {
-  if (state.step === 'awaiting_wallet') return canCancel(state) ? undefined : 'in_wallet'
-  if (!('sent' in state) || state.step === 'failed') return undefined
-  return state.step === 'unknown' && state.reason === 'wallet_lost' ? 'in_wallet' : 'paid'
+function readPayment(state: PaymentState): UndeliveredPurchase['payment'] | undefined {
+  if (isPaid(state)) return 'paid'
+  const open = mayBeInWallet(state) || (mayHaveLeft(state) && state.step !== 'failed')
+  return open ? 'pending' : undefined
+}
+
+/** Purchases whose chain was read since this page was loaded. */
+const alreadyRead = new Set<string>()
+
+/**
+ * The signatures that sellers hold and whose time is over may have expired unused: the chain is read
+ * once per page load, and the machine decides by it.
+ * @returns whether a payment has moved on
+ */
+export async function readOverdue(
+  undelivered: readonly UndeliveredPurchase[],
+  openChain: (purchase: Purchase) => Promise<Pick<PaymentChain, 'read'>> = async (purchase) =>
+    (await openDependencies(purchase)).chain,
+): Promise<boolean> {
+  let moved = false
+  for (const { purchase, payment } of undelivered) {
+    const { id, way } = purchase
+    if (payment === 'paid' || !BY_SELLER.has(way) || alreadyRead.has(id)) continue
+    const entry = await journal.read(id)
+    if (!entry || !mayHaveLeft(entry.state) || serverNow() < entry.state.built.deadlineAt) continue
+    alreadyRead.add(id)
+    const { order, built, sent } = entry.state
+    const reading = await (await openChain(purchase)).read(order, built, sent)
+    const next = reduce(entry.state, { type: 'read', reading })
+    if (next === entry.state) continue
+    // A tab that holds the payment reads it itself.
+    const { acquired } = await browserLocks().attempt(paymentLock(id), () =>
+      journal.write(journalEntry(entry, next, serverNow())),
+    )
+    moved ||= acquired
+  }
+  return moved
 }
 
 /**

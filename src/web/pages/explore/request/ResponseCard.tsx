@@ -12,6 +12,7 @@ import { Segmented } from '../../../ui/Segmented.tsx'
 import { Spinner } from '../../../ui/Spinner.tsx'
 import { UntrustedLink, UntrustedText } from '../../../ui/UntrustedText.tsx'
 import { JsonTree } from './JsonTree.tsx'
+import { ResultTitle } from './ResultTitle.tsx'
 import { headerOf } from './challenge.ts'
 import { isSuccess, type ResourceResponse } from './send-request.ts'
 import { Disclosure } from '../../../ui/Disclosure.tsx'
@@ -104,7 +105,7 @@ export function ResponseCard({ answer, url, title, children }: ResponseCardProps
           {size} bytes in {ms} ms
         </Trans>
       }
-      title={title}
+      title={<ResultTitle>{title}</ResultTitle>}
     >
       {children}
       {location && (

@@ -1,3 +1,4 @@
+import { t as words } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
 import { SignIn } from '../../../shell/SignIn.tsx'
@@ -6,6 +7,7 @@ import { Button, type ButtonProps } from '../../../ui/Button.tsx'
 import { Card } from '../../../ui/Card.tsx'
 import { CopyButton } from '../../../ui/CopyButton.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
+import { ResultTitle } from './ResultTitle.tsx'
 import type { PaymentHeader, Unanswered } from './send-request.ts'
 import { toCurl, type ResourceRequest } from './request.ts'
 
@@ -40,10 +42,10 @@ export function UnansweredCard({
   onRoute,
 }: UnansweredCardProps) {
   const { relay } = useConfig()
-  const { title, body } = useWords(unanswered, new URL(request.url).host)
+  const body = bodyOf(unanswered, new URL(request.url).host)
   const around = request.via === 'direct' && relay !== 'off' && !WITHOUT_RELAY.has(unanswered.cause)
   return (
-    <Card title={title}>
+    <Card title={<ResultTitle>{describeCause(unanswered.cause)}</ResultTitle>}>
       {body && <p className="mb-2 text-sm text-muted">{body}</p>}
       {unanswered.detail && <p className="mb-2 text-sm">{unanswered.detail}</p>}
       {payment && (
@@ -123,42 +125,43 @@ export function RelayLimits() {
   return <Trans>Limits: public HTTPS servers, one minute, 512 KB.</Trans>
 }
 
-function useWords({ cause }: Unanswered, host: string): { title: ReactNode; body: ReactNode } {
+export function describeCause(cause: Unanswered['cause']): string {
+  switch (cause) {
+    case 'cors':
+      return words`Blocked by the server`
+    case 'policy':
+      return words`Blocked by this site`
+    case 'too_large':
+      return words`Response too large`
+    case 'relay':
+      return words`Relay failed`
+    case 'silent':
+      return words`No answer`
+    case 'redirected':
+      return words`Redirected`
+    case 'broken_off':
+      return words`The answer got lost`
+    case 'stopped':
+      return words`Stopped`
+  }
+}
+
+function bodyOf({ cause }: Unanswered, host: string): ReactNode {
   const size = '512 KB'
   switch (cause) {
     case 'cors':
-      return {
-        title: <Trans>Blocked by the server</Trans>,
-        body: <Trans>{host} hides its response (CORS).</Trans>,
-      }
+      return <Trans>{host} hides its response (CORS).</Trans>
     case 'policy':
-      return {
-        title: <Trans>Blocked by this site</Trans>,
-        body: <Trans>{host} is not allowed here.</Trans>,
-      }
+      return <Trans>{host} is not allowed here.</Trans>
     case 'too_large':
-      return {
-        title: <Trans>Response too large</Trans>,
-        body: <Trans>Maximum: {size}.</Trans>,
-      }
+      return <Trans>Maximum: {size}.</Trans>
     case 'relay':
-      return {
-        title: <Trans>Relay failed</Trans>,
-        body: <RelayLimits />,
-      }
+      return <RelayLimits />
     case 'silent':
-      return {
-        title: <Trans>No answer</Trans>,
-        body: <Trans>{host} does not answer.</Trans>,
-      }
+      return <Trans>{host} does not answer.</Trans>
     case 'redirected':
-      return {
-        title: <Trans>Redirected</Trans>,
-        body: <Trans>Nothing was sent to the new address.</Trans>,
-      }
-    case 'broken_off':
-      return { title: <Trans>The answer got lost</Trans>, body: null }
-    case 'stopped':
-      return { title: <Trans>Stopped</Trans>, body: null }
+      return <Trans>Nothing was sent to the new address.</Trans>
+    default:
+      return null
   }
 }

@@ -20,6 +20,14 @@ export type Way =
   | 'authorization'
   | 'permit'
 
+/** The payer hands out a signature, and the seller sends it. */
+export const BY_SELLER: ReadonlySet<Way> = new Set([
+  'signed_transfer',
+  'sponsored',
+  'authorization',
+  'permit',
+])
+
 /** Whether an offer can be paid here, and why not. */
 export type Usable =
   | { ok: true; way: Way; network: Network; asset: Asset }
@@ -83,8 +91,8 @@ export function validateTerms(terms: Terms, networks: readonly Network[]): Usabl
     : no('no_domain')
 }
 
-/** The payer pays the network fee for these; for the others the seller does. */
-const PAYS_FEE: ReadonlySet<Way> = new Set([
+/** The payer signs the whole transaction and pays its network fee; for the others the seller does. */
+export const PAYS_FEE: ReadonlySet<Way> = new Set([
   'transaction_then_proof',
   'signed_transfer',
   'transaction',
