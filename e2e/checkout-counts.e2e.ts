@@ -4,7 +4,9 @@ import { parseEther } from 'viem'
 import { chooseCurrency, expectPaid, openCheckout, signButton } from './checkout.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import type { Devnet } from '#devnet/network.ts'
+import { expectAccessible } from './expect-accessible.ts'
 import { onEthereum } from './orders.ts'
+import { randomPrivateKey } from './random.ts'
 import { createLinkByApi, createProductByApi, createShortLinkByApi, signInByApi } from './seller.ts'
 import { startingWith, text, textLike } from './text.ts'
 
@@ -123,6 +125,59 @@ for (const [wallet, currency, price] of [
     // The form again, with the account of the wallet in it.
     await expectOnFirstScreen(page, page.getByRole('button', { name: text('Review payment') }))
   })
+
+test('a link in USDC on every network takes at most five activations where the first row of the wallet has no money, and nothing is begun there', async ({
+  net,
+  seller,
+  open,
+}) => {
+  const shop = await signInByApi(await seller(), net, '/links')
+  const link = await createShortLinkByApi(shop, net, {
+    description: 'Print',
+    price: { currency: 'USDC', amount: '10' },
+  })
+  const { page, ethereum } = await open({
+    privateKeys: [randomPrivateKey()],
+    secretKeys: [bs58.decode(net.wallets.buyer.solana.secretKey)],
+    name: 'Phantom',
+  })
+  const begun: string[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/link/pay')) begun.push(request.postData() ?? '')
+  })
+  await page.setViewportSize(PHONE)
+  await page.goto(link)
+  const activations = new Activations(page)
+  await activations.primary(page.getByRole('button', { name: text('Connect a wallet to pay') }))
+  const row = (network: string) =>
+    page.getByRole('button', {
+      name: text('Connect {wallet} on {network}', { wallet: 'Phantom', network }),
+    })
+  await activations.control(row('Ethereum'))
+  const missing = text('Not enough {symbol} in {wallet} on {place}', {
+    symbol: 'USDC',
+    wallet: 'Phantom',
+    place: 'Local Ethereum',
+  })
+  await expect(page.getByText(missing).first()).toBeVisible()
+  const currency = page.getByLabel(text('Currency'))
+  await expect(currency.getByRole('option', { selected: true })).toHaveText(/USDC · Local Ethereum/)
+  await expect(currency).toHaveAccessibleDescription(/ 0\.00 USDC$/)
+  await expectAccessible(page, 'link: too little in the wallet that was connected')
+  expect(begun).toEqual([])
+  const offer = text('Pay with {otherWallet} on {otherPlace}', {
+    otherWallet: 'Phantom',
+    otherPlace: 'Local Solana',
+  })
+  await activations.control(page.getByRole('button', { name: offer }))
+  await activations.control(row('Solana'))
+  await expect(signButton(page, 'Phantom')).not.toHaveAttribute('aria-busy')
+  await activations.primary(signButton(page, 'Phantom'))
+  await expectPaid(page)
+  expect(activations.count).toBeLessThanOrEqual(5)
+  expect(begun).toHaveLength(1)
+  expect(ethereum.requests).not.toContain('eth_sendTransaction')
+})
 
 test('a first payment without a link takes at most four activations, each button on the first screen of a phone', async ({
   net,

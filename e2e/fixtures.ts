@@ -19,7 +19,12 @@ export type Person = {
 
 export type Funds = { ether?: string; sol?: number }
 
-type Keys = { privateKeys: readonly Hex[]; secretKeys: readonly Uint8Array[] }
+type Keys = {
+  privateKeys: readonly Hex[]
+  secretKeys: readonly Uint8Array[]
+  /** What the wallet on Ethereum calls itself. */
+  name?: 'Phantom'
+}
 
 type Fixtures = {
   /** Seeds the random values of the story. */
@@ -108,12 +113,13 @@ export const test = base.extend<Fixtures, { net: Devnet; relay: Relay; mail: Mai
   },
 
   open: async ({ net, newBrowser }, use) =>
-    use(async ({ privateKeys, secretKeys }) => {
+    use(async ({ privateKeys, secretKeys, name }) => {
       const context = await newBrowser()
       const ethereum = new EthereumWallet({
         privateKeys,
         rpcUrl: net.evm.rpcUrl,
         chainId: net.evm.chainId,
+        ...(name && { name }),
       })
       const solana = new SolanaTestWallet({ secretKeys })
       await ethereum.install(context)

@@ -5,6 +5,7 @@ import { countSent, signaturesOf, until } from './chain.ts'
 import {
   connect,
   connectOnForm,
+  connectOnLink,
   expectPaid,
   expectReviewed,
   openCheckout,
@@ -14,6 +15,7 @@ import {
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum, onSolana } from './orders.ts'
+import { createLinkByApi, signInByApi } from './seller.ts'
 import { oneOf, text, textLike } from './text.ts'
 
 /** What Chromium says on the console about requests it could not make. */
@@ -206,6 +208,105 @@ test('a wallet left open past the deadline is not asked twice: the late approval
   answered.resolve()
   await expectPaid(page)
   expect(await countSent(chains, ethereum.address)).toBe(1)
+})
+
+test('a request that MetaMask never answers is left for the form, which warns of it, and is paid once', async ({
+  net,
+  chains,
+  seller,
+  buyer,
+}) => {
+  test.slow()
+  const shop = await seller()
+  const link = await createLinkByApi(await signInByApi(shop, net, '/links'), net, {
+    amount: 0.0131,
+    description: 'Tea for one',
+  })
+  const { page, ethereum } = await buyer({ ether: '1' })
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  ethereum.onApproval = () => {
+    asked.resolve()
+    return answered.promise
+  }
+  await page.goto(link)
+  await connectOnLink(page, 'MetaMask')
+  await signButton(page, 'MetaMask').click()
+  await asked.promise
+  // The wallet has the word for minutes: the way out is there all the time.
+  const back = page.getByRole('button', { name: text('Back to the form') })
+  const reject = page.getByText(
+    text('First reject the request in {walletName}.', { walletName: 'MetaMask' }),
+  )
+  await expect(back).toBeVisible({ timeout: 15_000 })
+  await expect(reject).toBeVisible()
+  await expectAccessible(page, 'checkout: a wallet that does not answer')
+  await page.reload()
+  await expect(
+    page.getByRole('heading', { name: text('Checking whether it was sent') }),
+  ).toBeVisible()
+  await expect(reject).toBeVisible()
+  ethereum.signing = 'reject'
+  answered.resolve()
+  await back.click()
+  await expect(page.getByText(text('A payment is still open'))).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Payment details') })).toBeFocused()
+
+  ethereum.signing = 'approve'
+  await page.getByRole('button', { name: text('Review payment') }).click()
+  await expect(page.getByRole('heading', { name: text('Review and pay') })).toBeVisible()
+  await expect(signButton(page, 'MetaMask')).toBeDisabled()
+  await page.getByLabel(text('I understand the risk')).check()
+  await signButton(page, 'MetaMask').click()
+  await expectPaid(page)
+  expect(await countSent(chains, ethereum.address)).toBe(1)
+})
+
+test('the endpoint of a payer is down after the wallet sent: the page says what is known, the shop is reached, and the receipt follows', async ({
+  net,
+  seller,
+  buyer,
+  expectError,
+}) => {
+  test.slow()
+  expectError(/ERR_FAILED/)
+  const shop = await seller()
+  const link = await createLinkByApi(await signInByApi(shop, net, '/links'), net, {
+    amount: 0.0132,
+    description: 'Tea for three',
+    returnUrl: 'https://shop.example/thanks',
+  })
+  const { page, ethereum } = await buyer({ ether: '1' })
+  const endpoint = `${net.evm.rpcUrl}/**`
+  ethereum.afterBroadcast = async () => {
+    await page.route(endpoint, (route) => route.abort())
+  }
+  await page.goto(link)
+  await connectOnLink(page, 'MetaMask')
+  await signButton(page, 'MetaMask').click()
+  await expect(page.getByRole('heading', { name: text('Sent') })).toBeVisible()
+  await expect(page.getByText(text('RPC endpoint does not answer.'))).toBeVisible()
+  await expect(
+    page.getByRole('heading', { name: text('RPC endpoint does not answer') }),
+  ).toBeVisible({ timeout: 60_000 })
+  await expect(page.getByText(text('Your payment was sent.'))).toBeVisible()
+  await expect(page.getByText(text('Do not pay again.'))).toBeVisible()
+  await expect(page.getByRole('link', { name: text('Use another endpoint') })).toHaveAttribute(
+    'href',
+    /\/settings$/,
+  )
+  // The merchant says that it is paid, which is no receipt.
+  await expect(
+    page.getByText(text('Confirmed by {merchant}', { merchant: 'Paydesk' })),
+  ).toBeVisible({ timeout: 30_000 })
+  const back = page.getByRole('link', { name: text('Back to {host}', { host: 'shop.example' }) })
+  await expect(back).toHaveAttribute('href', /^https:\/\/shop\.example\/thanks/)
+  await expect(page.getByRole('button', { name: text('Print receipt') })).toHaveCount(0)
+  await expectAccessible(page, 'checkout: the endpoint is down after sending')
+
+  await page.unroute(endpoint)
+  await expectPaid(page)
+  await expect(page.getByRole('link', { name: text('Use another endpoint') })).toHaveCount(0)
+  await expect(back).toHaveCount(1)
 })
 
 test('a wallet that keeps the nonce is asked again after its answer was lost, and only one of the two is paid', async ({

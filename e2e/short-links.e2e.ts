@@ -1,3 +1,4 @@
+import bs58 from 'bs58'
 import { parseEther } from 'viem'
 import { until } from './chain.ts'
 import {
@@ -12,7 +13,8 @@ import {
 import { copied } from './clipboard.ts'
 import { expect, test } from './fixtures.ts'
 import { expectAccessible } from './expect-accessible.ts'
-import { createShortLinkByApi, signInByApi } from './seller.ts'
+import { randomPrivateKey } from './random.ts'
+import { createShortLinkByApi, downloaded, signInByApi } from './seller.ts'
 import { text, textLike } from './text.ts'
 
 test('a seller asks for 12.50 EUR with a short link, and a stranger on a phone pays it in ETH at the quoted rate', async ({
@@ -56,6 +58,7 @@ test('a seller asks for 12.50 EUR with a short link, and a stranger on a phone p
   await page.unroute('**/api/link/open')
   await page.getByRole('button', { name: text('Refresh price') }).click()
   await expect(page.getByText(text('Price expired'))).toHaveCount(0)
+  await expect(page.getByRole('heading', { name: text('Payment details') })).toBeFocused()
   await page.getByLabel(text('Email')).fill('ana@')
   await chooseCurrency(page, 'WETH')
   await expect(page.getByLabel(text('Email'))).toHaveValue('ana@')
@@ -175,6 +178,7 @@ test('the quantity and the currency of a link outlive a reload of the review, an
   await page.reload()
   await expectReviewed(page, 'MetaMask')
   await page.getByRole('button', { name: text('Change'), exact: true }).click()
+  await expect(page.getByRole('heading', { name: text('Payment details') })).toBeFocused()
   const expectKept = async () => {
     await expect(quantity).toHaveValue('3')
     await expect(page.getByLabel(text('Email'))).toHaveValue('ana@post.example')
@@ -196,6 +200,60 @@ test('the quantity and the currency of a link outlive a reload of the review, an
   await page.getByRole('link', { name: text('Continue') }).click()
   await another.click()
   await expectKept()
+})
+
+test('the quantity of a link is on every step, in print, in the receipt’s file and where it is verified', async ({
+  net,
+  seller,
+  open,
+}) => {
+  const shop = await signInByApi(await seller(), net, '/links')
+  const link = await createShortLinkByApi(shop, net, {
+    description: 'Print',
+    price: { currency: 'USDC', amount: '1.5' },
+    maxPieces: 10,
+  })
+  const { page, solana } = await open({
+    privateKeys: [randomPrivateKey()],
+    secretKeys: [bs58.decode(net.wallets.buyer.solana.secretKey)],
+  })
+  const approved = Promise.withResolvers<void>()
+  solana.onApproval = () => approved.promise
+  const counted = page.getByText('3 × 1.5 USDC', { exact: true })
+  await page.goto(link)
+  await page.getByLabel(text('Quantity')).fill('3')
+  await expect(counted).toBeVisible()
+  await chooseCurrency(page, 'USDC · Local Solana')
+  await connectOnLink(page, 'Phantom')
+  await expect(counted).toBeVisible()
+  // A token and its fee in SOL have one total in money that people know.
+  const total = page.getByRole('definition').filter({ hasText: / USDC and up to [\d.]+ SOL/ })
+  await expect(total).toContainText(/about \$\d/)
+  await signButton(page, 'Phantom').click()
+  await expect(
+    page.getByRole('heading', { name: text('Approve in {walletName}', { walletName: 'Phantom' }) }),
+  ).toBeVisible()
+  await expect(counted).toBeVisible()
+  approved.resolve()
+  await expectPaid(page)
+  await expect(counted).toBeVisible()
+  await page.emulateMedia({ media: 'print' })
+  await expect(counted).toBeVisible()
+  await page.emulateMedia({ media: 'screen' })
+  const receipt = await downloaded(page, () =>
+    page.getByRole('button', { name: text('Receipt as JSON') }).click(),
+  )
+  expect(JSON.parse(receipt.text)).toMatchObject({
+    amount: '4.5',
+    quantity: { pieces: 3, price: { currency: 'USDC', amount: '1.5' } },
+  })
+  await page.goto('/verify')
+  const proof = page.getByLabel(text('Payment to check'))
+  await proof.fill(receipt.text)
+  await expect(counted).toBeVisible()
+  await expect(page.getByText(text('Does not match'))).toHaveCount(0)
+  await proof.fill(receipt.text.replace('"pieces":3', '"pieces":13'))
+  await expect(page.getByText(text('Does not match'))).toBeVisible()
 })
 
 test('a link on every network is paid with a wallet of any network, and what is typed keeps its place', async ({

@@ -34,8 +34,10 @@ export const STATES = [
   'checkout: rejected',
   'checkout: asking in another tab',
   'checkout: open in another tab',
+  'checkout: a wallet that does not answer',
   'checkout: in the wallet',
   'checkout: not known whether it was sent',
+  'checkout: the endpoint is down after sending',
   'checkout: to be tried again with the same nonce',
   'checkout: signed and offline',
   'checkout: something else landed',
@@ -56,6 +58,7 @@ export const STATES = [
   'managed wallet: recipient refused',
 
   'link: price expired',
+  'link: too little in the wallet that was connected',
   'link: a quantity that is not sold',
   'link: ready to pay',
   'link: ready to pay, in another language',

@@ -18,7 +18,13 @@ import { decide, StoryWallet } from './story-wallet.ts'
 
 const ICON = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1" fill="#e8710a"/></svg>')}`
 
-export type EthereumWalletOptions = { privateKeys: readonly Hex[]; rpcUrl: string; chainId: number }
+export type EthereumWalletOptions = {
+  privateKeys: readonly Hex[]
+  rpcUrl: string
+  chainId: number
+  /** What it calls itself: some wallets of Solana are on Ethereum too, under one name. */
+  name?: 'MetaMask' | 'Phantom'
+}
 
 /**
  * A wallet with real keys that behaves like MetaMask: reveals no account before it is connected,
@@ -43,13 +49,15 @@ export class EthereumWallet extends StoryWallet<PrivateKeyAccount> implements Ev
   /** The primary types of the typed data it signed. */
   readonly typed: string[] = []
   readonly #network: { chainId: number; rpcUrl: string }
+  readonly #name: string
 
-  constructor({ privateKeys, ...network }: EthereumWalletOptions) {
+  constructor({ privateKeys, name = 'MetaMask', ...network }: EthereumWalletOptions) {
     super(
       'testEthereumWallet',
       privateKeys.map((key) => privateKeyToAccount(key)),
     )
     this.#network = network
+    this.#name = name
   }
 
   /** The wallet's current chain. */
@@ -62,8 +70,10 @@ export class EthereumWallet extends StoryWallet<PrivateKeyAccount> implements Ev
   }
 
   async install(context: BrowserContext): Promise<void> {
-    const info = { uuid: randomUuid(), name: 'MetaMask', rdns: 'io.metamask', icon: ICON }
-    const announcement = JSON.stringify({ info, flags: { isMetaMask: true } })
+    const isMetaMask = this.#name === 'MetaMask'
+    const rdns = isMetaMask ? 'io.metamask' : 'app.phantom'
+    const info = { uuid: randomUuid(), name: this.#name, rdns, icon: ICON }
+    const announcement = JSON.stringify({ info, flags: { isMetaMask } })
     await this.installScript(context, `(${announceEvm})(${announcement}, ask)`)
   }
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { atomic } from './fields.ts'
-import { RateQuote } from './quote.ts'
+import { ItemPrice } from './payment-link.ts'
+import { MOST_PIECES, RateQuote } from './quote.ts'
 
 /**
  * A payment as "payer paid X in transaction Y": what the chain shows, and nothing about a delivery.
@@ -31,6 +32,13 @@ export const Receipt = v.object({
   resource: v.nullable(v.string()),
   description: v.nullable(v.string()),
   reference: v.nullable(v.string()),
+  /** Of a link that sells pieces: how many, and the price of one. Neither is signed. */
+  quantity: v.optional(
+    v.object({
+      pieces: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MOST_PIECES)),
+      price: ItemPrice,
+    }),
+  ),
   /** Of a price in fiat: price, rate, source and times. It decides nothing. */
   quote: v.optional(RateQuote),
   /** Unix milliseconds. */

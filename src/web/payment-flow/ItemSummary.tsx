@@ -3,7 +3,7 @@ import { useLingui } from '@lingui/react/macro'
 import { isLate, type RateQuote } from '#contract/quote.ts'
 import { imageQuery } from '../api/images.ts'
 import { formatNumber, formatPrice, formatDistance } from '../locales/formats.ts'
-import type { PaymentItem } from '../payment-intent/intent.ts'
+import type { PaymentItem, PaymentQuantity } from '../payment-intent/intent.ts'
 import { Badge } from '../ui/Badge.tsx'
 import { Fact } from '../ui/Facts.tsx'
 import { UntrustedText } from '../ui/UntrustedText.tsx'
@@ -24,12 +24,15 @@ export function ItemSummary({ item, className }: { item: PaymentItem; className?
             <UntrustedText text={description} />
           </p>
         )}
-        <p className="figures text-sm text-muted">
-          {formatNumber(pieces)} × {formatPrice(price.amount, price.currency)}
-        </p>
+        <p className="figures text-sm text-muted">{formatQuantity({ pieces, price })}</p>
       </div>
     </div>
   )
+}
+
+/** `3 × €12.50`: how many, and the price of one. */
+export function formatQuantity({ pieces, price }: PaymentQuantity): string {
+  return `${formatNumber(pieces)} × ${formatPrice(price.amount, price.currency)}`
 }
 
 /** The picture of a product. Its name stands beside it, so it has no words. */

@@ -64,6 +64,45 @@ describe('I4: paid needs our own RPC at confirmed and an equal transfer', () => 
   })
 })
 
+test.each([
+  ['evm', null],
+  ['solana', expect.anything()],
+] as const)(
+  'on %s it is kept that no endpoint answers, until one does; it decides nothing',
+  async (family, bytes) => {
+    const { dependencies, browser } = open(family)
+    const run = await browser.reviewed()
+    void run.sign([])
+    await browser.still()
+    // On Solana this page broadcasts, so the endpoint goes down after that.
+    dependencies.rpcUp = family === 'solana'
+    dependencies.approve()
+    await browser.still()
+    dependencies.rpcUp = false
+    await browser.pass(10)
+    expect(run.state()).toMatchObject({ step: 'broadcast', unavailable: true })
+    await browser.pass(90)
+    const lost = run.state()
+    expect(lost).toMatchObject({
+      step: 'unknown',
+      reason: 'not_seen',
+      absentSince: null,
+      unavailable: true,
+      sent: { bytes },
+    })
+    expect(canRebuild(lost)).toBe(false)
+    expect(isOutstanding(lost, dependencies.now)).toBe(true)
+    // The next visit knows it too, from the journal.
+    expect((await browser.journal.read('order-1'))?.state).toMatchObject({ unavailable: true })
+    dependencies.rpcUp = true
+    dependencies.land()
+    await browser.pass(6)
+    expect(run.state()).toMatchObject({ step: 'confirmed' })
+    expect(run.state()).not.toMatchObject({ unavailable: true })
+    run.close()
+  },
+)
+
 test('bytes that expired before the first broadcast are dropped, not sent', async () => {
   const { dependencies, browser } = open('solana')
   const run = await browser.reviewed()

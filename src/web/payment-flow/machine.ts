@@ -28,7 +28,12 @@ type Base = {
   attempt: number
 }
 
-type Out = Base & { built: CheckedTransaction; sent: Sent }
+type Out = Base & {
+  built: CheckedTransaction
+  sent: Sent
+  /** No RPC endpoint answered when the chain was last read: what is known is of before. */
+  unavailable?: boolean
+}
 
 export type PaymentState =
   | (Base & { step: 'draft'; userError: UserError | null })
@@ -389,6 +394,14 @@ function loseWallet(state: PaymentState): PaymentState {
 
 function read(state: OutgoingState, reading: Reading): PaymentState {
   if (isTerminal(state)) return state
+  const next = moveOn(state, reading)
+  const unavailable = reading.kind === 'unavailable'
+  return 'sent' in next && (next.unavailable ?? false) !== unavailable
+    ? { ...next, unavailable }
+    : next
+}
+
+function moveOn(state: OutgoingState, reading: Reading): PaymentState {
   const sent = withNonce(state.sent, reading)
   const out = { ...base(state), built: state.built, sent }
   switch (reading.kind) {

@@ -72,9 +72,13 @@ export type WalletPaymentIntent = {
   quote?: RateQuote
   /** The product that the link sells. */
   item?: PaymentItem
+  /** Of a link without a product whose payer chooses how many pieces. */
+  quantity?: PaymentQuantity
 }
 
-export type PaymentItem = Omit<LinkItem, 'product'> & { price: ItemPrice; pieces: number }
+/** `price`: of one piece. */
+export type PaymentQuantity = { price: ItemPrice; pieces: number }
+export type PaymentItem = Omit<LinkItem, 'product'> & PaymentQuantity
 
 /** How a short link is paid: what the proxy is asked for, and what it leaves open. */
 export type LinkChoice = {

@@ -65,6 +65,37 @@ test('a receipt omits the transaction of the account that executed the proof, an
   expect(badOnes(provable(receipt))).toEqual([])
 })
 
+test('a receipt whose quantity does not make up what was paid, or its quoted price, is contradicted', async () => {
+  const receipt = await receiptWith(
+    await payer.signTransaction({ ...fees, to: PAYEE, value: 200_000_000_000_000_000n }),
+  )
+  const quote = {
+    currency: 'EUR',
+    amount: '37.5',
+    rate: '3000',
+    source: 'fixed',
+    round: null,
+    observedAt: 1,
+    quotedAt: 2,
+    expiresAt: 3,
+  }
+  const of = (pieces: number, amount: string, currency: string): Receipt => ({
+    ...receipt,
+    quantity: { pieces, price: { kind: currency === 'EUR' ? 'fiat' : 'asset', currency, amount } },
+  })
+  const names = (receipt: Receipt) => badOnes(receipt).map(({ name }) => name)
+  expect(names(of(2, '0.1', 'ETH'))).toEqual([])
+  expect(names({ ...of(3, '12.50', 'EUR'), quote })).toEqual([])
+  for (const lie of [
+    of(3, '0.1', 'ETH'),
+    of(2, '0.1', 'USDC'),
+    of(2, '0', 'ETH'),
+    of(3, '12.50', 'EUR'),
+    { ...of(13, '12.50', 'EUR'), quote },
+  ])
+    expect(names(lie)).toEqual(['quantity'])
+})
+
 test('what a receipt pays for stays open: neither the payer nor the chain has signed it', async () => {
   const signed = await receiptWith(
     await payer.signTransaction({ ...fees, to: PAYEE, value: 200_000_000_000_000_000n }),

@@ -11,6 +11,7 @@ import {
   textFact,
   type CheckFact,
 } from '#contract/facts.ts'
+import { isPrice, priceOf } from '#contract/quote.ts'
 import type { DecodeProblem } from '#contract/reasons.ts'
 import type { Receipt } from '#contract/receipt.ts'
 import { decodeBase64 } from '#x402/header.ts'
@@ -42,9 +43,11 @@ export function checkReceipt(receipt: Receipt): Check[] {
             got: fact('not_signed'),
           },
         ]
+  const quantity = checkQuantity(receipt)
   if (!receipt.signed)
     return [
       amount,
+      ...quantity,
       ...purpose,
       {
         name: 'signed',
@@ -58,6 +61,7 @@ export function checkReceipt(receipt: Receipt): Check[] {
   if (!bytes)
     return [
       amount,
+      ...quantity,
       ...purpose,
       {
         name: 'signed',
@@ -70,10 +74,27 @@ export function checkReceipt(receipt: Receipt): Check[] {
     ]
   return [
     amount,
+    ...quantity,
     ...purpose,
     ...(familyOf(receipt.network) === 'evm'
       ? checkEvm(receipt, bytes)
       : checkSolana(receipt, bytes)),
+  ]
+}
+
+/** Anybody can write a quantity into the file: with the price of one piece it must make up what was paid, or the quoted price. */
+function checkQuantity({ quantity, quote, amount, symbol }: Receipt): Check[] {
+  if (!quantity) return []
+  const { pieces, price } = quantity
+  const total = price.kind === 'fiat' ? quote : { amount, currency: symbol }
+  return [
+    check('quantity', {
+      expected: total ? `${total.amount} ${total.currency}` : `0 ${price.currency}`,
+      got: isPrice(price.amount) ? `${priceOf(price.amount, pieces)} ${price.currency}` : null,
+      reason: 'amount_mismatch',
+      factOf: textFact,
+      missing: 'nothing',
+    }),
   ]
 }
 

@@ -1,6 +1,15 @@
 import { t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import { lazy, Suspense, useCallback, useEffect, useRef, useState, type ReactNode } from 'react'
+import {
+  lazy,
+  Suspense,
+  useCallback,
+  useEffect,
+  useRef,
+  useState,
+  type ReactNode,
+  type RefObject,
+} from 'react'
 import { describeBeginFailure } from '../../payment-flow/begin-failure.ts'
 import type { CheckoutFields } from '../../payment-flow/form/fields.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
@@ -157,6 +166,9 @@ export function Checkout({
     [addressOf, onRenew],
   )
 
+  const heading = useRef<HTMLHeadingElement>(null)
+  useFormFocus(heading, view.name === 'opening' ? undefined : view.name === 'details' && !closed)
+
   if (view.name === 'opening') return <PageSkeleton />
   if (view.name === 'held') return <OpenElsewhere onOther={() => navigate(addressOf({}))} />
   if (view.name === 'payment')
@@ -183,6 +195,11 @@ export function Checkout({
       {item}
       {children}
       {!closed && (
+        <h2 className="sr-only" ref={heading} tabIndex={-1}>
+          <Trans>Payment details</Trans>
+        </h2>
+      )}
+      {!closed && (
         <Details
           begin={begin && paymentId === undefined && view.network === undefined && !view.notice}
           blockedUntil={view.blockedUntil}
@@ -205,6 +222,22 @@ export function Checkout({
       )}
     </>
   )
+}
+
+/**
+ * A form that replaces a review or a notice has no control that had the focus before: its heading gets it. `shown`: undefined before anything is shown, when
+ * the page's own heading gets the focus.
+ */
+function useFormFocus(
+  heading: RefObject<HTMLHeadingElement | null>,
+  shown: boolean | undefined,
+): void {
+  const before = useRef<boolean>(undefined)
+  useEffect(() => {
+    const isBack = shown && before.current === false
+    before.current = shown
+    if (isBack && document.activeElement === document.body) heading.current?.focus()
+  }, [heading, shown])
 }
 
 /** What is shown already: this payment, or a form that keeps what it is told. */

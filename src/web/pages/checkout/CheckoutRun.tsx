@@ -1,7 +1,7 @@
 import { lazy, Suspense, useEffect, type ReactNode } from 'react'
 import { familyOf } from '#contract/network.ts'
 import { openTerms } from '../../payment-flow/form/payment-service.ts'
-import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
+import { formatQuantity, ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { ItemLine } from '../../shell/PayShell.tsx'
 import { isPaid, type PaymentState } from '../../payment-flow/machine.ts'
 import type { PaymentRun } from '../../payment-flow/run.ts'
@@ -70,6 +70,9 @@ export function CheckoutRun({ run, item, onStartOver, onStart }: CheckoutRunProp
       {!state.order.link && <Steps current={currentStep} />}
       {!('sent' in state) &&
         (state.order.item ? <ItemSummary item={state.order.item} /> : (ownItem ?? lastKnownItem))}
+      {!('sent' in state) && state.order.quantity && (
+        <p className="figures mb-2 text-muted">{formatQuantity(state.order.quantity)}</p>
+      )}
       <RunSteps
         onLeave={() =>
           onStartOver({
@@ -82,6 +85,7 @@ export function CheckoutRun({ run, item, onStartOver, onStart }: CheckoutRunProp
                 : undefined,
           })
         }
+        onBack={() => onStartOver({ change: state.order, renew: needsPrice(state) })}
         onOther={(order) => void onStart(order)}
         run={run}
         state={state}

@@ -35,6 +35,7 @@ import { openConnectDialog, useAccounts, useConnectFirst } from '../../wallet/st
 import { PaymentFields } from './PaymentFields.tsx'
 import { PhonePay } from './PhonePay.tsx'
 import { feeLevelsQuery, feesUnavailable } from './fee-levels.ts'
+import { bestOption, isShort } from './payable-options.ts'
 
 export type DetailsProps = {
   /** A payment that is changed: its inputs are kept. */
@@ -62,7 +63,7 @@ export type DetailsProps = {
 export function Details({
   previous,
   blockedUntil = 0,
-  begin,
+  begin: beginsAtOnce,
   invalid,
   prefill,
   link,
@@ -71,7 +72,7 @@ export function Details({
   onType,
   onUse,
   onConnect,
-  connecting,
+  connecting: connectsAny,
   onNetwork,
 }: DetailsProps) {
   const { t } = useLingui()
@@ -84,13 +85,22 @@ export function Details({
   const [failure, setFailure] = useState<string>()
   useEffect(() => onNetwork?.(networkId), [onNetwork, networkId])
   const accounts = useAccounts()
-  const connect = useConnectFirst(({ address }) => {
-    if (address !== link?.terms.recipient) void form.handleSubmit(submit)()
+  const [checking, setChecking] = useState(false)
+  // What is known to be impossible is not begun.
+  const [payableBy, setPayableBy] = useState<string>()
+  const connect = useConnectFirst((connected) => {
+    if (!link) return
+    setChecking(true)
+    void bestOption([link], [connected])
+      .then((option) => option && !isShort(option) && setPayableBy(connected.address))
+      .finally(() => setChecking(false))
   })
   const network = config.networks.find((each) => each.network === networkId) ?? config.networks[0]
   if (!network) return <Banner tone="bad">{t`No network is configured. Tell the operator.`}</Banner>
   const asset = network.assets.find((each) => each.address === assetAddress) ?? nativeAsset(network)
   const account = accounts.find((each) => each.family === familyOf(network.network))
+  const begin = beginsAtOnce || (account !== undefined && account.address === payableBy)
+  const connecting = connectsAny || checking
   const ownLink = account !== undefined && account.address === link?.terms.recipient
   const { refund } = prefill
   const otherPayer =
@@ -103,6 +113,7 @@ export function Details({
   }
 
   async function submit(fields: CheckoutFields) {
+    setPayableBy(undefined)
     if (invalid || !network) return
     if (!account || !ready) return openConnect(familyOf(network.network))
     setFailure(undefined)
@@ -194,8 +205,12 @@ export function Details({
             onConnect={() => openConnect(familyOf(network.network))}
           />
         )}
-        <p className="text-center text-sm text-muted">
-          <Trans>You won’t be charged yet.</Trans>
+        <p className="text-center text-sm text-muted" role="status">
+          {connecting ? (
+            <Trans>Checking your balance.</Trans>
+          ) : (
+            <Trans>You won’t be charged yet.</Trans>
+          )}
         </p>
       </BottomBar>
     </>

@@ -14,7 +14,7 @@ import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { Link } from '../../router/Link.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { InvoiceSummary } from '../../payment-flow/InvoiceLines.tsx'
-import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
+import { formatQuantity, ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { Worth } from '../../payment-flow/Worth.tsx'
 import { prefillFromLink } from '../../payment-flow/form/start-values.ts'
 import { pathToRun } from '../../router/path-to-run.ts'
@@ -242,6 +242,9 @@ function LinkTermsCard({ link }: { link: OpenLink }) {
           />
           <Worth asset={asset} atomic={BigInt(amountAtomic)} />
         </div>
+      )}
+      {link.quantity && (
+        <p className="figures mt-1 text-sm text-muted">{formatQuantity(link.quantity)}</p>
       )}
       <div className="mt-4 mb-4 rounded-xl border border-line bg-surface px-5 py-4">
         <Facts>

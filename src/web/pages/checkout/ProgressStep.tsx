@@ -7,7 +7,7 @@ import { returnAddress } from '#contract/payment-link.ts'
 import { callProxy } from '../../api/client.ts'
 import { useConfig, useNetwork } from '../../api/use-config.ts'
 import { formatNumber, formatPrice } from '../../locales/formats.ts'
-import { ItemSummary, RateFact } from '../../payment-flow/ItemSummary.tsx'
+import { formatQuantity, ItemSummary, RateFact } from '../../payment-flow/ItemSummary.tsx'
 import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
 import { LazyRefundRequestCard } from '../../payment-flow/form/LazyRefundRequestCard.tsx'
 import {
@@ -48,6 +48,7 @@ import { announce } from '../../ui/announce.tsx'
 import { buttonClass, cx } from '../../ui/button-class.ts'
 import { postToOpener } from './post-to-opener.ts'
 import { ReceiptButtons } from '../../payment-flow/steps/ReceiptButtons.tsx'
+import { SilentEndpoint } from './SilentEndpoint.tsx'
 import { useOpenEvidence } from './use-open-evidence.ts'
 
 export type ProgressStepProps = {
@@ -148,6 +149,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
             <UntrustedText text={order.description} />
           </Fact>
         )}
+        {order.quantity && <Fact name={t`Quantity`}>{formatQuantity(order.quantity)}</Fact>}
         {order.reference && (
           <Fact name={t`Reference`}>
             <UntrustedText text={order.reference} />
@@ -296,8 +298,10 @@ function Actions({
   paid: boolean
 }) {
   const { order, built } = state
-  const back =
-    paid && order.link?.returnUrl ? returnAddress(order.link.returnUrl, built.paymentId) : undefined
+  const shop = order.link?.returnUrl
+    ? returnAddress(order.link.returnUrl, built.paymentId)
+    : undefined
+  const back = paid ? shop : undefined
   const host = back?.host ?? ''
   const returnTo = back?.href ?? ''
   const link = order.link?.text ?? ''
@@ -305,6 +309,8 @@ function Actions({
   useEffect(() => {
     if (returnTo !== '') postToOpener({ type: 'paydesk:paid', link, paymentId, returnTo })
   }, [link, paymentId, returnTo])
+  const sayBack = () =>
+    postToOpener({ type: 'paydesk:back', link, paymentId, returnTo: shop?.href ?? '' })
   // To a customer with a link it is the least of all, to everyone else the way on.
   const showPayment = (
     <Link
@@ -321,42 +327,50 @@ function Actions({
     </Link>
   )
   return (
-    <div className="no-print mt-5 grid grid-cols-2 gap-2 *:only:col-span-2">
-      {canRebuild(state) && (
-        <Button
-          className="col-span-2"
-          icon={<Icon name="refresh" />}
-          onClick={() => void run.rebuild()}
-          size="lg"
-          variant="primary"
-        >
-          <Trans>Prepare it again</Trans>
-        </Button>
+    <>
+      {state.unavailable && !isPaid(state) && (
+        <SilentEndpoint back={shop} onBack={sayBack} paymentId={paymentId} />
       )}
-      {back && (
-        <a
-          className={cx(buttonClass({ variant: 'primary', size: 'lg', wide: true }), 'col-span-2')}
-          href={back.href}
-          onClick={() => postToOpener({ type: 'paydesk:back', link, paymentId, returnTo })}
-          rel="noopener noreferrer"
-        >
-          <Trans>Back to {host}</Trans>
-        </a>
-      )}
-      {!(paid && order.link) && showPayment}
-      {paid && <ReceiptButtons primary={Boolean(order.link) && !back} state={state} />}
-      {paid && !order.link && order.refundOf === undefined && (
-        <Button onClick={() => onStartOver({ again: order })}>
-          <Trans>Pay again</Trans>
-        </Button>
-      )}
-      {(paid || state.step === 'failed') && !order.link && order.refundOf === undefined && (
-        <Button onClick={() => onStartOver({ after: order })}>
-          <Trans>New payment</Trans>
-        </Button>
-      )}
-      {paid && order.link && showPayment}
-    </div>
+      <div className="no-print mt-5 grid grid-cols-2 gap-2 *:only:col-span-2">
+        {canRebuild(state) && (
+          <Button
+            className="col-span-2"
+            icon={<Icon name="refresh" />}
+            onClick={() => void run.rebuild()}
+            size="lg"
+            variant="primary"
+          >
+            <Trans>Prepare it again</Trans>
+          </Button>
+        )}
+        {back && (
+          <a
+            className={cx(
+              buttonClass({ variant: 'primary', size: 'lg', wide: true }),
+              'col-span-2',
+            )}
+            href={back.href}
+            onClick={sayBack}
+            rel="noopener noreferrer"
+          >
+            <Trans>Back to {host}</Trans>
+          </a>
+        )}
+        {!(paid && order.link) && showPayment}
+        {paid && <ReceiptButtons primary={Boolean(order.link) && !back} state={state} />}
+        {paid && !order.link && order.refundOf === undefined && (
+          <Button onClick={() => onStartOver({ again: order })}>
+            <Trans>Pay again</Trans>
+          </Button>
+        )}
+        {(paid || state.step === 'failed') && !order.link && order.refundOf === undefined && (
+          <Button onClick={() => onStartOver({ after: order })}>
+            <Trans>New payment</Trans>
+          </Button>
+        )}
+        {paid && order.link && showPayment}
+      </div>
+    </>
   )
 }
 

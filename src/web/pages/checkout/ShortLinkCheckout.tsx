@@ -1,6 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useMemo, useRef, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useMemo, useRef, useState, type ReactNode } from 'react'
+import type { Family } from '#contract/address.ts'
 import type { OpenedShortLink } from '#contract/link-endpoints.ts'
 import { familyOf } from '#contract/network.ts'
 import { MOST_ABOVE_PERCENT } from '#contract/quote.ts'
@@ -31,11 +32,17 @@ import { useNow } from '../../ui/use-now.ts'
 import { useAccounts, useConnectFirst } from '../../wallet/state/accounts.ts'
 import { Checkout, type CheckoutProps } from './Checkout.tsx'
 import {
-  firstPayable,
+  bestOption,
+  isShort,
   optionBalancesQuery,
   rankOptions,
   type RankedOption,
 } from './payable-options.ts'
+
+/** Few need it, and it looks for wallets. */
+const PayElsewhere = lazy(() =>
+  import('./PayElsewhere.tsx').then((module) => ({ default: module.PayElsewhere })),
+)
 
 export type ShortLinkCheckoutProps = Pick<CheckoutProps, 'onNetwork' | 'paymentId'> & {
   short: ShortLink
@@ -92,15 +99,19 @@ export function ShortLinkCheckout({
   const named = ranked.find(({ link }) => keyOf(link) === `${chosen.network} ${chosen.asset}`)
   const current = named ?? ranked.find(({ link }) => keyOf(link) === inUse) ?? ranked[0]
   const prefill = useMemo(() => (current ? prefillFromLink(current.link) : {}), [current])
-  const payFromAny = usePayFromAny(links, (link) => {
-    setInUse(keyOf(link))
-    setBegin(link.terms.amountAtomic !== null)
+  // What is known to be impossible is not begun: the form shows the balance.
+  const payFromAny = usePayFromAny(links, (option) => {
+    setInUse(keyOf(option.link))
+    setBegin(option.link.terms.amountAtomic !== null && !isShort(option))
   })
   const pathOf = (search: SearchOf<'payLink'>) =>
     pathTo('payLink', { params: { link: short.text }, search })
   if (!current) return null
   const { link } = current
   const { symbol } = link.asset
+  const elsewhere = isShort(current)
+    ? ranked.find((each) => !isShort(each) && familyOfOption(each) !== familyOfOption(current))
+    : undefined
   const { expiresAt } = short.opened
   const expired = expiresAt !== null && expiresAt <= serverNow()
   const percent = MOST_ABOVE_PERCENT
@@ -114,12 +125,21 @@ export function ShortLinkCheckout({
     setBegin(false)
     navigate(pathOf({ ...chosen, ...search }), { replace: true })
   }
+  const payElsewhere = (other: RankedOption) => {
+    const family = familyOfOption(other)
+    const connected = accounts.some((account) => account.family === family)
+    choose(
+      connected ? choiceOf(other.link.terms, pieces) : { network: undefined, asset: undefined },
+    )
+    if (connected) setBegin(other.link.terms.amountAtomic !== null)
+    else payFromAny.connect(family)
+  }
   return (
     <Checkout
       addressOf={({ payment }) => pathOf({ payment, ...choiceOf(link.terms, pieces) })}
       begin={begin}
       connecting={payFromAny.busy}
-      onConnect={named || links.length === 1 ? undefined : payFromAny.connect}
+      onConnect={named || links.length === 1 ? undefined : () => payFromAny.connect()}
       onNetwork={rest.onNetwork}
       onUse={() => setInUse(keyOf(link))}
       prefill={prefill}
@@ -166,6 +186,15 @@ export function ShortLinkCheckout({
           )}
         </div>
       )}
+      {!problem && !expired && elsewhere && (
+        <Suspense>
+          <PayElsewhere
+            onPay={() => payElsewhere(elsewhere)}
+            other={elsewhere.link}
+            short={current}
+          />
+        </Suspense>
+      )}
       {!problem && expiresAt !== null && !expired && (
         <p className="mb-4 text-sm text-muted">
           <Trans>
@@ -194,7 +223,9 @@ function Expired({ busy, onRenew }: { busy: boolean; onRenew: () => void }) {
       role="status"
       title={t`Price expired`}
       tone="warn"
-    />
+    >
+      <Trans>The exchange rate may have changed.</Trans>
+    </Banner>
   )
 }
 
@@ -233,8 +264,10 @@ function amountOf({ terms, asset }: OpenLink): string {
 
 const keyOf = ({ network, asset }: OpenLink): string => `${network.network} ${asset.address}`
 
-/** Connects any wallet that can pay, and then goes on with the first option that it can pay, unless the payer chooses one meanwhile. */
-function usePayFromAny(links: readonly OpenLink[], onPick: (link: OpenLink) => void) {
+const familyOfOption = ({ link }: RankedOption): Family => familyOf(link.network.network)
+
+/** Connects any wallet that can pay, and then goes on with the best option of the connected ones, unless the payer chooses one meanwhile. */
+function usePayFromAny(links: readonly OpenLink[], onPick: (option: RankedOption) => void) {
   const accounts = useAccounts()
   const [busy, setBusy] = useState(false)
   const picks = useRef(0)
@@ -244,15 +277,16 @@ function usePayFromAny(links: readonly OpenLink[], onPick: (link: OpenLink) => v
   async function pick() {
     const own = ++picks.current
     setBusy(true)
-    const link = await firstPayable(links, accounts).finally(() => setBusy(false))
-    if (link && own === picks.current) onPick(link)
+    const option = await bestOption(links, accounts).finally(() => setBusy(false))
+    if (option && own === picks.current) onPick(option)
   }
 
   const connect = useConnectFirst(() => void pick())
   return {
     busy,
     cancel: () => void picks.current++,
-    connect: () => connect(families.size === 1 ? [...families][0] : undefined),
+    connect: (family?: Family) =>
+      connect(family ?? (families.size === 1 ? [...families][0] : undefined)),
   }
 }
 

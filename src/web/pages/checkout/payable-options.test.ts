@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { NATIVE_ETH, NATIVE_SOL, type Asset, type Network } from '#contract/network.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
-import { firstPayable, rankOptions } from './payable-options.ts'
+import { bestOption, isShort, rankOptions } from './payable-options.ts'
 
 const usdc: Asset = {
   address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
@@ -69,6 +69,20 @@ test('a currency is not payable where nothing is left for the network fee', () =
   expect(offered(100n, 0n)).toEqual(['SOL', 'ETH', 'USDC'])
 })
 
+test('what is too little, or leaves nothing for the fee, is known to be impossible; an unread balance is not', () => {
+  const short = (ether: bigint, dollars: bigint) => {
+    const held = [
+      { asset: NATIVE_ETH, atomic: ether },
+      { asset: usdc, atomic: dollars },
+    ]
+    const ranked = rankOptions(options, new Map([[ethereum.network, held]]))
+    return ranked.filter(isShort).map(({ link }) => link.asset.symbol)
+  }
+  expect(short(101n, 100n)).toEqual([])
+  expect(short(100n, 99n)).toEqual(['ETH', 'USDC'])
+  expect(short(0n, 100n)).toEqual(['USDC', 'ETH'])
+})
+
 test('a wallet pays on its own networks, also where its balances cannot be read in time', async () => {
   vi.useFakeTimers()
   const account = {
@@ -77,9 +91,10 @@ test('a wallet pays on its own networks, also where its balances cannot be read 
     walletId: 'Solflare',
     walletName: 'Solflare',
   }
-  const picked = [firstPayable(options, [account]), firstPayable(options, [])]
+  const picked = [bestOption(options, [account]), bestOption(options, [])]
   await vi.advanceTimersByTimeAsync(4_000)
   const [own, none] = await Promise.all(picked)
-  expect([own?.asset.symbol, none]).toEqual(['SOL', undefined])
+  expect([own?.link.asset.symbol, none]).toEqual(['SOL', undefined])
+  expect(own && isShort(own)).toBe(false)
   vi.useRealTimers()
 })

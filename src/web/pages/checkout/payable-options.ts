@@ -73,16 +73,26 @@ function rankOf(
   return (asset.native ? balance > needed : native > 0n) ? 0 : 2
 }
 
-/** The option to pay from the accounts that are connected, but to none of them. Their balances are waited for, with a limit. */
-export async function firstPayable(
+/** Whether there is enough of the currency, but nothing for the network fee. */
+export function lacksFee({ rank }: RankedOption): boolean {
+  return rank === 2
+}
+
+/** Whether a payment of this option is known to be impossible now. */
+export function isShort({ rank }: RankedOption): boolean {
+  return rank >= 2
+}
+
+/** What can best be paid from the accounts that are connected, but to none of them. Their balances are waited for, with a limit. */
+export async function bestOption(
   links: readonly OpenLink[],
   accounts: Accounts,
-): Promise<OpenLink | undefined> {
+): Promise<RankedOption | undefined> {
   const balances = await queryClient.fetchQuery(optionBalancesQuery(links, accounts))
   const own = links.filter(({ network, terms }) =>
     accounts.some(
       ({ family, address }) => family === familyOf(network.network) && address !== terms.recipient,
     ),
   )
-  return rankOptions(own, balances)[0]?.link
+  return rankOptions(own, balances)[0]
 }

@@ -4,6 +4,7 @@ import type { Receipt } from '#contract/receipt.ts'
 import { findAsset } from '#contract/network.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { errorSentence } from '../../errors/codes.ts'
+import { formatQuantity } from '../../payment-flow/ItemSummary.tsx'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Badge } from '../../ui/Badge.tsx'
@@ -98,6 +99,9 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
               symbol={receipt.symbol}
             />
           </Fact>
+          {receipt.quantity && (
+            <Fact name={<Trans>Quantity</Trans>}>{formatQuantity(receipt.quantity)}</Fact>
+          )}
           <Fact name={<Trans>From</Trans>} long>
             <Address copy full value={receipt.payer} />
           </Fact>

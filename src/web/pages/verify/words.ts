@@ -55,6 +55,7 @@ export const checkWords: Readonly<Record<string, MessageDescriptor>> = {
   recipient: msg`Recipient`,
   amount: msg`Amount`,
   resource: msg`Pays for`,
+  quantity: msg`Quantity`,
   offer: msg`Offer`,
   payer: msg`Payer`,
   sender: msg`Payer`,

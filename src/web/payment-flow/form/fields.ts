@@ -221,6 +221,7 @@ export function checkoutIntentOf(
     }),
     ...(link?.quote && { quote: link.quote }),
     ...(link?.item && { item: link.item }),
+    ...(link?.quantity && { quantity: link.quantity }),
   }
 }
 

@@ -12,7 +12,7 @@ import {
   type LinkTerms,
 } from '#contract/payment-link.ts'
 import { amountAtRate, priceOf, type RateQuote } from '#contract/quote.ts'
-import type { LinkChoice, PaymentItem } from '../../payment-intent/intent.ts'
+import type { LinkChoice, PaymentItem, PaymentQuantity } from '../../payment-intent/intent.ts'
 import { callProxy, proxyAddress } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { refusalOf, formatRefusal, type RefusalReason } from '../../errors/refusals.ts'
@@ -31,6 +31,7 @@ export type OpenLink = {
   askEmail?: boolean
   quote?: RateQuote
   item?: PaymentItem
+  quantity?: PaymentQuantity
   invoice?: InvoiceFace
 }
 
@@ -119,7 +120,7 @@ export function linkOfOption(
   const network = networks.find((each) => each.network === option.network)
   const asset = network && findAsset(network, option.asset)
   if (!network || !asset) return undefined
-  const { price, only: _only, maxPieces: _most, askEmail, item, invoice, ...common } = opened.terms
+  const { price, only: _only, maxPieces, askEmail, item, invoice, ...common } = opened.terms
   const { quote } = option
   const amount =
     price?.kind === 'fiat' && quote
@@ -149,6 +150,7 @@ export function linkOfOption(
     askEmail,
     ...(invoice && { invoice }),
     ...(item && price && { item: itemOf(item, price, pieces) }),
+    ...(!item && price && maxPieces > 1 && { quantity: { price, pieces } }),
     ...(price?.kind === 'fiat' && quote && { quote: quoteFor({ opened, price, quote, pieces }) }),
   }
 }

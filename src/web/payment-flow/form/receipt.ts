@@ -8,6 +8,7 @@ import { callNetwork } from '../../rpc/call.ts'
 export function receiptOf(state: PaymentState): Omit<Receipt, 'signed'> | undefined {
   if (!isPaid(state) || (state.step !== 'confirmed' && state.step !== 'finalized')) return undefined
   const { order, built, landed } = state
+  const counted = order.item ?? order.quantity
   return {
     receipt: 'paydesk/2',
     paymentId: built.paymentId,
@@ -27,6 +28,7 @@ export function receiptOf(state: PaymentState): Omit<Receipt, 'signed'> | undefi
     resource: order.resource ?? null,
     description: order.description ?? null,
     reference: order.reference ?? null,
+    ...(counted && { quantity: { pieces: counted.pieces, price: counted.price } }),
     ...(order.quote && { quote: order.quote }),
     orderedAt: order.createdAt,
   }

@@ -84,6 +84,13 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
               <Trans>and account rent up to {money(rentAtomic)}</Trans>
             </span>
           )}
+          {quote && asset.native && costs > 0n ? (
+            <span className="block text-muted">
+              {upTo(formatWorth(costs, asset.decimals, quote))}
+            </span>
+          ) : (
+            <Worth asset={native} atomic={costs} only={quote?.currency} />
+          )}
         </Line>
       )}
       {!blocked && (
@@ -108,6 +115,15 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
           )}
           {!quote && costs > 0n && asset.native && (
             <Worth asset={asset} atomic={amountAtomic + costs} />
+          )}
+          {costs > 0n && !asset.native && (
+            <Worth
+              asset={asset}
+              atomic={amountAtomic}
+              fee={{ atomic: costs, asset: native }}
+              only={quote?.currency}
+              quote={quote}
+            />
           )}
         </Line>
       )}

@@ -20,6 +20,8 @@ export type RunStepsProps = {
   onLeave: () => void
   /** The same order from another account; this run is given up. */
   onOther: (order: WalletPaymentIntent) => void
+  /** To the form while a wallet may still send this payment, which stays open. */
+  onBack?: () => void
   /** The sentence on top of the review, where it is not a payment to somebody. */
   summary?: ReactNode
   /** How it is doing, once something was signed. */
@@ -27,7 +29,15 @@ export type RunStepsProps = {
 }
 
 /** Prepare, review, wallet, chain: the same steps wherever this browser has somebody sign. */
-export function RunSteps({ run, state, onLeave, onOther, summary, children }: RunStepsProps) {
+export function RunSteps({
+  run,
+  state,
+  onLeave,
+  onOther,
+  onBack,
+  summary,
+  children,
+}: RunStepsProps) {
   // A signature that arrived meanwhile is not cancelled: its payment stays in view. What the journal cannot keep is left all the same, unless a wallet was asked.
   const cancelled = (then: () => void) => () =>
     void run
@@ -61,7 +71,7 @@ export function RunSteps({ run, state, onLeave, onOther, summary, children }: Ru
         />
       )
     case 'awaiting_wallet':
-      return <WalletStep onChange={leave} state={state} />
+      return <WalletStep onBack={onBack} onChange={leave} state={state} />
     default:
       return (
         <>
@@ -70,6 +80,9 @@ export function RunSteps({ run, state, onLeave, onOther, summary, children }: Ru
             <Button className="no-print mt-4" onClick={() => void run.reportCancelled()}>
               <Trans>Cancelled in {wallet}</Trans>
             </Button>
+          )}
+          {state.step === 'unknown' && state.reason === 'wallet_lost' && onBack && (
+            <BackToForm onBack={onBack} walletName={wallet} />
           )}
         </>
       )
@@ -86,10 +99,11 @@ const HELP_AFTER_MS = 8_000
 type WalletStepProps = {
   state: Extract<PaymentState, { step: 'awaiting_wallet' }>
   onChange: () => void
+  onBack: (() => void) | undefined
 }
 
 /** Step 3: the wallet has the word. */
-function WalletStep({ state, onChange }: WalletStepProps) {
+function WalletStep({ state, onChange, onBack }: WalletStepProps) {
   const { order } = state
   const { walletName } = order
   const units = order.amountAtomic.toString()
@@ -146,13 +160,29 @@ function WalletStep({ state, onChange }: WalletStepProps) {
             </ul>
           </div>
         )}
-        {canCancel(state) && (
+        {canCancel(state) ? (
           <Button className="mt-5" onClick={onChange} variant="quiet">
             <Trans>Cancel</Trans>
           </Button>
+        ) : (
+          slow && onBack && <BackToForm onBack={onBack} walletName={walletName} />
         )}
       </div>
     </Card>
+  )
+}
+
+/** A request that is still open in the wallet could be approved later, beside another payment. The form and its review warn of this one. */
+function BackToForm({ walletName, onBack }: { walletName: string; onBack: () => void }) {
+  return (
+    <div className="no-print mt-5 text-center">
+      <p className="text-sm text-muted">
+        <Trans>First reject the request in {walletName}.</Trans>
+      </p>
+      <Button className="mt-1" onClick={onBack} variant="quiet">
+        <Trans>Back to the form</Trans>
+      </Button>
+    </div>
   )
 }
 

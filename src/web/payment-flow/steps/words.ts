@@ -87,7 +87,7 @@ export function progressOf(state: OutgoingState): Progress {
     case 'broadcast':
       return {
         title: t`Sent`,
-        body: t`You can close this page.`,
+        body: closingWords(state),
         tone: 'info',
         icon: 'hourglass',
         working: true,
@@ -103,7 +103,7 @@ export function progressOf(state: OutgoingState): Progress {
         }
       return {
         title: state.landed ? t`In a block` : t`On its way`,
-        body: t`You can close this page.`,
+        body: closingWords(state),
         tone: 'info',
         icon: 'hourglass',
         working: true,
@@ -133,26 +133,53 @@ export function progressOf(state: OutgoingState): Progress {
         working: true,
       }
     case 'unknown':
-      return state.reason === 'wallet_lost'
-        ? {
-            title: t`Checking whether it was sent`,
-            body: joinSentences(t`${walletName} did not answer.`, t`Do not pay again.`),
-            tone: 'warn',
-            icon: 'question',
-            working: true,
-          }
-        : {
-            title: t`Checking the chain`,
-            body:
-              state.reason === 'nonce_taken'
-                ? t`Pay again only if ${walletName} cancelled it.`
-                : joinSentences(t`Not visible yet.`, t`Do not pay again.`),
-            tone: 'warn',
-            icon: 'question',
-            working: true,
-          }
+      return { ...unknownWords(state), tone: 'warn', icon: 'question', working: true }
     case 'failed':
       return failureOf(state)
+  }
+}
+
+/** Without an endpoint nothing moves on here. */
+function closingWords({ unavailable = false }: OutgoingState): string {
+  return unavailable ? t`RPC endpoint does not answer.` : t`You can close this page.`
+}
+
+function unknownWords({
+  order: { walletName },
+  reason,
+  sent,
+  unavailable = false,
+}: Extract<OutgoingState, { step: 'unknown' }>): Pick<Progress, 'title' | 'body'> {
+  switch (reason) {
+    case 'wallet_lost': {
+      const silent = t`${walletName} did not answer.`
+      return {
+        title: t`Checking whether it was sent`,
+        body: joinSentences(
+          unavailable ? joinSentences(silent, t`RPC endpoint does not answer.`) : silent,
+          t`Do not pay again.`,
+        ),
+      }
+    }
+    case 'nonce_taken':
+      return {
+        title: t`Checking the chain`,
+        body: t`Pay again only if ${walletName} cancelled it.`,
+      }
+    case 'not_seen':
+      if (!unavailable)
+        return {
+          title: t`Checking the chain`,
+          body: joinSentences(t`Not visible yet.`, t`Do not pay again.`),
+        }
+      return {
+        title: t`RPC endpoint does not answer`,
+        // Bytes that this page broadcasts itself may not have reached the endpoint.
+        body: joinSentences(
+          sent.bytes === null ? t`Your payment was sent.` : t`It may have been sent.`,
+          t`Do not pay again.`,
+        ),
+      }
   }
 }
 

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { formatTotal } from './Worth.tsx'
+
+const usdc = { symbol: 'USDC', decimals: 6 }
+const sol = { symbol: 'SOL', decimals: 9 }
+const rates = { USDC: '1.001', SOL: '151.2' }
+/** 5,000 lamports. */
+const fee = { atomic: 5_000n, asset: sol }
+
+test('a token and its fee in another currency are worth their sum, rounded up once', () => {
+  // 10.01 + 0.000756: two figures that are each rounded up would be worth a cent more with other digits.
+  expect(formatTotal({ atomic: 10_000_000n, asset: usdc }, 'USD', rates)).toBe('$10.01')
+  expect(formatTotal({ atomic: 10_000_000n, asset: usdc, fee }, 'USD', rates)).toBe('$10.02')
+  expect(formatTotal({ atomic: 9_990_000n, asset: usdc, fee }, 'USD', rates)).toBe('$10.01')
+})
+
+test('a quoted price is part of the total as it was quoted', () => {
+  const quote = { amount: '12.5', currency: 'USD' }
+  expect(formatTotal({ atomic: 13_000_000n, asset: usdc, fee, quote }, 'USD', rates)).toBe('$12.51')
+})
+
+test('nothing is told where a part has no rate, or where nothing is paid', () => {
+  expect(formatTotal({ atomic: 1n, asset: usdc, fee }, 'USD', { USDC: '1' })).toBeUndefined()
+  expect(formatTotal({ atomic: 1n, asset: usdc, fee }, 'USD', { SOL: '1' })).toBeUndefined()
+  expect(formatTotal({ atomic: 0n, asset: usdc }, 'USD', rates)).toBeUndefined()
+})

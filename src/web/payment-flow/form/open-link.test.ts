@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest'
+import { NATIVE_ETH, type Asset, type Network } from '#contract/network.ts'
+import type { LandedPayment } from '../../payment-intent/intent.ts'
+import { checkoutIntentOf } from './fields.ts'
+import { linkOfOption, type ShortLink } from './open-link.ts'
+import { receiptOf } from './receipt.ts'
+import { formValues, prefillFromLink } from './start-values.ts'
+
+const usdc: Asset = {
+  address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+  symbol: 'USDC',
+  name: 'USD Coin',
+  decimals: 6,
+  native: false,
+}
+const network: Network = {
+  rpcUrls: ['http://127.0.0.1:1'],
+  testnet: true,
+  blockTimeMs: 400,
+  confirmations: 1,
+  network: 'eip155:31337',
+  name: 'Ethereum',
+  assets: [NATIVE_ETH, usdc],
+}
+const recipient = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const option = {
+  network: network.network,
+  recipient,
+  asset: usdc.address,
+  amountAtomic: '10000000',
+  quote: null,
+}
+const terms = {
+  id: 'lnk_1',
+  price: { kind: 'asset' as const, currency: 'USDC', amount: '10' },
+  item: null,
+  invoice: null,
+  only: null,
+  maxPieces: 10,
+  askEmail: false,
+  resource: null,
+  description: 'Print',
+  reference: null,
+  expiresAt: null,
+  maxPayments: null,
+  returnUrl: null,
+}
+const short = (changes: Partial<typeof terms> = {}): ShortLink => ({
+  text: '2NEpo7TZRhna',
+  setBy: 'Shop',
+  opened: {
+    terms: { ...terms, ...changes },
+    state: 'open',
+    options: [option],
+    quotedAt: null,
+    expiresAt: null,
+  },
+})
+const linkOf = (link: ShortLink, pieces: number) => {
+  const opened = linkOfOption(link, option, { pieces, networks: [network] })
+  if (!opened) throw new Error('The option is not known.')
+  return opened
+}
+
+test('a link without a product keeps how many pieces its payer chose and the price of one, up to the receipt', () => {
+  const link = linkOf(short(), 3)
+  const prefill = prefillFromLink(link)
+  const config = { networks: [network], sellerWallets: [recipient] }
+  const fields = formValues({ previous: undefined, typed: undefined, link, prefill }, config)
+  const account = { family: 'evm' as const, address: '0x1', walletId: 'w', walletName: 'Wallet' }
+  const order = checkoutIntentOf(fields, {
+    network,
+    asset: usdc,
+    account,
+    link,
+    priorityFeeAtomic: undefined,
+    refundOf: undefined,
+  })
+  expect(order.amountAtomic).toBe(30_000_000n)
+  expect(order.quantity).toEqual({ pieces: 3, price: terms.price })
+
+  const landed: LandedPayment = {
+    signature: '0xabc',
+    height: 7,
+    blockHash: null,
+    confirmations: 1,
+    requiredConfirmations: 1,
+    feeAtomic: 1n,
+  }
+  const built = {
+    paymentId: 'pay_1',
+    bytes: new Uint8Array(),
+    lastValidBlockHeight: 10,
+    deadlineAt: 1,
+    builtHeight: 1,
+    nonce: 0,
+    maxFeeAtomic: 1n,
+    digest: '',
+  }
+  const state = {
+    step: 'confirmed' as const,
+    attempt: 1,
+    order,
+    built,
+    sent: { bytes: null, signature: '0xabc' },
+    landed,
+  }
+  expect(receiptOf(state)).toMatchObject({
+    amount: '30',
+    quantity: { pieces: 3, price: terms.price },
+  })
+  // A payment that was begun before quantities were kept has none.
+  const { quantity: _, ...earlier } = order
+  expect(receiptOf({ ...state, order: earlier })).not.toHaveProperty('quantity')
+})
+
+test('a link that sells one piece at a time has no quantity', () => {
+  expect(linkOf(short({ maxPieces: 1 }), 1)).not.toHaveProperty('quantity')
+})
