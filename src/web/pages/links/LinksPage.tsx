@@ -6,6 +6,8 @@ import { nativeAsset } from '#contract/network.ts'
 import { hasRole } from '#contract/role.ts'
 import { callProxy } from '../../api/client.ts'
 import { productsQuery } from '../../api/products.ts'
+import { sessionQuery } from '../../api/queries.ts'
+import { queryClient } from '../../api/query-client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { useRole, useSession } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
@@ -233,6 +235,7 @@ type LinkDialogProps = {
 
 function LinkDialog({ form, request, onClose, onCreated, children }: LinkDialogProps) {
   const { t } = useLingui()
+  const role = useRole()
   const [userError, setUserError] = useState<{ title: string; body: string }>()
 
   async function submit(fields: LinkForm) {
@@ -242,6 +245,11 @@ function LinkDialog({ form, request, onClose, onCreated, children }: LinkDialogP
       cacheLink(link)
       onCreated(link)
     } catch (error) {
+      // Then the dialog offers to sign in, and what was typed stays.
+      if (error instanceof ApiError && error.code === 'UNAUTHORIZED') {
+        await queryClient.invalidateQueries(sessionQuery)
+        return
+      }
       const named = error instanceof ApiError ? Object.entries(error.details) : []
       for (const [field, text] of named) {
         const input = INPUTS[field] ?? field
@@ -280,6 +288,11 @@ function LinkDialog({ form, request, onClose, onCreated, children }: LinkDialogP
         noValidate
         onSubmit={(event) => void form.handleSubmit(submit)(event)}
       >
+        {role === null && (
+          <Banner action={<SignIn look="secondary" />} role="alert" tone="warn">
+            <Trans>Session ended.</Trans>
+          </Banner>
+        )}
         {userError && (
           <Banner role="alert" title={userError.title} tone="warn">
             {userError.body}
