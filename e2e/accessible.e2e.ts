@@ -1,3 +1,4 @@
+import { devices } from '@playwright/test'
 import { connectOnForm, expectPaid, openCheckout, review, sign } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
@@ -105,6 +106,45 @@ test('on a phone a seller’s figures stay in their columns, and the buttons of 
   await page.getByRole('button', { name: text('New invoice') }).click()
   const save = page.getByRole('dialog').getByRole('button', { name: text('Save draft') })
   await expect(save).toBeInViewport({ ratio: 1 })
+})
+
+test('on a touch screen no field makes the browser zoom in, and no form is wider than the phone', async ({
+  browser,
+  seller,
+  net,
+}) => {
+  const { ethereum } = await seller()
+  const { userAgent, viewport, isMobile, hasTouch } = devices['iPhone 13']
+  const context = await browser.newContext({
+    baseURL: net.urls.web,
+    userAgent,
+    viewport,
+    isMobile,
+    hasTouch,
+  })
+  const page = await signInByApi({ page: await context.newPage(), ethereum }, net, '/invoices')
+  // Safari does so where the text is smaller than 16 px.
+  const small = () =>
+    page
+      .locator('input:not([type=checkbox], [type=radio]), select, textarea')
+      .evaluateAll((all) =>
+        all
+          .filter((field) => Number.parseFloat(getComputedStyle(field).fontSize) < 16)
+          .map((field) => field.outerHTML),
+      )
+  const expectFit = async (where: string) => {
+    await expect(page.getByRole('textbox').first()).toBeVisible()
+    expect(await small(), where).toEqual([])
+    const width = await page.evaluate(() => document.documentElement.scrollWidth)
+    expect(width, where).toBeLessThanOrEqual(viewport.width)
+  }
+  await page.getByRole('button', { name: text('New invoice') }).click()
+  await expectFit('a new invoice')
+  for (const path of ['/links?create=link', '/pay', '/explore', '/verify', '/settings']) {
+    await page.goto(path)
+    await expectFit(path)
+  }
+  await context.close()
 })
 
 test('somebody who signs in before their first payment is told where to begin', async ({

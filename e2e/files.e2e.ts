@@ -126,6 +126,24 @@ test('a merchant sells a text; a buyer pays, downloads it, and reads it again af
   await expect(page.getByRole('status')).toContainText(text('Failed'))
   await expect(buy).toBeVisible()
   await expectAccessible(page, 'file: its payment failed')
+  // One that is paid and bought something else: the wait ends, and nobody is asked to pay again.
+  await page.unroute('**/payment/status/*')
+  await page.route('**/payment/status/*', (route) =>
+    route.fulfill({
+      json: told,
+      headers: {
+        'access-control-allow-origin': net.urls.web,
+        'access-control-allow-credentials': 'true',
+      },
+    }),
+  )
+  await page.reload()
+  await expect(page.getByText(text('Waiting for the payment.'))).toBeVisible()
+  const other = page.getByRole('status').filter({ hasText: text('Not bought with this payment') })
+  await expect(other).toBeVisible({ timeout: 20_000 })
+  await expect(other.getByRole('link', { name: text('Show the payment') })).toBeVisible()
+  await expect(buy).toHaveCount(0)
+  await expectAccessible(page, 'file: its payment bought another thing')
   await page.unroute('**/payment/status/*')
   await page.reload()
   await page.getByRole('button', { name: textLike('Sign in as {address}') }).click()

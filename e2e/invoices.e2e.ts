@@ -211,6 +211,14 @@ test('an invoice that is being typed outlasts a drag that ends outside of it and
   const save = dialog.getByRole('button', { name: text('Save draft') })
   await save.click()
   await expect(dialog.getByText(text('Enter an email address.'))).toBeVisible()
+  await dialog.getByLabel(text('Email')).fill('')
+  // An address without a customer is not dropped in silence.
+  await name.fill('')
+  await dialog.getByLabel(text('Address')).fill('Calle Sol 1')
+  await save.click()
+  await expect(name).toHaveAccessibleDescription(text('Enter a name.'))
+  await expect(name).toBeFocused()
+  await name.fill('Ana Q.')
   await dialog.getByLabel(text('Email')).fill('ana@shop.example')
   await page.route('**/api/invoices', (route) =>
     route.fulfill({

@@ -316,7 +316,21 @@ test('a payment is refunded through the same review, and never more than was rec
     text('All payments'),
   )
   await expectAccessible(page, 'payment: can be refunded')
-  await expect(page.getByLabel(text('Amount'))).toHaveValue('0.0417')
+  const amount = page.getByLabel(text('Amount'))
+  await expect(amount).toHaveValue('0.0417')
+  await expect(amount).toHaveAccessibleDescription(textLike('about {price}'))
+
+  // On a phone the form is far below: one press from the heading leads to it.
+  await page.setViewportSize({ width: 390, height: 844 })
+  const refund = page.getByRole('button', { name: text('Refund'), exact: true })
+  await expect(refund).toBeInViewport({ ratio: 1 })
+  await expect(amount).not.toBeInViewport()
+  await refund.click()
+  const heading = page.getByRole('heading', { name: text('Refund'), exact: true })
+  await expect(heading).toBeInViewport({ ratio: 1 })
+  await expect(heading.locator('span')).toBeFocused()
+  await expect(amount).toBeInViewport({ ratio: 1 })
+  await page.setViewportSize({ width: 1440, height: 900 })
 
   await page.getByLabel(text('Amount')).fill('0.0418')
   await page.getByRole('button', { name: text('Review refund') }).click()
@@ -352,7 +366,8 @@ test('a payment is refunded through the same review, and never more than was rec
   await expect(page.getByText('Out of stock.')).toBeVisible()
   await expect(page.getByText(text('From the payer (unverified)'))).toHaveCount(0)
   // A refund is not refunded.
-  await expect(page.getByRole('heading', { name: text('Refund'), exact: true })).toHaveCount(0)
+  await expect(heading).toHaveCount(0)
+  await expect(refund).toHaveCount(0)
 })
 
 /** Tabs, or a list where stories before this one paid in more assets than fit. */

@@ -89,7 +89,7 @@ test('a seller asks for 12.50 EUR with a short link, and a stranger on a phone p
   await expect(listed).toContainText('1 of 1 payment', { timeout: 30_000 })
   // The number leads to the payments, and a payment names first what it is for, then its link.
   await listed.getByRole('link', { name: '1 of 1 payment' }).click()
-  await expect(shop.page).toHaveURL(/\/payments\?q=INV-EUR$/)
+  await expect(shop.page).toHaveURL(/\/payments\?q=lnk_[1-9A-HJ-NP-Za-km-z]{22}$/)
   const row = shop.page.getByRole('row').filter({ hasText: 'Autumn issue' })
   await row.getByRole('link').first().click()
   await expect(shop.page.getByText('ana@post.example')).toBeVisible()
@@ -98,7 +98,26 @@ test('a seller asks for 12.50 EUR with a short link, and a stranger on a phone p
   const ofLink = shop.page.locator('dl > div').filter({
     has: shop.page.getByRole('term').getByText(text('Payment link'), { exact: true }),
   })
-  await expect(ofLink.getByRole('link')).toHaveAttribute('href', /\/links$/)
+  // Only the e-mail address is of the payer: the link sets the rest.
+  const apart = shop.page.getByText(text('From the payer (unverified)'))
+  await expect(apart).toHaveCount(1)
+  await expect(apart.locator('xpath=following::dl').first().getByRole('term')).toHaveText([
+    text('Email'),
+  ])
+  // Half of it is half of the price that was paid, whatever it is worth now.
+  const back = shop.page.getByLabel(text('Amount'))
+  const worth = (price: string) => text('{price} at the payment’s rate', { price })
+  await expect(back).toHaveAccessibleDescription(worth('€12.50'))
+  await back.fill('0.002171165')
+  await expect(back).toHaveAccessibleDescription(worth('€6.25'))
+
+  // The link of a payment is found among all others.
+  await ofLink.getByRole('link').click()
+  const links = shop.page.getByRole('list', { name: text('Payment links') })
+  await expect(links.getByRole('listitem')).toHaveCount(1)
+  await expect(links).toContainText('INV-EUR')
+  await shop.page.getByRole('link', { name: text('All payment links') }).click()
+  await expect(shop.page).toHaveURL(/\/links$/)
 })
 
 test('a quantity that is not sold is refused where it is typed, and another device gets what was chosen', async ({

@@ -73,7 +73,6 @@ export const STATES = [
   'links: a payment to refund',
   'links: new one',
   'links: code to share',
-  'links: wallet code to share',
   'link: invoice',
 
   'balances: signed out',
@@ -200,6 +199,7 @@ export const STATES = [
   'file: bought',
   'file: returned without a session',
   'file: its payment failed',
+  'file: its payment bought another thing',
   'file: not found',
 
   'people: signed out',

@@ -66,6 +66,8 @@ export const routes = {
     search: v.object({
       /** Begins with the form of a new one. */
       create: choice(['link']),
+      /** The id of the one link to show, where the list has it. */
+      link: text(64),
       /** A product to make a link from. */
       product: spelled(/^prd_[1-9A-HJ-NP-Za-km-z]{22}$/),
     }),

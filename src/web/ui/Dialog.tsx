@@ -65,7 +65,7 @@ export function Dialog({
       className={cx(
         'animate-arrive m-0 mt-auto max-h-[92dvh] w-full max-w-none overflow-auto rounded-t-xl border border-line bg-raised p-0 text-ink shadow-lift sm:m-auto sm:rounded-xl',
         // What the focus scrolls to must not end behind the footer.
-        Boolean(footer) && 'scroll-pb-24',
+        Boolean(footer) && 'scroll-pb-32',
         widths[size],
       )}
       onCancel={(event) => {
@@ -85,7 +85,8 @@ export function Dialog({
       }}
       ref={ref}
     >
-      <div className="p-5">
+      {/* On a phone the dialog reaches the bottom of the screen, where the system draws a bar. */}
+      <div className={cx('p-5', !footer && 'pb-[calc(20px+env(safe-area-inset-bottom))]')}>
         <div className="flex items-start justify-between gap-4">
           <div>
             <h2 className="text-lg font-semibold" id={`${id}-title`}>
@@ -109,7 +110,7 @@ export function Dialog({
         </div>
         <div className="mt-4">{children}</div>
         {footer && (
-          <div className="sticky bottom-0 z-10 -mx-5 mt-5 -mb-5 flex flex-wrap justify-end gap-2 border-t border-line bg-raised px-5 py-3">
+          <div className="sticky bottom-0 z-10 -mx-5 mt-5 -mb-5 flex flex-wrap justify-end gap-2 border-t border-line bg-raised px-5 pt-3 pb-[calc(12px+env(safe-area-inset-bottom))]">
             {footer}
           </div>
         )}

@@ -29,14 +29,22 @@ import { fileQuery, formatSize } from './files-query.ts'
 import { waitOf, type Wait } from './wait.ts'
 
 const POLL_MS = 3_000
+const FILE_POLL_MS = 2_000
 
 /** Where a person buys a file, and reads it again: the public address of the file leads here. */
 export function FilePage() {
   const { code } = useParams('file')
   const { payment } = useSearch('file')
   const { title } = useConfig()
-  const wait = useWait(payment)
-  const { data, error, refetch, isFetching } = useQuery(fileQuery(code, wait?.kind === 'waiting'))
+  const read = usePaymentRead(payment)
+  const { data, error, refetch, isFetching, dataUpdatedAt } = useQuery({
+    ...fileQuery(code),
+    refetchInterval: ({ state }) =>
+      read && state.data?.paid === false && waitOf(read, state).kind === 'waiting'
+        ? FILE_POLL_MS
+        : false,
+  })
+  const wait = read && waitOf(read, { data, dataUpdatedAt })
   const unknown =
     error instanceof ApiError && (error.code === 'NOT_FOUND' || error.code === 'INVALID_PARAMETERS')
   return (
@@ -63,8 +71,8 @@ export function FilePage() {
 }
 
 /** Undefined where the buyer does not come back from a payment. */
-function useWait(paymentId: string | undefined): Wait | undefined {
-  const { data, error } = useQuery({
+function usePaymentRead(paymentId: string | undefined) {
+  const query = useQuery({
     ...paymentQuery(paymentId ?? ''),
     enabled: paymentId !== undefined,
     refetchInterval: ({ state }) => {
@@ -72,7 +80,7 @@ function useWait(paymentId: string | undefined): Wait | undefined {
       return wait.kind === 'waiting' && !wait.paid ? POLL_MS : false
     },
   })
-  return paymentId === undefined ? undefined : waitOf({ data, error })
+  return paymentId === undefined ? undefined : query
 }
 
 type FileProps = {
@@ -100,9 +108,11 @@ function File({ code, file, paymentId, wait }: FileProps) {
             {paymentId !== undefined && wait && wait.kind !== 'unseen' && (
               <PaymentState paymentId={paymentId} wait={wait} />
             )}
-            {/* A buyer who paid is asked to sign in before they could pay again. */}
+            {/* A buyer who paid signs in, or asks the merchant, before they could pay again. */}
             {wait?.kind === 'unseen' && <EarlierPurchase />}
-            {wait?.kind !== 'waiting' && <PaymentOptions file={file} />}
+            {wait?.kind !== 'waiting' && wait?.kind !== 'unrelated' && (
+              <PaymentOptions file={file} />
+            )}
             {wait?.kind !== 'unseen' && <EarlierPurchase waits={wait?.kind === 'waiting'} />}
           </div>
         )}
@@ -122,6 +132,19 @@ function PaymentState({ paymentId, wait }: PaymentStateProps) {
       <Trans>Show the payment</Trans>
     </Link>
   )
+  if (wait.kind === 'unrelated')
+    return (
+      <div>
+        <Banner
+          action={link}
+          role="status"
+          title={<Trans>Not bought with this payment</Trans>}
+          tone="warn"
+        >
+          <Trans>Ask the merchant before you pay again.</Trans>
+        </Banner>
+      </div>
+    )
   return wait.kind === 'over' ? (
     <div>
       <Banner action={link} role="status" title={statusLabel(wait.status)} tone="warn">

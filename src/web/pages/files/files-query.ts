@@ -27,12 +27,11 @@ export function forgetFile(id: string): void {
   )
 }
 
-/** What anybody who has the address is told of a file; `waits`: a payment may arrive any moment. */
-export function fileQuery(code: string, waits: boolean) {
+/** What anybody who has the address is told of a file. */
+export function fileQuery(code: string) {
   return queryOptions({
     queryKey: ['fileOpen', code],
     queryFn: ({ signal }) => callProxy('fileOpen', { body: { code } }, { signal }),
-    refetchInterval: ({ state }) => (waits && state.data?.paid === false ? 2_000 : false),
   })
 }
 

@@ -169,17 +169,17 @@ function CustomerFields({ form: { register, setValue, formState } }: FormProps) 
         </Field>
       )}
       <Field error={formState.errors.name?.message} label={t`Customer`} optional>
-        <Input maxLength={200} {...register('name')} />
-      </Field>
-      <Field error={formState.errors.email?.message} label={t`Email`} optional>
         <Input
-          inputMode="email"
-          maxLength={254}
-          {...register('email', {
-            validate: (text, { name }) =>
-              text.trim() !== '' && name.trim() === '' ? t`Enter a name.` : checkEmail(text),
+          maxLength={200}
+          {...register('name', {
+            // Without one there is no customer, and what is typed below would be dropped.
+            validate: (text, { email, address }) =>
+              text.trim() !== '' || `${email}${address}`.trim() === '' || t`Enter a name.`,
           })}
         />
+      </Field>
+      <Field error={formState.errors.email?.message} label={t`Email`} optional>
+        <Input inputMode="email" maxLength={254} {...register('email', { validate: checkEmail })} />
       </Field>
       <Field
         className="sm:col-span-2"

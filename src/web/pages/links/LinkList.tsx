@@ -102,7 +102,7 @@ function LinkRow({ link, onShare }: { link: AnyLink; onShare: (link: AnyLink) =>
   )
 }
 
-/** Leads to the payments where the link's reference finds them. */
+/** Leads to the payments: the proxy writes the id of the link into each, and the search finds it there. */
 function PaidCount({ paid, terms }: { paid: number; terms: ReturnType<typeof termsOf> }) {
   const count =
     terms.maxPayments === null ? (
@@ -114,11 +114,11 @@ function PaidCount({ paid, terms }: { paid: number; terms: ReturnType<typeof ter
         value={terms.maxPayments}
       />
     )
-  if (paid === 0 || terms.reference === null) return <span className="font-medium">{count}</span>
+  if (paid === 0) return <span className="font-medium">{count}</span>
   return (
     <Link
       className="font-medium underline decoration-edge underline-offset-4"
-      to={pathTo('payments', { search: { q: terms.reference } })}
+      to={pathTo('payments', { search: { q: terms.id } })}
     >
       {count}
     </Link>

@@ -6,6 +6,8 @@ import { nativeAsset } from '#contract/network.ts'
 import { hasRole } from '#contract/role.ts'
 import { callProxy } from '../../api/client.ts'
 import { productsQuery } from '../../api/products.ts'
+import { sessionQuery } from '../../api/queries.ts'
+import { queryClient } from '../../api/query-client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { useRole, useSession } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
@@ -13,6 +15,7 @@ import { describeError } from '../../errors/codes.ts'
 import { currenciesOf, payableNetworks } from '../../payment-flow/form/start-values.ts'
 import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { navigate } from '../../router/location.ts'
+import { Link } from '../../router/Link.tsx'
 import { pathTo } from '../../router/paths.ts'
 import { useSearch } from '../../router/use-route.tsx'
 import { ForRole } from '../../session/ForRole.tsx'
@@ -28,6 +31,7 @@ import { Card } from '../../ui/Card.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Icon } from '../../ui/Icon.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
 import { LinkFields, ProductLinkFields } from './LinkFields.tsx'
 import { LinkList } from './LinkList.tsx'
 import { ShareDialog } from './ShareDialog.tsx'
@@ -39,7 +43,7 @@ import {
   productLinkRequestOf,
   type LinkForm,
 } from './link-form.ts'
-import { linksQuery, cacheLink, type AnyLink } from './links-query.ts'
+import { linksQuery, cacheLink, termsOf, type AnyLink } from './links-query.ts'
 
 /**
  * The merchant's payment links: create, share, withdraw, and what each received.
@@ -49,7 +53,7 @@ export function LinksPage() {
   const session = useSession()
   const role = useRole()
   // The address opens the dialogs, so that other pages and the palette can.
-  const { create, product } = useSearch('links')
+  const { create, product, link: only } = useSearch('links')
   const [shared, setShared] = useState<AnyLink>()
   const [admitted, setAdmitted] = useState(false)
   // A session that ends leaves an open form: what was typed in it is not lost.
@@ -91,7 +95,7 @@ export function LinksPage() {
       {role !== null && (
         <>
           <SurplusPayments />
-          <AccountLinks onShare={setShared} />
+          <AccountLinks onShare={setShared} only={only} />
         </>
       )}
       {admits && product === undefined && <NewLinkDialog onClose={leave} onCreated={share} />}
@@ -103,7 +107,14 @@ export function LinksPage() {
   )
 }
 
-function AccountLinks({ onShare }: { onShare: (link: AnyLink) => void }) {
+function AccountLinks({
+  onShare,
+  only,
+}: {
+  onShare: (link: AnyLink) => void
+  /** The id of the link to show. Those of invoices and very old ones are not in the list. */
+  only: string | undefined
+}) {
   const { t } = useLingui()
   const { data, error, refetch, isFetching } = useQuery(linksQuery)
   if (data === undefined) {
@@ -122,7 +133,16 @@ function AccountLinks({ onShare }: { onShare: (link: AnyLink) => void }) {
       </Card>
     )
   }
-  return <LinkList links={data} onShare={onShare} />
+  const found = data.filter((link) => termsOf(link).id === only)
+  if (found.length === 0) return <LinkList links={data} onShare={onShare} />
+  return (
+    <>
+      <Link className={buttonClass({ size: 'sm' }, 'mb-4')} to={pathTo('links', {})}>
+        <Trans>All payment links</Trans>
+      </Link>
+      <LinkList links={found} onShare={onShare} />
+    </>
+  )
 }
 
 function NewLinkDialog({
@@ -215,6 +235,7 @@ type LinkDialogProps = {
 
 function LinkDialog({ form, request, onClose, onCreated, children }: LinkDialogProps) {
   const { t } = useLingui()
+  const role = useRole()
   const [userError, setUserError] = useState<{ title: string; body: string }>()
 
   async function submit(fields: LinkForm) {
@@ -224,6 +245,11 @@ function LinkDialog({ form, request, onClose, onCreated, children }: LinkDialogP
       cacheLink(link)
       onCreated(link)
     } catch (error) {
+      // Then the dialog offers to sign in, and what was typed stays.
+      if (error instanceof ApiError && error.code === 'UNAUTHORIZED') {
+        await queryClient.invalidateQueries(sessionQuery)
+        return
+      }
       const named = error instanceof ApiError ? Object.entries(error.details) : []
       for (const [field, text] of named) {
         const input = INPUTS[field] ?? field
@@ -262,6 +288,11 @@ function LinkDialog({ form, request, onClose, onCreated, children }: LinkDialogP
         noValidate
         onSubmit={(event) => void form.handleSubmit(submit)(event)}
       >
+        {role === null && (
+          <Banner action={<SignIn look="secondary" />} role="alert" tone="warn">
+            <Trans>Session ended.</Trans>
+          </Banner>
+        )}
         {userError && (
           <Banner role="alert" title={userError.title} tone="warn">
             {userError.body}

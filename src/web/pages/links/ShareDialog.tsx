@@ -3,7 +3,6 @@ import { useState } from 'react'
 import { familyOf } from '#contract/network.ts'
 import { inWallet } from '../../payment-uris/uris.ts'
 import { useConfig } from '../../api/use-config.ts'
-import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
@@ -29,11 +28,12 @@ export function ShareDialog({ link, onClose }: { link: AnyLink; onClose: () => v
   const page = pageOfLink(link.link)
   const value = way === 'page' ? page.href : inWallet[way](page)
   // MetaMask and Phantom both know both chains; which one leads is the buyer's habit on that chain.
-  const wallets: Way[] =
+  const ways: Way[] =
     network === undefined || familyOf(network) === 'evm'
-      ? ['MetaMask', 'Phantom']
-      : ['Phantom', 'MetaMask']
-  const local = page.protocol !== 'https:'
+      ? ['page', 'MetaMask', 'Phantom']
+      : ['page', 'Phantom', 'MetaMask']
+  // The app of a wallet opens no page without it.
+  const secure = page.protocol === 'https:'
 
   return (
     <Dialog onClose={onClose} open size="md" title={t`Share`}>
@@ -52,16 +52,18 @@ export function ShareDialog({ link, onClose }: { link: AnyLink; onClose: () => v
             </p>
           )}
         </div>
-        <Segmented
-          className="no-print flex w-full"
-          label={t`What the code opens`}
-          onChange={setWay}
-          options={[
-            { value: 'page', label: t`Web page` },
-            ...wallets.map((wallet) => ({ value: wallet, label: wallet })),
-          ]}
-          value={way}
-        />
+        {secure && (
+          <Segmented
+            className="no-print flex w-full"
+            label={t`What the code opens`}
+            onChange={setWay}
+            options={ways.map((each) => ({
+              value: each,
+              label: each === 'page' ? t`Web page` : each,
+            }))}
+            value={way}
+          />
+        )}
         <QrCode
           className="mx-auto w-full max-w-72 border border-line print:max-w-96"
           label={
@@ -74,15 +76,20 @@ export function ShareDialog({ link, onClose }: { link: AnyLink; onClose: () => v
         <p className="text-center text-sm text-muted print:hidden">
           {way === 'page' ? t`Opens in the browser.` : t`Opens in ${way}.`}
         </p>
-        {way !== 'page' && local && (
-          <Banner className="no-print" role="note" tone="warn">
-            <Trans>Mobile wallets need HTTPS.</Trans>
-          </Banner>
-        )}
         <p className="rounded-lg bg-sunken px-3 py-2 font-mono text-xs break-all select-all">
           <span className="line-clamp-3 print:line-clamp-none">{value}</span>
         </p>
         <div className="no-print flex flex-wrap gap-2">
+          {'share' in navigator && (
+            <Button
+              icon={<Icon name="external" size={14} />}
+              onClick={() => void share({ title: terms.description ?? title, url: value })}
+              size="sm"
+              variant="primary"
+            >
+              <Trans>Share</Trans>
+            </Button>
+          )}
           <CopyButton label={t`Copy link`} text value={value} />
           <Button icon={<Icon name="print" size={14} />} onClick={() => window.print()} size="sm">
             <Trans>Print</Trans>
@@ -104,6 +111,11 @@ export function ShareDialog({ link, onClose }: { link: AnyLink; onClose: () => v
       </div>
     </Dialog>
   )
+}
+
+/** By an app of the device. It also fails where the reader closes the list of apps, and the link is still there to copy. */
+async function share(data: ShareData): Promise<void> {
+  await navigator.share(data).catch(() => undefined)
 }
 
 /** One line of HTML that sells through the link, on a page of the return URL's origin. */

@@ -14,6 +14,8 @@ import { Address } from '../../ui/Address.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import { linksQuery, termsOf, type AnyLink } from '../links/links-query.ts'
+import { isPayerWritten } from './payer-written.ts'
 
 const known: Readonly<Record<string, MessageDescriptor>> = {
   description: msg`Description`,
@@ -23,7 +25,7 @@ const known: Readonly<Record<string, MessageDescriptor>> = {
   pieces: msg`Quantity`,
 }
 
-/** What the payer's side wrote into the payment, or the merchant into a refund: always shown as plain text. */
+/** What is written beside the payment: always shown as plain text, and apart what the payer wrote. */
 export function MetadataCard({
   paymentId,
   metadata,
@@ -34,60 +36,78 @@ export function MetadataCard({
   refund: boolean
 }) {
   const { t } = useLingui()
+  const email = useEmail(paymentId)
+  const link = useLink(metadata['paymentLink'])
   // The price has its own line, and is none of the customer's words.
   const shown = Object.entries(metadata).filter(([key]) => key !== 'quote' || !quoteOf(metadata))
+  const terms = link && termsOf(link)
+  const payers = refund ? [] : shown.filter((entry) => isPayerWritten(entry, { metadata, terms }))
+  const others = shown.filter((entry) => !payers.includes(entry))
+  const source = <Trans>From the payer (unverified)</Trans>
+  const nameOf = (key: string) =>
+    key === 'description' && refund ? (
+      <Trans>Reason</Trans>
+    ) : known[key] ? (
+      t(known[key])
+    ) : (
+      <UntrustedText className="font-mono text-[13px]" text={key} />
+    )
+  const entryOf = ([key, value]: [string, unknown]) => (
+    <Fact long key={key} name={nameOf(key)}>
+      {key === 'refundOf' && typeof value === 'string' && isPaymentId(value) ? (
+        <PaymentLink paymentId={value} />
+      ) : key === 'paymentLink' && terms ? (
+        <Link
+          className="underline decoration-edge underline-offset-4"
+          to={pathTo('links', { search: { link: terms.id } })}
+        >
+          <span className="font-mono text-[13px]">{terms.id}</span>
+        </Link>
+      ) : (
+        <MetadataValue value={value} />
+      )}
+    </Fact>
+  )
   return (
-    <Card
-      subtitle={!refund && <Trans>From the payer (unverified)</Trans>}
-      title={<Trans>Details</Trans>}
-    >
-      <Facts>
-        <Email paymentId={paymentId} />
-        {shown.map(([key, value]) => (
-          <Fact
-            long
-            key={key}
-            name={
-              key === 'description' && refund ? (
-                <Trans>Reason</Trans>
-              ) : known[key] ? (
-                t(known[key])
-              ) : (
-                <UntrustedText className="font-mono text-[13px]" text={key} />
-              )
-            }
-          >
-            {key === 'refundOf' && typeof value === 'string' && isPaymentId(value) ? (
-              <PaymentLink paymentId={value} />
-            ) : key === 'paymentLink' && typeof value === 'string' ? (
-              <Link
-                className="underline decoration-edge underline-offset-4"
-                to={pathTo('links', {})}
-              >
-                <UntrustedText className="font-mono text-[13px]" text={value} />
-              </Link>
-            ) : (
-              <MetadataValue value={value} />
+    <Card subtitle={others.length === 0 && source} title={<Trans>Details</Trans>}>
+      {others.length > 0 && <Facts>{others.map(entryOf)}</Facts>}
+      {(payers.length > 0 || email) && (
+        <>
+          {others.length > 0 && (
+            <p className="mt-4 mb-2 border-t border-line pt-4 text-sm text-muted">{source}</p>
+          )}
+          <Facts>
+            {email && (
+              <Fact long name={t`Email`}>
+                <UntrustedText text={email} />
+              </Fact>
             )}
-          </Fact>
-        ))}
-      </Facts>
+            {payers.map(entryOf)}
+          </Facts>
+        </>
+      )}
     </Card>
   )
 }
 
 /** Kept beside the payment by the proxy, for operators. */
-function Email({ paymentId }: { paymentId: string }) {
-  const { t } = useLingui()
+function useEmail(paymentId: string): string | null | undefined {
   const operator = hasRole(useRole(), 'operator')
   const { data } = useQuery({ ...notesQuery([paymentId]), enabled: operator })
-  const email = data?.get(paymentId)?.email
-  if (!email) return null
-  return (
-    <Fact long name={t`Email`}>
-      <UntrustedText text={email} />
-    </Fact>
-  )
+  return data?.get(paymentId)?.email
+}
+
+/** The link that a payment names, for people of the account; undefined where their list does not have it. */
+function useLink(id: unknown): AnyLink | undefined {
+  const role = useRole()
+  const { data } = useQuery({
+    ...linksQuery,
+    enabled: role !== null && typeof id === 'string',
+    // The terms of a link do not change.
+    refetchInterval: false,
+    staleTime: 60_000,
+  })
+  return data?.find((link) => termsOf(link).id === id)
 }
 
 function PaymentLink({ paymentId }: { paymentId: string }) {

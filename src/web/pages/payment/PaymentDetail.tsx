@@ -28,6 +28,7 @@ import { MetadataCard } from './MetadataCard.tsx'
 import { NoteCard } from './NoteCard.tsx'
 import { OnChainCard } from './OnChainCard.tsx'
 import { PaymentFacts } from './PaymentFacts.tsx'
+import { RefundButton } from './RefundButton.tsx'
 import { ReceiptCard } from './ReceiptCard.tsx'
 import { ReturnCard } from './ReturnCard.tsx'
 import { StateBanner } from './StateBanner.tsx'
@@ -43,6 +44,7 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
     shown,
   )
   const before = useRef(status)
+  const refundHeading = useRef<HTMLSpanElement>(null)
 
   useEffect(() => {
     if (before.current !== status) announce(joinMessage({ title, body: stateWords(payment) }))
@@ -60,19 +62,22 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
   return (
     <>
       <header className="mb-8">
-        <PageHeading>
-          <span className="sr-only">{title}</span>
-          <span aria-hidden className="flex flex-wrap items-center gap-x-4 gap-y-2">
-            <Amount
-              atomic={payment.amountAtomic}
-              decimals={payment.decimals}
-              exact
-              size="xl"
-              symbol={payment.symbol}
-            />
-            <StatusPill status={shown} />
-          </span>
-        </PageHeading>
+        <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
+          <PageHeading className="min-w-0">
+            <span className="sr-only">{title}</span>
+            <span aria-hidden className="flex flex-wrap items-center gap-x-4 gap-y-2">
+              <Amount
+                atomic={payment.amountAtomic}
+                decimals={payment.decimals}
+                exact
+                size="xl"
+                symbol={payment.symbol}
+              />
+              <StatusPill status={shown} />
+            </span>
+          </PageHeading>
+          <RefundButton heading={refundHeading} payment={payment} />
+        </div>
         <p className="mt-2 text-muted">
           {bannered ? <Time at={payment.timestamp} look="full" /> : stateWords(payment)}
         </p>
@@ -97,7 +102,7 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
             <Confirmations payment={payment} />
             <History network={network} payment={payment} />
           </Card>
-          <ReturnCard payment={payment} />
+          <ReturnCard heading={refundHeading} payment={payment} />
           <PayerCard payment={payment} />
           <NoteCard paymentId={payment.paymentId} />
           {network && <ReceiptCard network={network} payment={payment} />}

@@ -1,24 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import { useRef, useState, type FormEvent } from 'react'
+import { useState, type RefObject } from 'react'
 import { Trans, useLingui } from '@lingui/react/macro'
-import { shortAddress } from '#contract/known-address.ts'
-import { formatAmount } from '#contract/amount.ts'
-import { findAsset, type Asset } from '#contract/network.ts'
 import type { PaymentRow, PaymentStatusBody } from '#contract/payment-body.ts'
-import { isPaid, refundableOf } from '#contract/payment.ts'
+import { refundableOf } from '#contract/payment.ts'
 import type { RefundRequest } from '#contract/refund-request.ts'
-import { hasRole } from '#contract/role.ts'
 import { describeError } from '../../errors/codes.ts'
 import { joinMessage } from '../../errors/row.ts'
 import { call } from '../../api/client.ts'
-import { useRefundWallets } from '../../api/hosted-wallets.ts'
-import { directionFor } from '../../api/merge-payment.ts'
 import { queryClient } from '../../api/query-client.ts'
-import { useSession } from '../../api/session.ts'
-import { useNetwork } from '../../api/use-config.ts'
-import { checkAmount, localDecimal, readAmount } from '../../payment-flow/form/fields.ts'
-import { ReasonField } from '../../payment-flow/form/ReasonField.tsx'
-import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
 import { Link } from '../../router/Link.tsx'
 import { Address } from '../../ui/Address.tsx'
@@ -27,10 +16,7 @@ import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
-import { Field } from '../../ui/Field.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
-import { Input } from '../../ui/Input.tsx'
-import { Select } from '../../ui/Select.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { StatusPill } from '../../ui/StatusPill.tsx'
 import { requestsOfPaymentQuery } from '../../api/inbox.ts'
@@ -38,41 +24,42 @@ import { CustomerReason, RefundRequestActions } from '../../payment-view/RefundR
 import { ForRole } from '../../session/ForRole.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import { RefundForm } from './RefundForm.tsx'
+import { useRefund } from './refund.ts'
 import { isUnsigned, readReturned } from './returned.ts'
 
 /** For the payee of a payment that arrived: what went back of it, and a payment that sends the rest, through the same review as any other. */
-export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
-  const session = useSession()
+export function ReturnCard({
+  payment,
+  heading,
+}: {
+  payment: PaymentStatusBody
+  heading: RefObject<HTMLSpanElement | null>
+}) {
   const { t } = useLingui()
-  const viewer = session.kind === 'known' ? session.viewer : null
-  const direction = viewer && directionFor(payment, viewer)
-  // `external`: to a wallet that the account uses and has not registered.
-  const mine =
-    payment.refundOf === null &&
-    (direction === 'received' || (direction === 'external' && viewer?.wallets === 'all'))
-  const network = useNetwork(payment.network)
-  const asset = network && findAsset(network, payment.asset)
-  // Who only looks at the account refunds nothing.
-  const refunds =
-    session.kind === 'known' &&
-    (hasRole(session.session?.role, 'operator') ||
-      session.session?.wallets.includes(payment.recipient))
+  const { isPayee, all, mayRefund, asset } = useRefund(payment)
   const { data, error } = useQuery({
     // An event about any payment may be about a return of this one.
     queryKey: ['paymentSummary', 'returned', payment.paymentId],
-    queryFn: ({ signal }) => readReturned(payment, { all: viewer?.wallets === 'all', signal }),
-    enabled: mine && isPaid(payment.status),
+    queryFn: ({ signal }) => readReturned(payment, { all, signal }),
+    enabled: isPayee,
   })
   const { data: refundRequests } = useQuery({
     ...requestsOfPaymentQuery(payment.paymentId),
-    enabled: mine && isPaid(payment.status),
+    enabled: isPayee,
   })
-  if (!mine || !isPaid(payment.status)) return null
+  if (!isPayee) return null
   const { refundedAtomic, pendingAtomic } = payment.refund
   const leftAtomic = refundableOf(payment)
   const money = { decimals: payment.decimals, symbol: payment.symbol }
   return (
-    <Card title={<Trans>Refund</Trans>}>
+    <Card
+      title={
+        <span className="block scroll-mt-24 outline-none" ref={heading} tabIndex={-1}>
+          <Trans>Refund</Trans>
+        </span>
+      }
+    >
       {refundRequests && refundRequests.requests.length > 0 && (
         <ul className="mb-4 space-y-4 border-b border-line pb-4">
           {refundRequests.requests.map((request) => (
@@ -115,12 +102,12 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
                     </Link>
                     <StatusPill status={row.status} />
                   </span>
-                  {isUnsigned(row) && <Unsigned refund={row} releases={refunds === true} />}
+                  {isUnsigned(row) && <Unsigned refund={row} releases={mayRefund} />}
                 </li>
               ))}
             </ul>
           )}
-          {refunds && asset && leftAtomic > 0n && (
+          {mayRefund && asset && leftAtomic > 0n && (
             <RefundForm asset={asset} leftAtomic={leftAtomic} payment={payment} />
           )}
         </>
@@ -212,77 +199,6 @@ function ReleaseDialog({ refund, onClose }: { refund: PaymentRow; onClose: () =>
         </Banner>
       )}
     </Dialog>
-  )
-}
-
-/** How much goes back, and why. What is sent is reviewed on the next page. */
-function RefundForm({
-  payment,
-  asset,
-  leftAtomic,
-}: {
-  payment: PaymentStatusBody
-  asset: Asset
-  leftAtomic: bigint
-}) {
-  const { t } = useLingui()
-  // Until it is changed, all that is left.
-  const [typed, setAmount] = useState<string>()
-  const amount = typed ?? localDecimal(formatAmount(leftAtomic, asset.decimals))
-  const [reason, setReason] = useState('')
-  const [problem, setProblem] = useState<string>()
-  const field = useRef<HTMLInputElement>(null)
-  const { paymentId, recipient } = payment
-  const managed = useRefundWallets(payment) ?? []
-  // A payment goes back from where it came to, where that can pay.
-  const own = managed.every(({ wallet }) => wallet !== recipient)
-  const [from, setFrom] = useState<string>()
-
-  function review(event: FormEvent) {
-    event.preventDefault()
-    const fits = checkAmount(amount, asset, { refundableAtomic: leftAtomic })
-    const read = readAmount(amount, asset)
-    if (fits === true && read.ok) {
-      const search = {
-        amount: formatAmount(read.atomic, asset.decimals),
-        reason: reason.trim(),
-        from,
-      }
-      navigate(pathTo('refund', { params: { paymentId }, search }))
-    } else {
-      setProblem(fits === true ? undefined : fits)
-      field.current?.focus()
-    }
-  }
-
-  return (
-    <form className="no-print mt-4 space-y-4" noValidate onSubmit={review}>
-      <Field error={problem} label={<Trans>Amount</Trans>}>
-        <Input
-          inputMode="decimal"
-          onChange={(event) => setAmount(event.target.value)}
-          ref={field}
-          suffix={asset.symbol}
-          value={amount}
-        />
-      </Field>
-      <ReasonField onChange={(event) => setReason(event.target.value)} value={reason} />
-      {managed.length > 0 && (
-        <Field label={<Trans>Pay from</Trans>}>
-          <Select onChange={(event) => setFrom(event.target.value)} value={from ?? recipient}>
-            {own && <option value={recipient}>{t`My wallet`}</option>}
-            {managed.map(({ wallet, name }) => (
-              <option key={wallet} value={wallet}>
-                {name} · {shortAddress(wallet)}
-              </option>
-            ))}
-          </Select>
-        </Field>
-      )}
-      <Button type="submit" wide>
-        <Trans>Review refund</Trans>
-      </Button>
-    </form>
   )
 }
 
