@@ -26,9 +26,10 @@ import {
   type BrowserEndpointName,
   type Rule,
   requireSession,
+  spender,
 } from '../session/rule.ts'
 import { hashCookieValue, isCookieValue } from '../session/random.ts'
-import { readVisitor } from '../session/visitor.ts'
+import { readVisitor, type Visitor } from '../session/visitor.ts'
 import { ownRoutes } from './own-routes.ts'
 import { routes } from './routes.ts'
 
@@ -151,6 +152,7 @@ export function mountEvents(app: Hono<HonoEnv>, context: ProxyContext): void {
       session,
       address: visitor.address,
       position: text ? BigInt(text) : undefined,
+      spend: () => context.budgets.spend(spender(visitor), 'tail'),
     })
     return alreadySent()
   })
