@@ -290,6 +290,15 @@ describe('paying a link', () => {
     expect([await ask('10.1.0.4'), await ask('10.1.0.1')]).toEqual(['link_busy', 'link_busy'])
   })
 
+  test('of a link for several payments: the addresses of one IPv6 line hold few places together', async () => {
+    const { link } = await create({ maxPayments: 5 })
+    const ask = async (address: string) =>
+      reasonCodeOf((await pay(link, {}, undefined, from(address))).json.error?.details)
+    const line = ['ab00', 'ab01', 'ab02', 'abff'].map((group) => ask(`2001:db8:1:${group}::1`))
+    expect((await Promise.all(line)).filter((reason) => reason === 'link_busy')).toHaveLength(1)
+    expect(await ask('2001:db8:1:ac00::1')).toBeUndefined()
+  })
+
   test('of a link for several payments: one network address does not hold the last place beside another', async () => {
     const { link } = await create({ maxPayments: 2 })
     const ask = async (address: string, browser?: TestBrowser) =>
