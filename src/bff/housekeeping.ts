@@ -6,7 +6,7 @@ import { deleteLeftAddresses, deleteOldMail } from './db/mail.ts'
 import { deleteExpiredInvitations } from './db/people.ts'
 import { deleteExpiredChallenges, deleteExpiredSessions } from './db/sessions.ts'
 import { settleLostDeliveries } from './files/deliver.ts'
-import { refreshAllSurplus, refreshOldContacts } from './links/refresh.ts'
+import { refreshAbandoned, refreshAllSurplus, refreshOldContacts } from './links/refresh.ts'
 
 export const HOUSEKEEPING_EVERY_MS = 10 * 60_000
 
@@ -26,6 +26,7 @@ const SWEEPS: Readonly<Record<string, Sweep>> = {
     deleteLeftAddresses(db, { owners: config.operatorWallets, now: now() }),
   // Last: they ask the service, which may not answer.
   'payments that are owed back': refreshAllSurplus,
+  'orders that nobody signed': refreshAbandoned,
   'e-mail addresses of unpaid orders': async (context) => {
     await refreshOldContacts(context)
     await deleteUnpaidContacts(context.db, context.now())

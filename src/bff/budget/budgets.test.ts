@@ -111,6 +111,33 @@ describe('visitors from however many addresses', () => {
   })
 })
 
+describe('calls that wait at the service', () => {
+  test('are four at a time of one IPv6 line, and 32 in all', async () => {
+    const { budgets } = setUp()
+    const { promise: answered, resolve: answer } = Promise.withResolvers<string>()
+    const open = async (address: string) => {
+      try {
+        return await budgets.whileWaiting(address, () => answered)
+      } catch (error) {
+        if (!(error instanceof ProblemError)) throw error
+        return error.facts
+      }
+    }
+    const refusedBy = (scope: string) => ({ retryAfter: 2, details: { budget: 'action', scope } })
+    const line = ['ab00', 'ab01', 'ab7f', 'abff', 'ab42'].map((group) =>
+      open(`ip:2001:db8:1:${group}::/64`),
+    )
+    expect(await line.at(-1)).toEqual(refusedBy('address'))
+    const others = Array.from({ length: 29 }, (_, index) => open(`ip:10.0.0.${index}`))
+    expect(await others.at(-1)).toEqual(refusedBy('merchant'))
+    answer('done')
+    expect(await Promise.all([...line.slice(0, 4), ...others.slice(0, 28)])).toEqual(
+      Array(32).fill('done'),
+    )
+    expect(await open('ip:10.0.0.200')).toBe('done')
+  })
+})
+
 describe('a plan that runs out', () => {
   test.each<[number, BudgetClass[]]>([
     [41, ['sync', 'tail', 'action']],

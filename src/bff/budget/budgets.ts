@@ -1,4 +1,5 @@
 import { ProblemError } from '#contract/problem.ts'
+import { ConcurrencyLimit } from './concurrency.ts'
 
 /** The rate-limit headers of one answer of the service. */
 export type RateHeaders = { limit: number; remaining: number }
@@ -133,12 +134,19 @@ const DRAFTS_PER_MINUTE = 60
 const REFUND_REQUESTS_PER_MINUTE = 10
 /** Requests an address may have relayed in a minute, and all addresses together. */
 const RELAYS_PER_MINUTE = { address: 30, total: 300 }
+/**
+ * Calls that may wait long at the service for a chain, under way at once: half of the connections to
+ * the service, so that all other requests have the other half.
+ */
+const WAITING_AT_ONCE = { address: 4, merchant: 32 }
+const WAITING_RETRY_MS = 2_000
 
 type Scope = 'merchant' | 'address' | 'session'
 export type BudgetSpender = { sessionId: string | undefined; address: string; standing: Standing }
 
 export class Budgets {
   readonly #buckets = new Buckets()
+  readonly #waiting = new ConcurrencyLimit(WAITING_AT_ONCE)
   readonly quota: Quota
   readonly #now: () => Date
 
@@ -239,13 +247,23 @@ export class Budgets {
     throw tooMany('relay', 'merchant', totalWait)
   }
 
+  /**
+   * Makes a call of an unknown caller that may wait long at the service.
+   * @throws ProblemError `RATE_LIMIT` where too many of them are under way
+   */
+  async whileWaiting<T>(address: string, call: () => Promise<T>): Promise<T> {
+    const passed = await this.#waiting.pass({ address: networkOf(address), merchant: '' }, call)
+    if (passed.refused !== null) throw tooMany('action', passed.refused, WAITING_RETRY_MS)
+    return passed.value
+  }
+
   #perMinute(share: number): number {
     return Math.max(1, Math.floor(share * this.quota.limit))
   }
 }
 
-/** An IPv6 line often has a /56: 256 of the /64 that `addressKey` tells apart. */
-function networkOf(address: string): string {
+/** What one line has: an IPv4 address, or the /56 of an IPv6 address, which has 256 of the /64 that `addressKey` tells apart. */
+export function networkOf(address: string): string {
   return address.replace(/([0-9a-f]+)::\/64$/, (_, group: string) => {
     const wide = Number.parseInt(group, 16) & 0xff00
     return `${wide.toString(16)}::/56`

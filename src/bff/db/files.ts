@@ -298,10 +298,15 @@ export async function noteUnsettled(db: Database, paymentId: string): Promise<vo
     .where(and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.sendingUntil)))
 }
 
-/** Whether a payment has had no whole delivery. */
-export async function isUndelivered(db: Database, paymentId: string): Promise<boolean> {
+/** Whether a payment has had no whole delivery. `again`: also where the service was told so before. */
+export async function isUndelivered(
+  db: Database,
+  paymentId: string,
+  { again }: { again: boolean },
+): Promise<boolean> {
   const open = and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.deliveredAt))
-  return (await db.$count(filePurchase, open)) > 0
+  const told = again ? undefined : isNull(filePurchase.reportedAt)
+  return (await db.$count(filePurchase, and(open, told))) > 0
 }
 
 /**
@@ -395,23 +400,33 @@ export async function insertTicket(
   await db.insert(fileTicket).values(ticket)
 }
 
-/** Takes a ticket: of two requests with one, one gets it. */
-export async function takeTicket(
+type Ticket = { ticketHash: string; now: Date }
+
+/** What a ticket is for. */
+export async function findTicket(
   db: Database,
-  ticketHash: string,
-  now: Date,
+  ticket: Ticket,
 ): Promise<{ file: FileRow; paymentId: string } | undefined> {
-  const [taken] = await db
-    .delete(fileTicket)
-    .where(and(eq(fileTicket.ticketHash, ticketHash), gt(fileTicket.expiresAt, now)))
-    .returning({ paymentId: fileTicket.paymentId })
-  if (!taken) return undefined
   const [row] = await db
     .select({ file: fileSale, paymentId: filePurchase.paymentId })
-    .from(filePurchase)
+    .from(fileTicket)
+    .innerJoin(filePurchase, eq(filePurchase.paymentId, fileTicket.paymentId))
     .innerJoin(fileSale, eq(fileSale.id, filePurchase.fileId))
-    .where(eq(filePurchase.paymentId, taken.paymentId))
+    .where(isGood(ticket))
   return row
+}
+
+/** Takes a ticket: of two requests with one, one gets it. */
+export async function takeTicket(db: Database, ticket: Ticket): Promise<boolean> {
+  const rows = await db
+    .delete(fileTicket)
+    .where(isGood(ticket))
+    .returning({ paymentId: fileTicket.paymentId })
+  return rows.length > 0
+}
+
+function isGood({ ticketHash, now }: Ticket) {
+  return and(eq(fileTicket.ticketHash, ticketHash), gt(fileTicket.expiresAt, now))
 }
 
 export async function deleteExpiredTickets(db: Database, now: Date): Promise<void> {

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNotNull, or, sql, type SQL } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNotNull, isNull, lt, or, sql, type SQL } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
 import { linkKey, linkPayment, paymentLink } from './schema.ts'
 import { lockLink, PAID, settleSurplus } from './surplus.ts'
@@ -199,6 +199,34 @@ export async function takeUnsettledOfLimited(
     .limit(most)
   const ids = rows.map(({ id }) => id)
   return recordChecked(db, ids, now)
+}
+
+/** An order that its payer left unsigned has ended at the service by then. */
+const ABANDONED_MS = 3_600_000
+const ABANDONED_AGAIN_MS = 24 * 3_600_000
+
+/**
+ * Orders of any link that were not signed, the oldest first. No event tells of the end of one. Of those
+ * that the service calls open the next look is a day later.
+ */
+export async function takeAbandoned(
+  db: Database,
+  { now, most }: Limits,
+): Promise<LinkPaymentRow[]> {
+  const ago = (ms: number) => new Date(now.getTime() - ms)
+  const { id, status, createdAt, checkedAt } = linkPayment
+  const isDue = or(isNull(checkedAt), lt(checkedAt, ago(ABANDONED_AGAIN_MS)))
+  const rows = await db
+    .select({ id })
+    .from(linkPayment)
+    .where(and(eq(status, 'created'), lt(createdAt, ago(ABANDONED_MS)), isDue))
+    .orderBy(createdAt)
+    .limit(most)
+  return recordChecked(
+    db,
+    rows.map((row) => row.id),
+    now,
+  )
 }
 
 /** Of these payments the service is asked now. */

@@ -12,6 +12,7 @@ import {
   findLinkPayment,
   listLinks,
   noteStatusEvent,
+  takeAbandoned,
   takeUnsettledPayments,
 } from './links.ts'
 import { allocateLinkUse, findLinkUse } from './link-places.ts'
@@ -171,6 +172,15 @@ test.each<[string, unknown, (tx: Database) => Promise<unknown>]>([
   ['the confirming ones among many invoices', ['inv3'], (tx) => invoicesIn(tx, 'confirming')],
   ['the overdue ones among many invoices', ['inv4'], (tx) => invoicesIn(tx, 'overdue')],
   ['the open ones among many invoices', ['inv5'], (tx) => invoicesIn(tx, 'open')],
+  [
+    'the orders that nobody signed, where strangers filled a link',
+    [100, 'created'],
+    async (tx) => {
+      const later = new Date(NOW.getTime() + 1)
+      const taken = await takeAbandoned(tx, { now: later, most: 100 })
+      return [taken.length, taken[0]?.status]
+    },
+  ],
   [
     'what the service is asked about, where strangers filled a link',
     [50, true],

@@ -71,3 +71,51 @@ test('the stored events take little more memory than their text', async () => {
     hub.stop()
   }
 })
+
+test('who missed too much is told so, and for a while nobody reaches back; who may not ask costs the service nothing', async () => {
+  await using database = await createTestDatabase('postgres')
+  await using app = await startTestApp({
+    target: database.target,
+    readPayment: async (paymentId) => ({ ...examples.paymentStatus.reply, paymentId }),
+  })
+  const { db } = app.context
+  const { accountId, key } = await createTestKey(db)
+  const paymentId = createPaymentId()
+  await insertTestPayment(db, { id: paymentId, accountId })
+  const event = { accountId, paymentId, status: 'created', source: 'watcher' } as const
+  await db.transaction(async (tx) => {
+    for (let index = 0; index < 20; index++)
+      await recordEvent(tx, { ...event, blockHeight: null, at: new Date() })
+  })
+  const hub = new EventHub({
+    serviceUrl: app.url,
+    apiKey: key,
+    log: pino({ level: 'silent' }),
+    findMakers: async () => new Map(),
+    onPlan: () => {},
+    capacity: 10,
+  })
+  const charged: bigint[] = []
+  const reachBack = (position: bigint, may = true) =>
+    hub.extendBack(position, () => {
+      charged.push(position)
+      return may
+    })
+  try {
+    hub.start()
+    await expect.poll(() => hub.ring).toBeDefined()
+    const start = hub.ring?.start ?? 0n
+    expect(await reachBack(start - 5n, false)).toBe(false)
+    expect(hub.ring?.start).toBe(start)
+    expect(await reachBack(start - 5n)).toBe(true)
+    expect(hub.ring?.start).toBe(start - 5n)
+    // What the ring holds is asked of nobody.
+    expect(await reachBack(start - 5n)).toBe(true)
+    expect(await reachBack(start - 20n)).toBe(false)
+    expect(charged).toEqual([start - 5n, start - 5n, start - 20n])
+    expect([await reachBack(start - 19n), await reachBack(start - 6n)]).toEqual([false, false])
+    expect(charged).toHaveLength(3)
+  } finally {
+    hub.stop()
+  }
+})

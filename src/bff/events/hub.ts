@@ -63,6 +63,8 @@ const CAPACITY = 2000
 const BACKOFF_MIN_MS = 250
 const BACKOFF_MAX_MS = 10_000
 const REPLAY_TIMEOUT_MS = 10_000
+/** After more was missed than the ring holds, nobody reaches back for so long: each try reads as many events again. */
+const OVERFLOW_REST_MS = 10_000
 
 export type HubState = 'connecting' | 'live' | 'lost' | 'key_refused'
 
@@ -99,6 +101,7 @@ export class EventHub {
   #extending: Promise<void> | undefined
   /** From this position or before, the ring cannot hold all missed events: do not retry. */
   #tooFar = -1n
+  #restUntil = 0
   #stopped = false
 
   constructor(parts: HubParts) {
@@ -152,6 +155,7 @@ export class EventHub {
         if (!this.#ring || lastEventId < this.#ring.last) {
           this.#ring = new Ring(lastEventId, this.#capacity)
           this.#tooFar = -1n
+          this.#restUntil = 0
         }
         this.#notify()
       },
@@ -210,17 +214,22 @@ export class EventHub {
 
   /**
    * Extends the ring back to a position, with one subscription at a time for all waiting streams.
-   * @returns false when there are more events in between than the ring holds
+   * @param charge asks whether who waits may begin one
+   * @returns false when there are more events in between than the ring holds, or this was so a moment
+   * ago, or none may be begun
    * @throws when the service cannot be reached; try again
    */
-  async extendBack(position: bigint): Promise<boolean> {
+  async extendBack(position: bigint, charge: () => boolean): Promise<boolean> {
     for (;;) {
       if (this.#stopped || !this.#ring) throw new Error('There is no event feed to extend.')
       if (position >= this.#ring.start) return true
       if (position <= this.#tooFar || this.#ring.room === 0) return false
-      this.#extending ??= this.#extend(position, this.#ring).finally(
-        () => (this.#extending = undefined),
-      )
+      if (!this.#extending) {
+        if (performance.now() < this.#restUntil || !charge()) return false
+        this.#extending = this.#extend(position, this.#ring).finally(
+          () => (this.#extending = undefined),
+        )
+      }
       await this.#extending
     }
   }
@@ -229,6 +238,7 @@ export class EventHub {
     const target = ring.start
     const events = await this.#replay(from, target, ring.room)
     if (!events) {
+      this.#restUntil = performance.now() + OVERFLOW_REST_MS
       if (this.#ring === ring) this.#tooFar = from
       return
     }

@@ -3,11 +3,20 @@ import type { Logger } from 'pino'
 import type { Heartbeat } from '#contract/event.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { OpenSession } from '../db/sessions.ts'
+import { networkOf } from '../budget/budgets.ts'
 import type { EventHub, RingEvent } from './hub.ts'
 
 const REPLAY_RETRY_MS = 2000
 /** How long a browser waits before it reconnects. */
 const RETRY_HINT_MS = 2000
+
+/** `spend`: charges the reader for what the service is asked because of its position, or throws a ProblemError. */
+type StreamFacts = {
+  session: OpenSession
+  address: string
+  position: bigint | undefined
+  spend: () => void
+}
 
 /**
  * One browser's stream. It has no queue: it keeps a position in the hub's ring and writes as fast
@@ -15,9 +24,11 @@ const RETRY_HINT_MS = 2000
  * never reads them twice.
  */
 class Stream {
-  readonly address: string
+  /** The network that it is counted under. */
+  readonly place: string
   session: OpenSession
   readonly #hub: EventHub
+  readonly #spend: () => void
   readonly #response: ServerResponse
   #position: bigint | undefined
   /**
@@ -30,17 +41,12 @@ class Stream {
   #reportedLive: boolean | undefined
   #closed = false
 
-  constructor(parts: {
-    hub: EventHub
-    response: ServerResponse
-    session: OpenSession
-    address: string
-    position: bigint | undefined
-  }) {
+  constructor(parts: StreamFacts & { hub: EventHub; response: ServerResponse }) {
     this.#hub = parts.hub
     this.#response = parts.response
+    this.#spend = parts.spend
     this.session = parts.session
-    this.address = parts.address
+    this.place = networkOf(parts.address)
     this.#position = parts.position
     this.#write(`retry: ${RETRY_HINT_MS}\n\n`)
   }
@@ -95,7 +101,7 @@ class Stream {
   async #extendBack(position: bigint): Promise<void> {
     this.#reaching = true
     try {
-      const reached = await this.#hub.extendBack(position)
+      const reached = await this.#hub.extendBack(position, () => this.#mayAsk())
       const ring = this.#hub.ring
       if (!reached && ring) this.#reset(ring.last)
     } catch {
@@ -106,9 +112,19 @@ class Stream {
     this.pump()
   }
 
+  #mayAsk(): boolean {
+    try {
+      this.#spend()
+      return true
+    } catch (error) {
+      if (error instanceof ProblemError) return false
+      throw error
+    }
+  }
+
   /**
-   * Too much was missed, or the history is another one. `event: reset` makes the page reload its
-   * lists.
+   * Too much was missed, or asked for, or the history is another one. `event: reset` makes the page
+   * reload its lists.
    */
   #reset(position: bigint): void {
     this.#position = position
@@ -189,10 +205,11 @@ export class Streams {
   /** @throws ProblemError `RATE_LIMIT` when the session, the address or the program has as many streams as it may */
   refuseTooMany(session: OpenSession, address: string): void {
     const all = [...this.#streams]
+    const place = networkOf(address)
     const full =
       all.length >= MAX_TOTAL ||
       all.filter((stream) => stream.session.id === session.id).length >= MAX_PER_SESSION ||
-      all.filter((stream) => stream.address === address).length >= MAX_PER_ADDRESS
+      all.filter((stream) => stream.place === place).length >= MAX_PER_ADDRESS
     if (full)
       throw new ProblemError('RATE_LIMIT', {
         message: 'Too many open event streams.',
@@ -201,10 +218,7 @@ export class Streams {
   }
 
   /** Hands the response over to a stream; its head is written. */
-  open(
-    response: ServerResponse,
-    facts: { session: OpenSession; address: string; position: bigint | undefined },
-  ): void {
+  open(response: ServerResponse, facts: StreamFacts): void {
     const stream = new Stream({ hub: this.#parts.hub, response, ...facts })
     this.#streams.add(stream)
     response.on('close', () => {

@@ -108,7 +108,8 @@ export function deliver(
     opened,
     paymentId,
     sending,
-  }: { file: FileRow; opened: OpenedSource; paymentId: string; sending?: FileSending },
+    spend,
+  }: { file: FileRow; opened: OpenedSource } & Pick<Outcome, 'paymentId' | 'sending' | 'spend'>,
 ): Response {
   const requestId = c.get('requestId')
   const { range, length, body } = opened
@@ -147,7 +148,7 @@ export function deliver(
     opened.close()
     // Everything was read, and all of it handed to the reader's connection.
     const delivered = whole && outgoing.writableFinished
-    await settleDelivery(context, { paymentId, requestId, delivered, failed, sending })
+    await settleDelivery(context, { paymentId, requestId, delivered, failed, sending, spend })
     context.deliveries.delete(delivery)
   }
   const extend = async () => {
@@ -171,13 +172,17 @@ function dispositionOf(fileName: string): string {
   return `attachment; filename="${ascii}"; filename*=UTF-8''${exact}`
 }
 
-/** `failed`: the source gave no file, or not all of it. `sending`: the right that ends with it. */
+/**
+ * `failed`: the source gave no file, or not all of it. `sending`: the right that ends with it; none
+ * where a ticket was used. `spend`: charges who used it.
+ */
 type Outcome = {
   paymentId: string
   requestId: string
   delivered: boolean
   failed: boolean
   sending?: FileSending | undefined
+  spend?: (() => void) | undefined
 }
 
 /**
@@ -186,7 +191,7 @@ type Outcome = {
  */
 export async function settleDelivery(
   context: ProxyContext,
-  { paymentId, requestId, delivered, failed, sending }: Outcome,
+  { paymentId, requestId, delivered, failed, sending, spend }: Outcome,
 ): Promise<void> {
   await orLogged(context, { paymentId, requestId }, async () => {
     if (!delivered) {
@@ -194,7 +199,8 @@ export async function settleDelivery(
       // Where that one has begun already, what becomes of it is what counts.
       if (sending && !(await sending.release())) return
       if (failed) await noteFailed(context.db, paymentId, context.now())
-      return reportUndelivered(context, { paymentId, requestId })
+      const again = sending !== undefined
+      return reportUndelivered(context, { paymentId, requestId, spend }, { again })
     }
     const delivery = { at: context.now(), byTicket: sending === undefined }
     if (await noteDelivered(context.db, paymentId, delivery))
@@ -205,26 +211,30 @@ export async function settleDelivery(
 /** One delivery that cannot be recorded keeps nothing else back. */
 async function orLogged(
   { log }: ProxyContext,
-  payment: Reported,
+  { paymentId, requestId }: Reported,
   work: () => Promise<void>,
 ): Promise<void> {
   try {
     await work()
   } catch (error) {
-    log.warn({ err: error, ...payment }, 'a delivery was not recorded')
+    log.warn({ err: error, paymentId, requestId }, 'a delivery was not recorded')
   }
 }
 
-type Reported = Pick<Outcome, 'paymentId' | 'requestId'>
+type Reported = Pick<Outcome, 'paymentId' | 'requestId' | 'spend'>
 
 /**
- * Tells the service of a payment of which nothing was delivered: each time, since it takes the
- * payment from the list when its proof is presented again.
- * @throws where the service does not answer; housekeeping tells it later
+ * Tells the service of a payment of which nothing was delivered. Where its proof was presented, each
+ * time, since the service takes it from the list then; `again: false`: once.
+ * @throws where the service does not answer or may not be asked; housekeeping tells it later
  */
-async function reportUndelivered(context: ProxyContext, payment: Reported): Promise<void> {
+async function reportUndelivered(
+  context: ProxyContext,
+  payment: Reported,
+  when: { again: boolean },
+): Promise<void> {
   const { paymentId } = payment
-  if (!(await isUndelivered(context.db, paymentId))) return
+  if (!(await isUndelivered(context.db, paymentId, when))) return
   await noteUnsettled(context.db, paymentId)
   try {
     const isNoted = await notifyService(context, 'undeliveredReopen', payment)
@@ -255,13 +265,13 @@ async function reportDelivered(context: ProxyContext, payment: Reported): Promis
 async function notifyService(
   { upstream }: ProxyContext,
   name: 'undeliveredReopen' | 'undeliveredClose',
-  { paymentId, requestId }: Reported,
+  { paymentId, requestId, spend = () => {} }: Reported,
 ): Promise<boolean> {
   const body = {
     note: name === 'undeliveredReopen' ? 'The file was not delivered.' : 'The file was downloaded.',
   }
   try {
-    await upstream.write(name, { params: { paymentId }, body, requestId }, () => undefined)
+    await upstream.write(name, { params: { paymentId }, body, requestId }, spend)
     return true
   } catch (error) {
     if (error instanceof ForwardedError && error.code === 'NOT_FOUND') return false

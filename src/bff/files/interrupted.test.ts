@@ -1,13 +1,14 @@
 import type { ServerResponse } from 'node:http'
 import { eq } from 'drizzle-orm'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { filePurchase } from '#bff/db/schema.ts'
 import { claim } from '#service/db/schema/proof.ts'
 import { FileShop, PUBLIC_URL } from '#testing/file-shop.ts'
 import {
   afterProbe,
   CONTENT,
+  cutOff,
   KEY,
   openSource,
   sendBeginning,
@@ -158,6 +159,21 @@ describe('a program', () => {
     expect(await shop.inbox()).toContain(id)
     await settleLostDeliveries(shop.fixture.bff.context)
     expect(await shop.inbox()).not.toContain(id)
+  })
+
+  test('whose downloads are cut again and again is reported to the service once', async () => {
+    const { present, downloadAddress, paymentId } = await sale()
+    source.answer = afterProbe(cutOff)
+    const cut = async (download: Promise<Response>) => {
+      await expect(download.then((answer) => answer.text())).rejects.toThrow(TypeError)
+      for (const { settled } of shop.fixture.bff.context.deliveries) await settled
+    }
+    await cut(present())
+    expect(await shop.inbox()).toContain(await paymentId())
+    const told = vi.spyOn(shop.fixture.bff.context.upstream, 'write')
+    for (let time = 0; time < 3; time++) await cut(fetch(await downloadAddress()))
+    expect(told).not.toHaveBeenCalled()
+    expect(await shop.inbox()).toContain(await paymentId())
   })
 
   test('alone is sent the file while its download runs, and a crash keeps it from the next try for two minutes', async () => {

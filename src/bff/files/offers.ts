@@ -27,6 +27,8 @@ import type { FileRow } from '../db/files.ts'
 const LANDS_WITHIN_S = 300
 /** What the service said of its networks and tokens is asked again after this long. */
 const KNOWN_MS = 30_000
+/** Where it could not be asked, this soon: nobody pays with an answer that is missing. */
+const FAILED_MS = 5_000
 
 /** One way to pay for a file over x402. */
 export type FilePaymentOption = {
@@ -103,24 +105,42 @@ async function offersOfWay(
 }
 
 type Supported = Map<string, { methods: readonly string[]; feePayer: string | undefined }>
-type Known = { at: number; value: Promise<unknown> }
+/** `good`: the last answer that was one. */
+type Known = { until: number; value: Promise<unknown>; good: unknown }
 const known = new WeakMap<ProxyContext['upstream'], Map<string, Known>>()
 
-/** Asks the service once for all visitors, and again later. A failure is not remembered. */
-function remember<T>({ upstream }: ProxyContext, key: string, read: () => Promise<T>): Promise<T> {
+/**
+ * Asks the service once for all visitors, and again later.
+ * @param lasting whether an answer stays good where a later one fails
+ */
+function remember<T>(
+  { upstream }: Pick<ProxyContext, 'upstream'>,
+  { key, lasting }: { key: string; lasting: boolean },
+  read: () => Promise<T>,
+): Promise<T> {
   const mine = known.get(upstream) ?? new Map<string, Known>()
   known.set(upstream, mine)
-  const entry = mine.get(key)
+  const before = mine.get(key)
   // A key belongs to one kind of question.
-  if (entry && performance.now() - entry.at < KNOWN_MS) return entry.value as Promise<T>
-  const value = read()
-  mine.set(key, { at: performance.now(), value })
-  value.catch(() => mine.delete(key))
+  if (before && performance.now() < before.until) return before.value as Promise<T>
+  const value = read().then(
+    (good) => {
+      entry.good = good
+      return good
+    },
+    (error: unknown) => {
+      entry.until = performance.now() + FAILED_MS
+      if (lasting && entry.good !== undefined) return entry.good as T
+      throw error
+    },
+  )
+  const entry: Known = { until: performance.now() + KNOWN_MS, value, good: before?.good }
+  mine.set(key, entry)
   return value
 }
 
 function readSupported(context: ProxyContext, requestId: string): Promise<Supported> {
-  return remember(context, 'supported', async () => {
+  return remember(context, { key: 'supported', lasting: false }, async () => {
     const { kinds } = await context.upstream.requestOwn(endpoints.facilitatorSupported, {
       requestId,
     })
@@ -146,7 +166,9 @@ function readDomain(
   { network, asset }: Way,
   requestId: string,
 ): Promise<{ name: string; version: string } | null> {
-  return remember(context, `${network.network} ${asset.address}`, async () => {
+  // The domain of a token does not change.
+  const question = { key: `${network.network} ${asset.address}`, lasting: true }
+  return remember(context, question, async () => {
     const request = {
       params: { mintAddress: asset.address },
       query: { network: network.network },

@@ -28,7 +28,7 @@ type Payment = Pick<
 >
 
 /** Whether the merchant has money of it that is not on its way back: the service grants a payment by the same rule. */
-function isSettled(payment: Payment): boolean {
+export function isSettled(payment: Payment): boolean {
   return isPaid(payment.status) && refundableOf(payment) > 0n
 }
 

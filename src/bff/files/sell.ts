@@ -21,6 +21,11 @@ import { openSource, readRange, requireSource, SourceError, type ByteRange } fro
 
 /** How long the service may look for a payment, in seconds: a buyer is waiting. */
 const SETTLE_S = 20
+/**
+ * And for one that its payer has sent. It is presented when blocks hold it, and anybody can name one
+ * that nobody knows: a buyer whose payment is not found yet asks again.
+ */
+const LOOK_S = 5
 /** An offer that was made before the file was withdrawn can still be paid for so long. */
 const LAST_PAYMENTS_MS = 15 * 60_000
 const RETRY_AFTER_S = 5
@@ -95,16 +100,19 @@ async function settle(sale: Sale, attempt: PresentedPayment): Promise<Settled | 
   // after the payer, whose row is here before the service knows it.
   if (presented && !(await isFirst(sale, presented))) return presentedElsewhere(c)
   try {
-    const { parsed } = await context.upstream.write(
-      'paymentReceive',
-      {
-        body: { ...question, timeout: SETTLE_S },
-        requestId,
-        timeoutMs: (SETTLE_S + 10) * 1_000,
-        keyless: true,
-      },
-      // It was spent before the source was asked.
-      () => {},
+    const timeout = paymentOption.method === TXID_METHOD ? LOOK_S : SETTLE_S
+    const { parsed } = await context.budgets.whileWaiting(visitor.address, () =>
+      context.upstream.write(
+        'paymentReceive',
+        {
+          body: { ...question, timeout },
+          requestId,
+          timeoutMs: (timeout + 10) * 1_000,
+          keyless: true,
+        },
+        // It was spent before the source was asked.
+        () => {},
+      ),
     )
     const { verified, paymentId, sender, signature, network } = parsed
     const facts = { transaction: signature, network, ...(sender !== null && { payer: sender }) }

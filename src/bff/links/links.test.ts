@@ -9,7 +9,7 @@ import { Fixture } from '#testing/fixture.ts'
 import { executeAsOwner } from '#testing/postgres.ts'
 import { evmWallet, type BrowserResponse, type TestBrowser } from '#testing/test-browser.ts'
 import { linkPayment } from '../db/schema.ts'
-import { rebuildLinkPayments } from './refresh.ts'
+import { rebuildLinkPayments, refreshAbandoned } from './refresh.ts'
 
 const seller = evmWallet()
 let evm: EvmFixture
@@ -290,6 +290,15 @@ describe('paying a link', () => {
     expect([await ask('10.1.0.4'), await ask('10.1.0.1')]).toEqual(['link_busy', 'link_busy'])
   })
 
+  test('of a link for several payments: the addresses of one IPv6 line hold few places together', async () => {
+    const { link } = await create({ maxPayments: 5 })
+    const ask = async (address: string) =>
+      reasonCodeOf((await pay(link, {}, undefined, from(address))).json.error?.details)
+    const line = ['ab00', 'ab01', 'ab02', 'abff'].map((group) => ask(`2001:db8:1:${group}::1`))
+    expect((await Promise.all(line)).filter((reason) => reason === 'link_busy')).toHaveLength(1)
+    expect(await ask('2001:db8:1:ac00::1')).toBeUndefined()
+  })
+
   test('of a link for several payments: one network address does not hold the last place beside another', async () => {
     const { link } = await create({ maxPayments: 2 })
     const ask = async (address: string, browser?: TestBrowser) =>
@@ -424,6 +433,21 @@ describe('paying a link', () => {
     // It lands all the same: then it is the one, and the other one is a surplus.
     await setStatus(paymentId, 'finalized')
     expect((await pay(link)).json.error.details).toMatchObject({ reason: { code: 'link_used' } })
+  })
+
+  test('of a link without a limit, left unsigned, ends as expired though nobody looks at the link', async () => {
+    const { link } = await create()
+    const { paymentId } = (await pay(link)).json
+    const { db } = fixture.bff.context
+    const status = async () =>
+      (await db.select().from(linkPayment).where(eq(linkPayment.paymentId, paymentId)))[0]?.status
+    await setStatus(paymentId, 'expired')
+    offset = 3_590_000
+    await refreshAbandoned(fixture.bff.context)
+    expect(await status()).toBe('created')
+    offset = 3_610_000
+    await refreshAbandoned(fixture.bff.context)
+    expect(await status()).toBe('expired')
   })
 
   test('that expired and landed on the next day is found, though nobody looked in between', async () => {

@@ -10,6 +10,7 @@ import { readLink, type LinkState, type LinkTerms, linkPayload } from '#contract
 import { createId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
+import { networkOf } from '../budget/budgets.ts'
 import type { ProxyContext } from '../context/context.ts'
 import {
   countTaken,
@@ -53,7 +54,7 @@ export async function presenterAt(
 ): Promise<string> {
   const { secret } = await signingKey(db, now())
   // What a link or a quote signs has no space.
-  return macOf(`presenter ${linkId} ${address}`, secret).slice(0, 22)
+  return macOf(`presenter ${linkId} ${networkOf(address)}`, secret).slice(0, 22)
 }
 
 /** Whether the text of the signature is, to the last character, the one this proxy makes over the payload. In constant time. */

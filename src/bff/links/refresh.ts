@@ -10,6 +10,7 @@ import {
   recordChecked,
   restoreLinkUse,
   setPaymentStatus,
+  takeAbandoned,
   takeUnsettledOfLimited,
   takeUnsettledPayments,
   type LinkPaymentRow,
@@ -90,6 +91,16 @@ export async function refreshOldContacts(context: ProxyContext): Promise<void> {
     most: MOST_PAYMENT_IDS,
   })
   await requestStatuses(context, rows)
+}
+
+/**
+ * Asks what became of orders that nobody signed, whether or not anybody looks at their link. One
+ * request, for up to 100.
+ * @throws OperatorError where the service cannot be asked
+ */
+export async function refreshAbandoned(context: ProxyContext): Promise<void> {
+  const limits = { now: context.now(), most: MOST_PAYMENT_IDS }
+  await requestStatuses(context, await takeAbandoned(context.db, limits))
 }
 
 async function requestStatuses(

@@ -216,6 +216,18 @@ test('one address has four requests at a time, to whatever hosts, while others a
   await Promise.all(hosts.map((host) => new Promise((resolve) => host.close(resolve))))
 })
 
+test('the addresses of one IPv6 line share its requests to a host', async () => {
+  await using shared = await Fixture.open({ bff: { trustedProxyHops: 1 } })
+  const held = holdAnswers()
+  const two = ['2001:db8:1:ab00::1', '2001:db8:1:ab01::1'].map((from) => relayFrom(shared, from))
+  await expect.poll(held.count).toBe(2)
+  expect(await relayFrom(shared, '2001:db8:1:abff::1')).toMatchObject(refusedBy('address on host'))
+  const other = relayFrom(shared, '2001:db8:1:ac00::1')
+  await expect.poll(held.count).toBe(3)
+  held.end()
+  for (const answer of await Promise.all([...two, other])) expect(answer.status).toBe(200)
+})
+
 test('who may have requests relayed is the operator’s choice', async () => {
   await using strict = await Fixture.open({
     bff: { relay: { audience: 'wallets', loopback: true } },

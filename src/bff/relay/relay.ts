@@ -1,6 +1,8 @@
 import { ProblemError } from '#contract/problem.ts'
 import { type RelayInput, MAX_RELAYED_BYTES } from '#contract/relay.ts'
 import { EgressError, exchange } from '#egress/exchange.ts'
+import { networkOf } from '../budget/budgets.ts'
+import { ConcurrencyLimit } from '../budget/concurrency.ts'
 import { type OwnRule, requireWallet } from '../session/rule.ts'
 
 /**
@@ -59,50 +61,12 @@ function isWithheld(name: string): boolean {
   return WITHHELD.has(name)
 }
 
-type RelayScope = 'address on host' | 'host' | 'address' | 'merchant'
-
-/**
- * How many relayed requests are under way to one host, for one visitor's address, and in the whole proxy: a relay must be
- * no lever against any of them. Of the requests to one host an address has a share, so that none keeps a shop from all others.
- */
-class ConcurrencyLimit {
-  readonly #limits: Readonly<Record<RelayScope, number>>
-  readonly #open = new Map<string, number>()
-
-  constructor(limits: Readonly<Record<RelayScope, number>>) {
-    this.#limits = limits
-  }
-
-  /** Runs `work` at once, or not at all: tells the limit that is used up. */
-  async pass<T>(
-    asking: { host: string; address: string },
-    work: () => Promise<T>,
-  ): Promise<{ refused: null; value: T } | { refused: RelayScope }> {
-    const names = {
-      'address on host': `address ${asking.address} on host ${asking.host}`,
-      host: `host ${asking.host}`,
-      address: `address ${asking.address}`,
-      merchant: 'merchant',
-    }
-    const scopes = ['address on host', 'host', 'address', 'merchant'] as const
-    const openOf = (scope: RelayScope) => this.#open.get(names[scope]) ?? 0
-    const refused = scopes.find((scope) => openOf(scope) >= this.#limits[scope])
-    if (refused) return { refused }
-    for (const scope of scopes) this.#open.set(names[scope], openOf(scope) + 1)
-    try {
-      return { refused: null, value: await work() }
-    } finally {
-      for (const scope of scopes) {
-        const left = openOf(scope) - 1
-        if (left > 0) this.#open.set(names[scope], left)
-        else this.#open.delete(names[scope])
-      }
-    }
-  }
-}
-
 /** A seller may settle a payment before it answers, so an answer may take a while. */
 const WITHIN_MS = 60_000
+/**
+ * Requests under way to one host, for one visitor's network, and in the whole proxy: a relay must be no lever against any of them.
+ * Of the requests to one host a network has a share, so that none keeps a shop from all others.
+ */
 const turnstile = new ConcurrencyLimit({
   'address on host': 2,
   host: 8,
@@ -126,8 +90,10 @@ export const relay: OwnRule<'relay'> = async ({ context, visitor, body }) => {
   context.budgets.spendRelay(visitor.address)
   try {
     const bytes = body.body === undefined ? undefined : new TextEncoder().encode(body.body)
-    const { address } = visitor
-    const relayed = await turnstile.pass({ host: url.host, address }, () =>
+    const address = networkOf(visitor.address)
+    const { host } = url
+    const names = { 'address on host': `${address} ${host}`, host, address, merchant: '' }
+    const relayed = await turnstile.pass(names, () =>
       exchange(
         { method, url, headers, body: bytes },
         { timeoutMs: WITHIN_MS, maxBytes: MAX_RELAYED_BYTES, loopback },

@@ -319,7 +319,7 @@ test('a wallet that joins outlasts a look at the sessions that began before', as
   const before = (await read()).get(id)
   if (!before) throw new Error('There is no session.')
   const server = createServer((_, response) =>
-    streams.open(response, { session: before, address: '', position: undefined }),
+    streams.open(response, { session: before, address: '', position: undefined, spend: () => {} }),
   )
   try {
     server.listen(0, '127.0.0.1')

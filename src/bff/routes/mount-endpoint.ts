@@ -10,8 +10,9 @@ import { isLinkCode } from '#contract/payment-link.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { alreadySent } from '#http/server.ts'
 import type { ProxyContext } from '../context/context.ts'
-import { findFileByCode, takeTicket } from '../db/files.ts'
+import { findFileByCode, findTicket, takeTicket, type FileRow } from '../db/files.ts'
 import { deliver, settleDelivery } from '../files/deliver.ts'
+import { isSettled, readStatus } from '../files/ownership.ts'
 import { sell } from '../files/sell.ts'
 import { openSource, readRange, SourceError } from '../files/source.ts'
 import { commonHeaders } from '../http/headers.ts'
@@ -26,9 +27,10 @@ import {
   type BrowserEndpointName,
   type Rule,
   requireSession,
+  spender,
 } from '../session/rule.ts'
 import { hashCookieValue, isCookieValue } from '../session/random.ts'
-import { readVisitor } from '../session/visitor.ts'
+import { readVisitor, type Visitor } from '../session/visitor.ts'
 import { ownRoutes } from './own-routes.ts'
 import { routes } from './routes.ts'
 
@@ -151,6 +153,7 @@ export function mountEvents(app: Hono<HonoEnv>, context: ProxyContext): void {
       session,
       address: visitor.address,
       position: text ? BigInt(text) : undefined,
+      spend: () => context.budgets.spend(spender(visitor), 'tail'),
     })
     return alreadySent()
   })
@@ -191,34 +194,56 @@ export function mountFiles(app: Hono<HonoEnv>, context: ProxyContext): void {
     c.set('route', 'download')
     // A program that looks a link up before a person opens it must not use it up.
     if (c.req.method !== 'GET') throw new ProblemError('METHOD_NOT_ALLOWED')
-    const ticket = c.req.param('ticket')
-    const taken = isCookieValue(ticket)
-      ? await takeTicket(context.db, hashCookieValue(ticket), context.now())
-      : undefined
-    if (!taken)
+    const value = c.req.param('ticket')
+    const visitor = { ...(await readVisitor(context, c)), session: undefined }
+    const ticket = { ticketHash: hashCookieValue(value), now: context.now() }
+    const found = isCookieValue(value) ? await findTicket(context.db, ticket) : undefined
+    if (found)
+      await requireUnrefunded(context, { visitor, requestId: c.get('requestId'), ...found })
+    if (!found || !(await takeTicket(context.db, ticket)))
       throw new ProblemError('NOT_FOUND', {
         message: 'This download address was used, or has expired. Choose Download again.',
       })
-    return download(c, context, taken)
+    return download(c, context, { ...found, visitor })
   })
+}
+
+type Download = { file: FileRow; paymentId: string; visitor: Visitor }
+
+/** The payment may be on its way back since the address was given. */
+async function requireUnrefunded(
+  context: ProxyContext,
+  {
+    visitor,
+    paymentId,
+    requestId,
+  }: Pick<Download, 'visitor' | 'paymentId'> & { requestId: string },
+): Promise<void> {
+  const payment = await readStatus({ context, visitor, requestId }, paymentId)
+  if (!payment || !isSettled(payment))
+    throw new ProblemError('NOT_FOUND', {
+      message: 'This payment was refunded, or its refund was started. It buys the file no more.',
+    })
 }
 
 async function download(
   c: HttpContext,
   context: ProxyContext,
-  { file, paymentId }: NonNullable<Awaited<ReturnType<typeof takeTicket>>>,
+  { file, paymentId, visitor }: Download,
 ): Promise<Response> {
+  const requestId = c.get('requestId')
+  const spend = () => context.budgets.spend(spender(visitor), 'tail')
   const range = readRange(c.req.header('range'), file.ranges ? file.size : null)
   if (range === 'unsatisfiable') {
     c.header('Content-Range', `bytes */${file.size ?? '*'}`)
     return c.json({ error: 'The file has no such part.' }, 416)
   }
   try {
-    return deliver(c, context, { file, paymentId, opened: await openSource(context, file, range) })
+    const opened = await openSource(context, file, range)
+    return deliver(c, context, { file, paymentId, opened, spend })
   } catch (error) {
     const failed = error instanceof SourceError
-    const requestId = c.get('requestId')
-    await settleDelivery(context, { paymentId, requestId, delivered: false, failed })
+    await settleDelivery(context, { paymentId, requestId, delivered: false, failed, spend })
     if (!failed) throw error
     context.log.warn({ err: error, fileId: file.id }, 'a source gives no file')
     throw new ProblemError('SERVICE_UNAVAILABLE', {

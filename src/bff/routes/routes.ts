@@ -179,8 +179,10 @@ const facilitatorVerify: Rule<'facilitatorVerify'> = async (call) => {
   const { context, visitor, input } = call
   const { payTo } = input.body.paymentRequirements
   requirePayee(visitor, typeof payTo === 'string' ? payTo : '')
-  return context.upstream.write('facilitatorVerify', onward(call), () =>
-    context.budgets.spend(spender(visitor), 'action'),
+  return context.budgets.whileWaiting(visitor.address, () =>
+    context.upstream.write('facilitatorVerify', onward(call), () =>
+      context.budgets.spend(spender(visitor), 'action'),
+    ),
   )
 }
 

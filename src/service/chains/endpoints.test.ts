@@ -16,7 +16,7 @@ import { readPaymentBody } from '../payments/status.ts'
 import { startWatchers } from '../monitor/start.ts'
 import { createReadiness } from '../health.ts'
 import { createChains } from '../service.ts'
-import { RpcEndpoints } from './endpoints.ts'
+import { NO_OBSERVER, observedFetch, RpcEndpoints } from './endpoints.ts'
 
 let evm: EvmFixture
 let solana: SolanaFixture
@@ -279,4 +279,40 @@ test('an endpoint that fails to be one of two rests, and its answers count only 
   ofAnotherChain.clear()
   expect(await two()).toEqual(['two', 'one'])
   expect(await two()).toEqual(['one', 'two'])
+})
+
+test('an answer over the limit is told at once, is not asked of another address, and its node goes on being asked first', async () => {
+  const MOST = 10 * 2 ** 20
+  let size = MOST + 1
+  const asked: number[] = []
+  const open = async (index: number) => {
+    const server = createServer((_, response) => {
+      asked.push(index)
+      // In parts, without a length.
+      response.write(Buffer.alloc(size / 2))
+      response.end(Buffer.alloc(size - Math.floor(size / 2)))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return server
+  }
+  const servers = await Promise.all([open(0), open(1)])
+  const fetcher = observedFetch(solana.network.network, NO_OBSERVER)
+  const endpoints = new RpcEndpoints({
+    name: 'Test',
+    urls: servers.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    connect: (url) => url,
+    identify: async () => {},
+  })
+  const ask = () => endpoints.request(async (url) => (await (await fetcher(url)).text()).length)
+  try {
+    await expect(ask()).rejects.toMatchObject({
+      code: 'INVALID_PARAMETERS',
+      message: 'An account on Test answers more than the service reads.',
+    })
+    size = MOST
+    expect(await ask()).toBe(MOST)
+    expect(asked).toEqual([0, 0])
+  } finally {
+    await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  }
 })

@@ -1,4 +1,4 @@
-import type { NetworkId } from '#contract/network.ts'
+import { familyOf, type NetworkId } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Observation } from './chain.ts'
 
@@ -185,7 +185,13 @@ export class RpcEndpoints<Client> {
       await this.#options.identify(endpoint.client)
       endpoint.identified = true
     }
-    return work(endpoint.client)
+    try {
+      return await work(endpoint.client)
+    } catch (error) {
+      // No other endpoint would say less, and this one did what it was asked.
+      if (isTooLarge(error)) throw tooLarge(this.#options.name, error)
+      throw error
+    }
   }
 
   /** Those that rest come last, the one that failed longest at the very end. */
@@ -258,18 +264,61 @@ export type ChainObserver = {
 
 export const NO_OBSERVER: ChainObserver = { called: () => {}, sawBlock: () => {} }
 
-/** `fetch`, counted. */
+/**
+ * The most that is read of an answer, in bytes. A block, and a thousand signatures with their memos,
+ * stay below it; an account of Solana may hold more.
+ */
+const MAX_ANSWER_BYTES = 10 * 2 ** 20
+/** What a contract returns is of its own choice. */
+const MAX_CALL_BYTES = 2 ** 18
+const CALL = /"method":"eth_(?:call|estimateGas|simulateV1)"/
+
+class AnswerTooLargeError extends Error {
+  override name = 'AnswerTooLargeError'
+}
+
+/** Whether what was asked about answers more than is read of it. */
+export function isTooLarge(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return error instanceof AnswerTooLargeError || isTooLarge(error.cause)
+}
+
+function tooLarge(network: string, cause: unknown): ProblemError {
+  const message = `An account on ${network} answers more than the service reads.`
+  return new ProblemError('INVALID_PARAMETERS', { message }, { cause })
+}
+
+/** `fetch`, counted, and bounded in what it reads. */
 export function observedFetch(network: NetworkId, observer: ChainObserver): typeof fetch {
+  const isEvm = familyOf(network) === 'evm'
   return async (input, init) => {
+    const isCall = isEvm && typeof init?.body === 'string' && CALL.test(init.body)
     try {
       const response = await fetch(input, init)
+      const read = await readWithin(response, isCall ? MAX_CALL_BYTES : MAX_ANSWER_BYTES)
       observer.called(network, response.ok ? 'answered' : 'refused')
-      return response
+      return read
     } catch (error) {
-      observer.called(network, 'failed')
+      observer.called(network, isTooLarge(error) ? 'answered' : 'failed')
       throw error
     }
   }
+}
+
+async function readWithin(response: Response, most: number): Promise<Response> {
+  const { body, headers, status, statusText } = response
+  const length = Number(headers.get('content-length') ?? Number.NaN)
+  // The length of a compressed answer is not what is read.
+  if (body === null || (length <= most && !headers.has('content-encoding'))) return response
+  const parts: Uint8Array[] = []
+  let size = 0
+  // To leave the loop ends the connection.
+  for await (const part of body) {
+    size += part.length
+    if (size > most) throw new AnswerTooLargeError(`The node answers more than ${most} bytes.`)
+    parts.push(part)
+  }
+  return new Response(Buffer.concat(parts), { status, statusText, headers })
 }
 
 /** Runs the work over all items, at most `width` at a time; results in the order of the items. */

@@ -9,7 +9,7 @@ import {
   parseAbi,
   type Hex,
 } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { usdCoin, wrappedEther } from '#devnet/tokens/evm.ts'
 import {
   startEvm,
@@ -19,6 +19,7 @@ import {
 } from '#testing/local-chains.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Context } from '../context/context.ts'
+import { buildTransaction } from '../payments/build.ts'
 import { readTokenInfo } from '../payments/token-info.ts'
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
@@ -41,6 +42,8 @@ afterAll(async () => {
   await opened[Symbol.asyncDispose]()
   await Promise.all([evm[Symbol.asyncDispose](), solana[Symbol.asyncDispose]()])
 })
+
+afterEach(() => void vi.unstubAllGlobals())
 
 const read = (address: string, network?: string) => readTokenInfo(context, { address, network })
 
@@ -305,4 +308,55 @@ test('a Token-2022 mint with its metadata extension; hidden characters are taken
     symbol: 'TWO',
     decimals: 5,
   })
+})
+
+/** Counts the bytes that are read of what nodes answer from now on. */
+function countBytes(): { bytes: number } {
+  const count = { bytes: 0 }
+  const ask = fetch
+  vi.stubGlobal('fetch', async (...request: Parameters<typeof fetch>) => {
+    const response = await ask(...request)
+    const counting = new TransformStream<Uint8Array, Uint8Array>({
+      transform(part, controller) {
+        count.bytes += part.length
+        controller.enqueue(part)
+      },
+    })
+    return new Response(response.body?.pipeThrough(counting), response)
+  })
+  return count
+}
+
+const MIB = 2 ** 20
+
+test('a large account of Solana costs some KiB, whether it is asked for as a token or as a payer', async () => {
+  const [large, payee] = [Keypair.generate().publicKey, await solana.wallet(10n ** 9n)]
+  const owner = 'BPFLoaderUpgradeab1e11111111111111111111111'
+  await solana.setAccount(large.toBase58(), {
+    lamports: 10n ** 11n,
+    owner,
+    data: '00'.repeat(MIB),
+  })
+  const count = countBytes()
+  await expect(read(large.toBase58())).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  expect(count.bytes).toBeLessThan(20_000)
+  const order = {
+    walletAddress: large.toBase58(),
+    recipientAddress: payee.publicKey.toBase58(),
+    amount: '0.1',
+  }
+  await expect(buildTransaction(context, opened.actor, order)).rejects.toMatchObject({
+    code: 'INVALID_PARAMETERS',
+  })
+  expect(count.bytes).toBeLessThan(40_000)
+})
+
+test('a contract that answers every call with a megabyte is no token, and is not read to its end', async () => {
+  const contract = (await evm.wallet(0n)).address
+  // Returns 2^20 bytes of zeros.
+  await evm.setCode(contract, '0x621000005ff3')
+  const count = countBytes()
+  await expect(read(contract)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  // Two characters a byte, and six calls.
+  expect(count.bytes).toBeLessThan(3 * MIB)
 })

@@ -88,6 +88,21 @@ export async function findClaim(
   return rows.find((row) => row.scope === scope) ?? rows[0]
 }
 
+/** Whether an attempt that lives holds a transfer which is not used up: then nothing can be taken. */
+export async function isHeld(
+  db: Database,
+  { network, key, scope }: TransferKey & { scope: string },
+): Promise<boolean> {
+  const held = and(
+    eq(claim.network, network),
+    eq(claim.key, key),
+    or(eq(claim.scope, scope), claim.exclusive),
+    isNull(claim.consumedAt),
+    sql`${claim.leaseUntil} >= clock_timestamp()`,
+  )
+  return (await db.$count(claim, held)) > 0
+}
+
 /** Whether a proof of this payment was used: then somebody waits for its settlement. */
 export async function isProven(db: Database, paymentId: string): Promise<boolean> {
   return (await db.$count(claim, and(eq(claim.paymentId, paymentId), byProof))) > 0

@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '#postgres/open.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { ENGINES } from '#testing/postgres.ts'
 import { refusal } from '#testing/proofs.ts'
@@ -12,6 +13,20 @@ import { Deadline } from '../verification/proof-time.ts'
 import { claimTransfer, withClaim } from './claim.ts'
 
 const LONG_AGO = new Date(0)
+
+/** The same database, which counts what it is asked. */
+function counted(db: Database) {
+  const statements = { read: 0, write: 0 }
+  const kinds = { execute: 'write', $count: 'read', select: 'read' } as const
+  const counting = new Proxy(db, {
+    get(target, name) {
+      if (name in kinds) statements[kinds[name as keyof typeof kinds]]++
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  return { db: counting, statements }
+}
 
 /** Who may work on a proof: one attempt at a time, and another soon after it died. */
 
@@ -57,6 +72,26 @@ describe.each(ENGINES)('on %s', (engine) => {
     })
     expect(others).toEqual({ code: 'PAYMENT_VERIFICATION_FAILED' })
     expect(await ask('txid:slow', 1_000)).toMatchObject({ lease: { key: 'txid:slow' } })
+  })
+
+  test('a proof that waits for another attempt costs at most twelve statements in six seconds, one of which writes', async () => {
+    const first = await ask('txid:again', 1_000)
+    if (!('lease' in first)) throw new Error('used')
+    const { db, statements } = counted(opened.context.db)
+    await withClaim(opened.context, { lease: first.lease }, async () => {
+      const again = claimTransfer(
+        { db },
+        {
+          ...question('txid:again'),
+          claimant: claimant(),
+          deadline: new Deadline(6_000),
+          report: new VerificationReport(),
+        },
+      )
+      expect(await refusal(again)).toEqual({ code: 'PAYMENT_VERIFICATION_FAILED' })
+    })
+    expect(statements.read + statements.write).toBeLessThanOrEqual(12)
+    expect(statements.write).toBe(1)
   })
 
   test('a consumed proof stays consumed after every lease, and a lost lease can consume nothing', async () => {

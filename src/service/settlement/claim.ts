@@ -5,6 +5,7 @@ import {
   consumeOnce,
   extendClaim,
   ASSIGNED,
+  isHeld,
   releaseClaim,
   revokeGrant,
   takeClaim,
@@ -29,18 +30,25 @@ export type TransferClaim = TransferKey & {
 }
 
 const POLL_MS = 100
+/**
+ * A call that waits for another attempt looks less and less often, down to this: it learns of the
+ * end of that attempt at most a second late.
+ */
+const MAX_POLL_MS = 1_000
 
 /** The check that a transfer does not pass which another caller settles, and of which nobody was told success yet. */
 export const IN_SETTLEMENT = 'in_settlement'
 
 /**
- * Holds a payment for this attempt, or finds what it was used for by the same question of the same account. While another attempt looks at it, this one waits.
+ * Holds a payment for this attempt, or finds what it was used for by the same question of the same account. While another attempt looks at it, this one waits,
+ * and only reads.
  * @throws ProofRefusedError `already_used`; `PAYMENT_VERIFICATION_FAILED` when the other attempt outlasts this call
  */
 export async function claimTransfer(
   { db }: Pick<Context, 'db'>,
   { network, key, claimant, fingerprint, deadline, report, attempt }: TransferClaim,
 ): Promise<{ lease: OpenClaim } | { used: ClaimRecord }> {
+  let pause = POLL_MS
   while (!deadline.passed) {
     const answer = await takeClaim(db, {
       network,
@@ -72,7 +80,10 @@ export async function claimTransfer(
       })
       return { used: claim }
     }
-    await deadline.sleep(POLL_MS)
+    do {
+      await deadline.sleep(pause)
+      pause = Math.min(2 * pause, MAX_POLL_MS)
+    } while (!deadline.passed && (await isHeld(db, { network, key, scope: claimant.scope })))
   }
   throw undecided(
     'Another request is looking at this proof. Nothing is decided; send the same request again.',

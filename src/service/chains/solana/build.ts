@@ -6,7 +6,7 @@ import { nativeAsset, type Network } from '#contract/network.ts'
 import { senderProblem } from '#contract/reason-problems.ts'
 import type { BuiltTransaction } from '../chain.ts'
 import { amountOf, nativeShortage } from '../shortage.ts'
-import { canPay, refuseRecipient } from './token.ts'
+import { canPay, refuseRecipient, WALLET_HEAD } from './token.ts'
 import { type SolanaEndpoints, simulateTransaction } from './client.ts'
 import { readUnitPrice, UNIT_LIMIT } from './fees.ts'
 import { readTokenSide, refuseBySimulation, unitLimitOf, type TokenSide } from './simulate-token.ts'
@@ -32,7 +32,7 @@ export function build(
     const [accounts, rent, latest, side] = await Promise.all([
       connection.getMultipleAccountsInfo(
         [new PublicKey(sender), new PublicKey(recipient)],
-        'confirmed',
+        WALLET_HEAD,
       ),
       connection.getMinimumBalanceForRentExemption(0),
       connection.getLatestBlockhashAndContext('confirmed'),
@@ -160,7 +160,7 @@ async function tryOut(
     token ? [token.source, token.destination] : [],
   )
   if (outcome.ok) return token && refuseBySimulation(intent, token, outcome.accounts)
-  const now = await connection.getAccountInfo(new PublicKey(intent.sender), 'confirmed')
+  const now = await connection.getAccountInfo(new PublicKey(intent.sender), WALLET_HEAD)
   const short = refuseBySender(network, { from: now, ...cost, rentAtomic })
   if (short) return short
   const side = token && (await readTokenSide(connection, intent))

@@ -25,6 +25,16 @@ const KNOWN_PROGRAMS: readonly string[] = [
   'Config1111111111111111111111111111111111111',
 ]
 
+/**
+ * What is read of an account that a caller names, in bytes: it may hold 10 MiB. The head of a wallet
+ * says what it is, and the names of a token are among its first extensions.
+ */
+export const WALLET_HEAD = {
+  commitment: 'confirmed',
+  dataSlice: { offset: 0, length: 256 },
+} as const
+const MINT_HEAD = { commitment: 'confirmed', dataSlice: { offset: 0, length: 8_192 } } as const
+
 /** Why an address is no wallet that can be paid; undefined when it is one, or may become one. */
 export function refuseRecipient(
   address: string,
@@ -75,7 +85,7 @@ export function readToken(
   if (address === SOLANA_NATIVE) return Promise.resolve(nativeToken(network))
   return endpoints.request(async (connection): Promise<TokenInfo | undefined> => {
     const mint = new PublicKey(address)
-    const account = await connection.getAccountInfo(mint, 'confirmed')
+    const account = await connection.getAccountInfo(mint, MINT_HEAD)
     if (!account || !isMint(account)) return undefined
     const { data } = account
     const names = readExtension(data) ??
@@ -110,7 +120,7 @@ async function readMetaplex(connection: Connection, mint: PublicKey): Promise<Na
     [new TextEncoder().encode('metadata'), METAPLEX_PROGRAM.toBytes(), mint.toBytes()],
     METAPLEX_PROGRAM,
   )
-  const account = await connection.getAccountInfo(address, 'confirmed')
+  const account = await connection.getAccountInfo(address, MINT_HEAD)
   if (!account?.owner.equals(METAPLEX_PROGRAM)) return undefined
   // Kind, update authority and mint come first.
   return readNames(account.data.subarray(65))
