@@ -16,7 +16,7 @@ const USDC = {
   name: 'USD Coin',
   decimals: 6,
   native: false,
-}
+} as const
 const MERCHANT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const OTHER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 const domain = { name: 'Test', chainId: 31337, verifyingContract: USDC.address.toLowerCase() }
