@@ -10,8 +10,9 @@ vi.stubGlobal('location', new URL('http://shop.example/'))
 afterAll(() => vi.unstubAllGlobals())
 const { describeRequest } = await import('./questions.ts')
 
+const TOKEN = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
 const USDC = {
-  address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+  address: TOKEN,
   symbol: 'USDC',
   name: 'USD Coin',
   decimals: 6,
@@ -91,8 +92,8 @@ const encode = (functionName: 'transfer' | 'approve') =>
 
 test.each([
   ['a transfer of ETH', { to: MERCHANT, value: 1n, data: '0x' }, 'payment'],
-  ['a transfer of a token', { to: USDC.address, value: 0n, data: encode('transfer') }, 'payment'],
-  ['an approval', { to: USDC.address, value: 0n, data: encode('approve') }, 'transaction'],
+  ['a transfer of a token', { to: TOKEN, value: 0n, data: encode('transfer') }, 'payment'],
+  ['an approval', { to: TOKEN, value: 0n, data: encode('approve') }, 'transaction'],
   ['other data', { to: MERCHANT, value: 0n, data: '0x1234' }, 'transaction'],
 ] as const)('%s is called what it is, with the most that its fee can be', (_, call, kind) => {
   const { title, facts } = describeRequest(
