@@ -11,7 +11,7 @@ import { Icon } from '../../ui/Icon.tsx'
 export type ReceiptButtonsProps = {
   state: PaymentState
   primary: boolean
-  /** Somebody else signed and paid the transaction: its bytes show nothing that the payer signed, so there is no file. */
+  /** Another account signed and paid the transaction: its bytes show nothing that the payer signed, so there is no file. */
   paperOnly?: boolean
 }
 
