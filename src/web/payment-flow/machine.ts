@@ -151,13 +151,7 @@ export function reduce(state: PaymentState, event: PaymentInput): PaymentState {
       return loseWallet(state)
     case 'code_paid':
       return state.step === 'code'
-        ? {
-            ...base(state),
-            step: 'broadcast',
-            built: state.built,
-            sent: { bytes: null, signature: event.signature },
-            since: event.at,
-          }
+        ? broadcast(state, { bytes: null, signature: event.signature }, event.at)
         : state
     case 'signed':
       return state.step === 'awaiting_wallet'
@@ -167,24 +161,10 @@ export function reduce(state: PaymentState, event: PaymentInput): PaymentState {
       return state.step === 'awaiting_wallet' ? blockReview(state, event.finding) : state
     case 'wallet_sent':
       return state.step === 'awaiting_wallet' || canRepeatRequest(state)
-        ? {
-            ...base(state),
-            step: 'broadcast',
-            built: state.built,
-            sent: event.sent,
-            since: event.at,
-          }
+        ? broadcast(state, event.sent, event.at)
         : state
     case 'send':
-      return state.step === 'signed'
-        ? {
-            ...base(state),
-            step: 'broadcast',
-            built: state.built,
-            sent: state.sent,
-            since: event.at,
-          }
-        : state
+      return state.step === 'signed' ? broadcast(state, state.sent, event.at) : state
     case 'read':
       return mayHaveLeft(state) ? read(state, event.reading) : state
     case 'rebuild':
@@ -301,6 +281,14 @@ function walletSends(order: WalletPaymentIntent): boolean {
 
 function base(state: PaymentState): Base {
   return { order: state.order, attempt: state.attempt }
+}
+
+function broadcast(
+  state: Extract<PaymentState, { built: CheckedTransaction }>,
+  sent: Sent,
+  since: number,
+): PaymentState {
+  return { ...base(state), step: 'broadcast', built: state.built, sent, since }
 }
 
 function refuse(state: PaymentState, userError: UserError): PaymentState {

@@ -276,7 +276,7 @@ export class PaymentRun {
     if (review !== current.review) return this.#dispatch({ type: 'warned', review })
     const breach = await this.#ports.breachOf?.(current.order)
     if (breach !== undefined) {
-      const userError = { code: 'OVER_LIMIT', title: breach, body: t`Nothing was sent.` }
+      const userError = { ...describeUserError('not_signed'), title: breach, code: 'OVER_LIMIT' }
       return this.#dispatch({ type: 'wallet_refused', userError })
     }
     // Read before the request: what a wallet declares later says nothing about this one.

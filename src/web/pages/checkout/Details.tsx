@@ -85,16 +85,7 @@ export function Details({
   const [failure, setFailure] = useState<string>()
   useEffect(() => onNetwork?.(networkId), [onNetwork, networkId])
   const accounts = useAccounts()
-  const [checking, setChecking] = useState(false)
-  // What is known to be impossible is not begun.
-  const [payableBy, setPayableBy] = useState<string>()
-  const connect = useConnectFirst((connected) => {
-    if (!link) return
-    setChecking(true)
-    void bestOption([link], [connected])
-      .then((option) => option && !isShort(option) && setPayableBy(connected.address))
-      .finally(() => setChecking(false))
-  })
+  const { checking, payableBy, connect, forget } = useConnectToPay(link)
   const network = config.networks.find((each) => each.network === networkId) ?? config.networks[0]
   if (!network) return <Banner tone="bad">{t`No network is configured. Tell the operator.`}</Banner>
   const asset = network.assets.find((each) => each.address === assetAddress) ?? nativeAsset(network)
@@ -113,7 +104,7 @@ export function Details({
   }
 
   async function submit(fields: CheckoutFields) {
-    setPayableBy(undefined)
+    forget()
     if (invalid || !network) return
     if (!account || !ready) return openConnect(familyOf(network.network))
     setFailure(undefined)
@@ -205,15 +196,35 @@ export function Details({
             onConnect={() => openConnect(familyOf(network.network))}
           />
         )}
-        <p className="text-center text-sm text-muted" role="status">
-          {connecting ? (
-            <Trans>Checking your balance.</Trans>
-          ) : (
-            <Trans>You won’t be charged yet.</Trans>
-          )}
-        </p>
+        <Reassurance connecting={connecting} />
       </BottomBar>
     </>
+  )
+}
+
+/** Connects a wallet for what a link asks, and goes on unless the account is known to hold too little. `payableBy`: the account that may pay. */
+function useConnectToPay(link: OpenLink | undefined) {
+  const [checking, setChecking] = useState(false)
+  const [payableBy, setPayableBy] = useState<string>()
+  const connect = useConnectFirst((connected) => {
+    if (!link) return
+    setChecking(true)
+    void bestOption([link], [connected])
+      .then((option) => option && !isShort(option) && setPayableBy(connected.address))
+      .finally(() => setChecking(false))
+  })
+  return { checking, payableBy, connect, forget: () => setPayableBy(undefined) }
+}
+
+function Reassurance({ connecting }: { connecting: boolean }) {
+  return (
+    <p className="text-center text-sm text-muted" role="status">
+      {connecting ? (
+        <Trans>Checking your balance.</Trans>
+      ) : (
+        <Trans>You won’t be charged yet.</Trans>
+      )}
+    </p>
   )
 }
 

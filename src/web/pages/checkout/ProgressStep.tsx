@@ -309,7 +309,7 @@ function Actions({
   useEffect(() => {
     if (returnTo !== '') postToOpener({ type: 'paydesk:paid', link, paymentId, returnTo })
   }, [link, paymentId, returnTo])
-  const sayBack = () =>
+  const notifyOpener = () =>
     postToOpener({ type: 'paydesk:back', link, paymentId, returnTo: shop?.href ?? '' })
   // To a customer with a link it is the least of all, to everyone else the way on.
   const showPayment = (
@@ -329,7 +329,7 @@ function Actions({
   return (
     <>
       {state.unavailable && !isPaid(state) && (
-        <SilentEndpoint back={shop} onBack={sayBack} paymentId={paymentId} />
+        <SilentEndpoint back={shop} onBack={notifyOpener} paymentId={paymentId} />
       )}
       <div className="no-print mt-5 grid grid-cols-2 gap-2 *:only:col-span-2">
         {canRebuild(state) && (
@@ -350,7 +350,7 @@ function Actions({
               'col-span-2',
             )}
             href={back.href}
-            onClick={sayBack}
+            onClick={notifyOpener}
             rel="noopener noreferrer"
           >
             <Trans>Back to {host}</Trans>

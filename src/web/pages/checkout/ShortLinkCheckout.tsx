@@ -109,9 +109,6 @@ export function ShortLinkCheckout({
   if (!current) return null
   const { link } = current
   const { symbol } = link.asset
-  const elsewhere = isShort(current)
-    ? ranked.find((each) => !isShort(each) && familyOfOption(each) !== familyOfOption(current))
-    : undefined
   const { expiresAt } = short.opened
   const expired = expiresAt !== null && expiresAt <= serverNow()
   const percent = MOST_ABOVE_PERCENT
@@ -186,14 +183,8 @@ export function ShortLinkCheckout({
           )}
         </div>
       )}
-      {!problem && !expired && elsewhere && (
-        <Suspense>
-          <PayElsewhere
-            onPay={() => payElsewhere(elsewhere)}
-            other={elsewhere.link}
-            short={current}
-          />
-        </Suspense>
+      {!problem && !expired && (
+        <OtherFamily current={current} onPay={payElsewhere} ranked={ranked} />
       )}
       {!problem && expiresAt !== null && !expired && (
         <p className="mb-4 text-sm text-muted">
@@ -265,6 +256,26 @@ function amountOf({ terms, asset }: OpenLink): string {
 const keyOf = ({ network, asset }: OpenLink): string => `${network.network} ${asset.address}`
 
 const familyOfOption = ({ link }: RankedOption): Family => familyOf(link.network.network)
+
+/** Where the connected wallet cannot pay the option in view: the best one on networks of another family. */
+function OtherFamily({
+  current,
+  ranked,
+  onPay,
+}: {
+  current: RankedOption
+  ranked: readonly RankedOption[]
+  onPay: (option: RankedOption) => void
+}) {
+  const family = familyOfOption(current)
+  const other = ranked.find((each) => !isShort(each) && familyOfOption(each) !== family)
+  if (!other || !isShort(current)) return null
+  return (
+    <Suspense>
+      <PayElsewhere onPay={() => onPay(other)} other={other.link} short={current} />
+    </Suspense>
+  )
+}
 
 /** Connects any wallet that can pay, and then goes on with the best option of the connected ones, unless the payer chooses one meanwhile. */
 function usePayFromAny(links: readonly OpenLink[], onPick: (option: RankedOption) => void) {

@@ -74,7 +74,6 @@ export function describeState(state: Exclude<PaymentState, OutgoingState>): stri
 
 /** How a payment that was signed is doing. `unknown` is a state, never an error. */
 export function progressOf(state: OutgoingState): Progress {
-  const { walletName } = state.order
   switch (state.step) {
     case 'signed':
       return {
