@@ -126,7 +126,7 @@ test('on a touch screen no field makes the browser zoom in, and no form is wider
   // Safari does so where the text is smaller than 16 px.
   const small = () =>
     page
-      .locator('input:not([type=checkbox], [type=radio]), select, textarea')
+      .locator('input:not([type=checkbox], [type=radio], [type=file]), select, textarea')
       .evaluateAll((all) =>
         all
           .filter((field) => Number.parseFloat(getComputedStyle(field).fontSize) < 16)

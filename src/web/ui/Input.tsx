@@ -10,9 +10,8 @@ export type InputProps = Omit<ComponentProps<'input'>, 'prefix'> & {
   mono?: boolean
 }
 
-// iOS zooms into a field whose text is smaller than 16 px, and stays there.
 const box =
-  'flex min-h-10 w-full items-center pointer-coarse:min-h-11 gap-2 rounded-lg border border-edge bg-surface px-3 text-sm pointer-coarse:text-base text-ink transition-colors has-focus-visible:border-accent has-focus-visible:outline-2 has-focus-visible:-outline-offset-1 has-focus-visible:outline-accent has-[[aria-invalid]]:border-bad-edge has-[input:disabled]:bg-sunken has-[input:read-only]:bg-sunken'
+  'flex min-h-10 w-full items-center pointer-coarse:min-h-11 gap-2 rounded-lg border border-edge bg-surface px-3 field-text text-ink transition-colors has-focus-visible:border-accent has-focus-visible:outline-2 has-focus-visible:-outline-offset-1 has-focus-visible:outline-accent has-[[aria-invalid]]:border-bad-edge has-[input:disabled]:bg-sunken has-[input:read-only]:bg-sunken'
 
 export function Input({ prefix, suffix, mono, className, ...rest }: InputProps) {
   return (
@@ -23,7 +22,7 @@ export function Input({ prefix, suffix, mono, className, ...rest }: InputProps) 
         autoComplete="off"
         className={cx(
           'min-w-0 flex-1 self-stretch bg-transparent py-2 outline-none placeholder:text-faint disabled:text-muted',
-          mono && 'font-mono text-[13px] pointer-coarse:text-base',
+          mono && 'font-mono field-code',
         )}
         spellCheck={false}
         type="text"

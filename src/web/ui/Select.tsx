@@ -9,7 +9,7 @@ export function Select({ className, children, ...rest }: ComponentProps<'select'
     <div className={cx('relative', className)}>
       <select
         {...useFieldIds()}
-        className="h-10 w-full pointer-coarse:h-11 appearance-none truncate rounded-lg border border-edge bg-surface ps-3 pe-9 text-sm pointer-coarse:text-base text-ink transition-colors hover:bg-hover disabled:bg-sunken disabled:text-muted"
+        className="h-10 w-full pointer-coarse:h-11 appearance-none truncate rounded-lg border border-edge bg-surface ps-3 pe-9 field-text text-ink transition-colors hover:bg-hover disabled:bg-sunken disabled:text-muted"
         {...rest}
       >
         {children}

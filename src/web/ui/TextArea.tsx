@@ -12,8 +12,8 @@ export function TextArea({
     <textarea
       {...useFieldIds()}
       className={cx(
-        'field-sizing-content max-h-80 min-h-20 w-full rounded-lg border border-edge bg-surface px-3 py-2 pointer-coarse:text-base text-ink transition-colors placeholder:text-faint focus-visible:border-accent focus-visible:outline-2 focus-visible:-outline-offset-1 focus-visible:outline-accent aria-invalid:border-bad-edge',
-        mono ? 'font-mono text-[13px] break-all' : 'text-sm',
+        'field-sizing-content max-h-80 min-h-20 w-full rounded-lg border border-edge bg-surface px-3 py-2 text-ink transition-colors placeholder:text-faint focus-visible:border-accent focus-visible:outline-2 focus-visible:-outline-offset-1 focus-visible:outline-accent aria-invalid:border-bad-edge',
+        mono ? 'font-mono field-code break-all' : 'field-text',
         className,
       )}
       {...props}

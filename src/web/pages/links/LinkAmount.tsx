@@ -1,9 +1,9 @@
 import { Trans } from '@lingui/react/macro'
 import { findAsset } from '#contract/network.ts'
+import type { AnyLink } from '../../api/links.ts'
 import { useNetwork } from '../../api/use-config.ts'
 import { formatPrice } from '../../locales/formats.ts'
 import { Amount } from '../../ui/Amount.tsx'
-import type { AnyLink } from './links-query.ts'
 
 /** What a link asks for: an amount of one currency, a price, or what the customer chooses. */
 export function LinkAmount({ link, size }: { link: AnyLink; size: 'md' | 'lg' }) {

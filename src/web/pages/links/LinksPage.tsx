@@ -5,6 +5,7 @@ import { useForm, useWatch, type UseFormReturn } from 'react-hook-form'
 import { nativeAsset } from '#contract/network.ts'
 import { hasRole } from '#contract/role.ts'
 import { callProxy } from '../../api/client.ts'
+import { linksQuery, cacheLink, termsOf, type AnyLink } from '../../api/links.ts'
 import { productsQuery } from '../../api/products.ts'
 import { sessionQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
@@ -43,7 +44,6 @@ import {
   productLinkRequestOf,
   type LinkForm,
 } from './link-form.ts'
-import { linksQuery, cacheLink, termsOf, type AnyLink } from './links-query.ts'
 
 /**
  * The merchant's payment links: create, share, withdraw, and what each received.

@@ -1,9 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { LinkBody, ShortLinkBody } from '#contract/link-endpoints.ts'
-import { callProxy } from '../../api/client.ts'
-import { queryClient } from '../../api/query-client.ts'
-import { hrefOf } from '../../router/location.ts'
-import { pathTo } from '../../router/paths.ts'
+import { callProxy } from './client.ts'
+import { queryClient } from './query-client.ts'
 
 export type AnyLink = LinkBody | ShortLinkBody
 
@@ -30,9 +28,4 @@ export function cacheLink(link: AnyLink): void {
     const known = links.some((each) => termsOf(each).id === id)
     return known ? links.map((each) => (termsOf(each).id === id ? link : each)) : [link, ...links]
   })
-}
-
-/** Where a buyer opens a link, as a whole address. */
-export function pageOfLink(link: string): URL {
-  return new URL(hrefOf(pathTo('payLink', { params: { link } })), window.location.origin)
 }
