@@ -8,7 +8,7 @@ export type TypedDecimal =
  * Spanish); where it could be a thousand times more or less (`1.234`), it is refused: money is never guessed.
  */
 export function readDecimal(text: string, locale: string): TypedDecimal {
-  const { group, point } = separators(locale)
+  const { group, point, size } = separators(locale)
   // Spaces and apostrophes only ever group.
   const typed = text.trim().replace(/(?<=[0-9])[\s\u00a0\u202f'’](?=[0-9]{3}(?![0-9]))/g, '')
   const marks = typed.replace(/[0-9]/g, '')
@@ -23,8 +23,11 @@ export function readDecimal(text: string, locale: string): TypedDecimal {
     last === first
       ? [typed, '']
       : [typed.slice(0, typed.lastIndexOf(last)), typed.slice(typed.lastIndexOf(last) + 1)]
-  const grouped = first === '.' ? /^[1-9][0-9]{0,2}(\.[0-9]{3})+$/ : /^[1-9][0-9]{0,2}(,[0-9]{3})+$/
-  if (!grouped.test(whole) || (first === point && first === group))
+  const grouped = whole.replaceAll(first, ',')
+  const isGrouped =
+    /^[1-9][0-9]{0,2}(,[0-9]{3})+$/.test(grouped) ||
+    (size === 2 && first === group && /^[1-9][0-9]?(,[0-9]{2})*,[0-9]{3}$/.test(grouped))
+  if (!isGrouped || (first === point && first === group))
     return { ok: false, problem: 'not_a_number' }
   return plain(whole.replaceAll(first, ''), fraction)
 }
@@ -40,8 +43,22 @@ function plain(whole: string, fraction: string): TypedDecimal {
   return { ok: true, plain: fraction ? `${whole || '0'}.${fraction}` : whole }
 }
 
+/** A whole number in groups: `1,234,567` in English, `12,34,567` in India. */
+export function groupWhole(whole: string, locale: string): string {
+  const { group, size } = separators(locale)
+  const places = size === 2 ? /\B(?=([0-9]{2})*[0-9]{3}$)/g : /\B(?=([0-9]{3})+$)/g
+  return whole.replace(places, group)
+}
+
+type Separators = {
+  group: string
+  point: string
+  /** Digits of a group above the thousands. */
+  size: number
+}
+
 /** What groups thousands and what begins the decimals, `,` and `.` in English. */
-export function separators(locale: string): { group: string; point: string } {
+export function separators(locale: string): Separators {
   const known = separatorsOf.get(locale)
   if (known) return known
   const parts = new Intl.NumberFormat(locale, {
@@ -52,9 +69,10 @@ export function separators(locale: string): { group: string; point: string } {
   const found = {
     group: parts.find((part) => part.type === 'group')?.value ?? '',
     point: parts.find((part) => part.type === 'decimal')?.value ?? '.',
+    size: parts.filter((part) => part.type === 'integer')[1]?.value.length ?? 3,
   }
   separatorsOf.set(locale, found)
   return found
 }
 
-const separatorsOf = new Map<string, { group: string; point: string }>()
+const separatorsOf = new Map<string, Separators>()
