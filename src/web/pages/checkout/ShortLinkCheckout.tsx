@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo, useRef, useState, type ReactNode } from 'react'
 import type { OpenedShortLink } from '#contract/link-endpoints.ts'
 import { familyOf } from '#contract/network.ts'
-import { MOST_ABOVE_PERCENT } from '#contract/quote.ts'
+import { MOST_FALL_PERCENT } from '#contract/quote.ts'
 import { serverNow } from '../../api/clock.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { formatPrice } from '../../locales/formats.ts'
@@ -103,7 +103,7 @@ export function ShortLinkCheckout({
   const { symbol } = link.asset
   const { expiresAt } = short.opened
   const expired = expiresAt !== null && expiresAt <= serverNow()
-  const percent = MOST_ABOVE_PERCENT
+  const percent = MOST_FALL_PERCENT
   const renew = () => {
     setBegin(false)
     setFormer(short.opened)
