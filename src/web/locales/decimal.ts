@@ -8,7 +8,7 @@ export type TypedDecimal =
  * Spanish); where it could be a thousand times more or less (`1.234`), it is refused: money is never guessed.
  */
 export function readDecimal(text: string, locale: string): TypedDecimal {
-  const { group, point, size } = separators(locale)
+  const { group, point } = separators(locale)
   // Spaces and apostrophes only ever group.
   const typed = text.trim().replace(/(?<=[0-9])[\s\u00a0\u202f'’](?=[0-9]{3}(?![0-9]))/g, '')
   const marks = typed.replace(/[0-9]/g, '')
@@ -23,13 +23,13 @@ export function readDecimal(text: string, locale: string): TypedDecimal {
     last === first
       ? [typed, '']
       : [typed.slice(0, typed.lastIndexOf(last)), typed.slice(typed.lastIndexOf(last) + 1)]
-  const grouped = whole.replaceAll(first, ',')
+  const digits = whole.replaceAll(first, '')
+  const grouped = first === '.' ? /^[1-9][0-9]{0,2}(\.[0-9]{3})+$/ : /^[1-9][0-9]{0,2}(,[0-9]{3})+$/
   const isGrouped =
-    /^[1-9][0-9]{0,2}(,[0-9]{3})+$/.test(grouped) ||
-    (size === 2 && first === group && /^[1-9][0-9]?(,[0-9]{2})*,[0-9]{3}$/.test(grouped))
+    grouped.test(whole) || (whole[0] !== '0' && groupWhole(digits, locale) === whole)
   if (!isGrouped || (first === point && first === group))
     return { ok: false, problem: 'not_a_number' }
-  return plain(whole.replaceAll(first, ''), fraction)
+  return plain(digits, fraction)
 }
 
 function readOneMark(typed: string, mark: string, point: string): TypedDecimal {
@@ -46,7 +46,7 @@ function plain(whole: string, fraction: string): TypedDecimal {
 /** A whole number in groups: `1,234,567` in English, `12,34,567` in India. */
 export function groupWhole(whole: string, locale: string): string {
   const { group, size } = separators(locale)
-  const places = size === 2 ? /\B(?=([0-9]{2})*[0-9]{3}$)/g : /\B(?=([0-9]{3})+$)/g
+  const places = size === 2 ? /\B(?=(..)*...$)/g : /\B(?=(...)+$)/g
   return whole.replace(places, group)
 }
 

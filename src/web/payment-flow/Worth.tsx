@@ -1,6 +1,5 @@
 import { Trans } from '@lingui/react/macro'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { fiatDecimals } from '#contract/invoice.ts'
 import type { Asset } from '#contract/network.ts'
 import { worthAtRate } from '#contract/quote.ts'
 import { callProxy } from '../api/client.ts'
@@ -38,14 +37,13 @@ export function Worth({ atomic, asset, className }: WorthProps) {
   )
 }
 
-/** At a rate, in the smallest unit of the currency or more. */
+/** At a rate, rounded up as people write money of this currency: in whole units of HUF, where an invoice has hundredths. */
 export function formatWorth(
   atomic: bigint,
   decimals: number,
   { rate, currency }: { rate: string; currency: string },
 ): string {
-  return formatPrice(
-    worthAtRate(atomic, rate, { decimals, digits: fiatDecimals(currency) }),
-    currency,
-  )
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency })
+  const digits = format.resolvedOptions().maximumFractionDigits ?? 2
+  return formatPrice(worthAtRate(atomic, rate, { decimals, digits }), currency)
 }

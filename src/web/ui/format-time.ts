@@ -56,11 +56,10 @@ export function formatRelative(at: number, now: number, locale?: string): string
 
 /** `1.4 s`, `48 s`, `3 min 5 s`. Rounded first: no part of it reaches 60. */
 export function formatDuration(ms: number): string {
-  const tenths = Math.round(ms / 100)
   const whole = Math.round(ms / 1000)
   if (whole < 60) {
-    const digits = tenths < 100 ? 1 : 0
-    const seconds = formatNumber(digits ? tenths / 10 : whole, {
+    const digits = ms < 9950 ? 1 : 0
+    const seconds = formatNumber(digits ? ms / 1000 : whole, {
       minimumFractionDigits: digits,
       maximumFractionDigits: digits,
     })
