@@ -295,6 +295,29 @@ test('an export of the filter holds all of it, as JSON', async ({ net, seller })
   expect(posted).toHaveLength(paid.length)
 })
 
+test('after midnight, a list of today holds the new day, and a file of it too', async ({
+  net,
+  seller,
+}) => {
+  const page = await signInByApi(await seller(), net)
+  await page.clock.install()
+  await page.goto('/payments?when=today')
+  await expect(paymentRows(page).first()).toBeVisible()
+  const dialog = page.getByRole('dialog')
+  const open = () => page.getByRole('button', { name: text('Export'), exact: true }).click()
+  await open()
+  const action = dialog.getByRole('button', { name: textLike('Export') })
+  const counted = await action.innerText()
+
+  // A file that is being made keeps its days.
+  await page.clock.fastForward('24:00:00')
+  await expect(action).toHaveText(counted)
+  await dialog.getByRole('button', { name: text('Cancel') }).click()
+  await expect(page.getByText(text('Nothing found'))).toBeVisible()
+  await open()
+  await expect(action).toBeDisabled()
+})
+
 test('a payment is refunded through the same review, and never more than was received', async ({
   net,
   buyer,

@@ -9,7 +9,12 @@ const payment = {
   ...examples.paymentStatus.reply,
   amount: new LosslessNumber('0.123456789012345678'),
   amountAtomic: '123456789012345678',
-  fee: { amount: new LosslessNumber('0.000021'), amountAtomic: '21000000000000' },
+  fee: {
+    amount: new LosslessNumber('0.000021'),
+    amountAtomic: '21000000000000',
+    payer: null,
+    ofTransaction: true,
+  },
   metadata: { weight: new LosslessNumber('0.10') },
 }
 

@@ -55,6 +55,19 @@ describe('the total of an invoice', () => {
     expect(fiatDecimals('EUR')).toBe(2)
   })
 
+  test('keeps the decimals of ISO 4217, also where cash is counted in whole units', () => {
+    const total = (code: string, ...prices: string[]) =>
+      invoiceTotals(
+        prices.map((price) => line('1', price)),
+        { decimals: fiatDecimals(code) },
+      ).total
+    expect(total('HUF', '99.50')).toBe('99.5')
+    expect(total('COP', '0.50', '0.50', '0.50')).toBe('1.5')
+    expect(total('IQD', '1.2345')).toBe('1.235')
+    const codes = 'IDR PKR LBP ALL RSD KWD IQD CLF KRW CLP ISK XAF'.split(' ')
+    expect(codes.map(fiatDecimals)).toEqual([2, 2, 2, 2, 2, 3, 3, 4, 0, 0, 0, 0])
+  })
+
   test('names no tax where a line names none, and 0 % where it does', () => {
     expect(invoiceTotals([line('1', '1')], EUR).taxes).toEqual([])
     expect(invoiceTotals([line('1', '1', '0')], EUR).taxes).toEqual([{ percent: '0', tax: '0' }])

@@ -96,10 +96,19 @@ export function invoiceTotals(
   }
 }
 
+/**
+ * The currencies of ISO 4217 whose smallest unit is not a hundredth, by decimals. `Intl` is not asked: it tells how cash is
+ * written, with no decimals for HUF and COP, and other versions of it tell something else.
+ */
+const OTHER_DECIMALS = [
+  [0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'],
+  [3, 'BHD IQD JOD KWD LYD OMR TND'],
+  [4, 'CLF UYW'],
+] as const
+
 /** Decimals that amounts in a fiat currency have: 2 for EUR, 0 for JPY. */
 export function fiatDecimals(code: string): number {
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency: code })
-  return format.resolvedOptions().maximumFractionDigits ?? 2
+  return OTHER_DECIMALS.find(([, codes]) => codes.split(' ').includes(code))?.[0] ?? 2
 }
 
 function sum(values: readonly bigint[]): bigint {

@@ -11,13 +11,17 @@ export const Fee = v.object({
   amountAtomic: atomic,
 })
 
-/** The network fee of a row, and who paid it. */
-export const RowFee = v.object({
+const PaidFee = v.object({
   ...Fee.entries,
-  symbol: publicText,
-  decimals: v.number(),
   /** As the chain says. Null in a row from before the service recorded it, where another facilitator may have settled the payment. */
   payer: v.nullable(publicText),
+})
+
+/** The network fee of a row, and who paid it. */
+export const RowFee = v.object({
+  ...PaidFee.entries,
+  symbol: publicText,
+  decimals: v.number(),
   /** Whether a wallet of the account, or one of those that were asked for, paid it. */
   own: v.boolean(),
 })
@@ -117,8 +121,14 @@ export const PaymentStatusBody = v.object({
   blockTime,
   confirmations: v.number(),
   requiredConfirmations: v.number(),
-  /** Paid to the chain, once landed; null where another payment of the account has the fee of the same transaction. */
-  fee: v.nullable(Fee),
+  /** Paid to the chain, once landed, as its row tells it; null where another payment of the account has the fee of the same transaction. */
+  fee: v.nullable(
+    v.object({
+      ...PaidFee.entries,
+      /** False where a third party executed the proof first: this is what the settlement cost that was reverted, and not the fee of the transaction in `signature`. */
+      ofTransaction: v.boolean(),
+    }),
+  ),
   timestamp,
   expiresAt: v.nullable(timestamp),
   lastValidBlockHeight: v.nullable(v.number()),

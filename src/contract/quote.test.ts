@@ -79,9 +79,18 @@ test('rates differ by their share of the smaller one, to the last digit', () => 
   expect(differByMore('100', '102.000000000000000001', '2')).toBe(true)
 })
 
-test('a quote ends when its rate is more than 2 % above the current one, and never for the opposite', () => {
-  expect(isOutrun('102', '100')).toBe(false)
-  expect(isOutrun('102.000000000000000001', '100')).toBe(true)
+test('with 0 %, rates must be equal', () => {
+  for (const percent of ['0', '0.00']) {
+    expect(differByMore('100', '100.0', percent)).toBe(false)
+    expect(differByMore('100', '100.000000000000000001', percent)).toBe(true)
+  }
+})
+
+test('a quote ends when the rate has fallen by more than 2 % of the quoted one, and never for a rise', () => {
+  expect(isOutrun('2500', '2450')).toBe(false)
+  expect(isOutrun('2500', '2449.999999999999999999')).toBe(true)
+  // It fell by 1.961 %; the quoted rate is 2 % above it.
+  expect(isOutrun('2500', '2450.98')).toBe(false)
   expect(isOutrun('100', '150')).toBe(false)
 })
 

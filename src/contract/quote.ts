@@ -12,10 +12,10 @@ export const RATE_DECIMALS = 18
 /** How long the payer may take from opening a link to having the payment built. */
 export const QUOTE_LASTS_MS = 15 * 60_000
 /**
- * A quote ends early when its rate is this much above the current one, in percent: then the payer
+ * A quote ends early when the rate has fallen by more than this since, in percent of the quoted one: then the payer
  * refreshes the price. It bounds what a payer gains who opens a link often and uses the best quote.
  */
-export const MOST_ABOVE_PERCENT = '2'
+export const MOST_FALL_PERCENT = '2'
 /** The most pieces that one payment of a link may buy. */
 export const MOST_PIECES = 1000
 
@@ -142,14 +142,19 @@ export function divideRates(one: string, other: string): string {
   return formatAmount(rate, RATE_DECIMALS)
 }
 
-/** Whether a quoted rate asks for so little of the asset by now that its quote ends. */
+/** Whether the rate has fallen so far since it was quoted that the quote ends. */
 export function isOutrun(quoted: string, current: string): boolean {
-  return scaled(quoted) > scaled(current) && differByMore(quoted, current, MOST_ABOVE_PERCENT)
+  const before = scaled(quoted)
+  return isMoreThan(before - scaled(current), before, MOST_FALL_PERCENT)
 }
 
-/** Whether two rates differ by more than a share, in percent of the smaller one. */
+/** Whether two rates differ by more than a share, in percent of the smaller one. With 0 they must be equal. */
 export function differByMore(one: string, other: string, percent: string): boolean {
   const [a, b] = [scaled(one), scaled(other)]
-  const [low, high] = a < b ? [a, b] : [b, a]
-  return (high - low) * 100n * 10n ** BigInt(RATE_DECIMALS) > low * scaled(percent)
+  return a < b ? isMoreThan(b - a, a, percent) : isMoreThan(a - b, b, percent)
+}
+
+function isMoreThan(part: bigint, whole: bigint, percent: string): boolean {
+  const share = /[1-9]/.test(percent) ? scaled(percent) : 0n
+  return part * 100n * 10n ** BigInt(RATE_DECIMALS) > whole * share
 }

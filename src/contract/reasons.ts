@@ -174,6 +174,7 @@ export const REFUSAL_CODES = [
   'file_bought',
   'files_off',
   'invoice_state',
+  'invoice_draft',
   'invoice_paid',
   'source_unavailable',
   'transfer_refunded',

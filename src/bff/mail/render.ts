@@ -75,7 +75,7 @@ export function renderMail(content: MailContent): { subject: string; text: strin
   const { items, total, unsubscribeUrl } = content
   const titleOf = ({ kind, facts }: (typeof items)[number]) =>
     write(TITLES[kind], {
-      amount: toLine(facts.amount ?? ''),
+      amount: writeAmount(toLine(facts.amount ?? ''), language),
       symbol: toLine(facts.symbol ?? ''),
     })
   const linkOf = ({ kind, facts }: (typeof items)[number]) =>
@@ -116,6 +116,14 @@ function pathOf(kind: MailKind, { paymentId }: MailFacts): string {
 
 function lines(texts: readonly string[]): string {
   return `${texts.join('\n')}\n`
+}
+
+/**
+ * A decimal with a point, as readers of this language write it. Most of those of Spanish write a comma. In Mexico a comma groups
+ * thousands, but only before exactly three digits: three decimals get a zero.
+ */
+function writeAmount(amount: string, language: MailLanguage): string {
+  return language === 'es' ? amount.replace(/\.[0-9]{3}$/, '$&0').replace('.', ',') : amount
 }
 
 /** One line of visible characters: no line breaks, no controls, nothing that turns the direction of writing. */

@@ -28,9 +28,10 @@ let solana: SolanaFixture
 let now = START
 let body = ''
 let asked = 0
+let hangs = false
 const web = createServer((_, response) => {
   asked++
-  response.end(body)
+  if (!hangs) response.end(body)
 })
 let url = ''
 
@@ -45,6 +46,7 @@ beforeAll(async () => {
 beforeEach(() => {
   now = START
   asked = 0
+  hangs = false
 })
 afterAll(async () => {
   exchanger.close()
@@ -148,7 +150,7 @@ test('what assets are worth is told in the currency of the first pair, without t
     { asset: 'EUR', sources: [fixed('1.25')] },
     { asset: 'BTC', currency: 'EUR', sources: [fixed('90000')] },
   )
-  expect(await rates.readAll()).toEqual({ currency: 'EUR', rates: { ETH: '2500' } })
+  expect(await rates.readAll()).toEqual({ currency: 'EUR', rates: { ETH: '2500', SOL: '100' } })
   const crossed = ratesOf(
     { sources: [fixed('2500')] },
     { asset: 'SOL', currency: 'EUR', sources: [fixed('100')] },
@@ -274,6 +276,23 @@ describe('several sources', () => {
   })
 })
 
+test('sources that must not differ give a rate while they are equal', async () => {
+  const rateOf = (second: string) =>
+    ratesOf({ sources: [fixed('2500'), fixed(second)], maxDeviationPercent: '0' })
+  expect(await rateOf('2500.0').read('ETH', 'USD')).toMatchObject({ ok: true })
+  expect(await rateOf('2500.01').read('ETH', 'USD')).toEqual({ ok: false, reason: 'rate_disputed' })
+})
+
+test('a pair that cannot be computed takes no rate away from the other assets', async () => {
+  const rates = ratesOf(
+    { sources: [fixed('2500')] },
+    { asset: 'SOL', currency: 'JPY', sources: [fixed('0.000000000000000001')] },
+    { asset: 'USD', currency: 'JPY', sources: [fixed('150')] },
+  )
+  await expect(rates.read('SOL', 'USD')).rejects.toThrow(RangeError)
+  expect(await rates.readAll()).toEqual({ currency: 'USD', rates: { ETH: '2500' } })
+})
+
 test('two pairs over one currency give the rate of an asset in another one', async () => {
   const rates = ratesOf({ sources: [fixed('2500')] }, { asset: 'EUR', sources: [fixed('1.25')] })
   expect(await rates.read('ETH', 'EUR')).toMatchObject({
@@ -291,4 +310,19 @@ test('visitors who come together ask a source once, and again only after 15 seco
   now += 15_000
   await rates.read('ETH', 'USD')
   expect(asked).toBe(2)
+})
+
+test('sources that hang delay an answer by 3 seconds at most: several RPC endpoints, and two pairs', async () => {
+  hangs = true
+  const networks = [{ ...evm.network, rpcUrls: [url, url, url] }]
+  const rules = [
+    { asset: 'ETH', currency: 'EUR', sources: [chainlink()] },
+    { asset: 'USD', currency: 'EUR', sources: [chainlink()] },
+  ].map((rule) => ({ ...rule, maxDeviationPercent: '2' }))
+  const log = pino({ level: 'silent' })
+  const rates = new Rates(rules, { networks, exchanger, now: () => now, log })
+  const begun = performance.now()
+  expect(await rates.read('ETH', 'USD')).toEqual({ ok: false, reason: 'rate_stale' })
+  // One after another they would take 18 seconds.
+  expect(performance.now() - begun).toBeLessThan(5000)
 })

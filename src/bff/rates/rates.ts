@@ -7,7 +7,7 @@ import type { Network } from '#contract/network.ts'
 import { differByMore, divideRates, type Rate, RATE_DECIMALS } from '#contract/quote.ts'
 import type { CurrentRates } from '#contract/rate-endpoints.ts'
 import type { RateRule, RateSourceRule } from '../config/rate-rules.ts'
-import type { Exchanger } from '../upstream/exchange.ts'
+import type { Exchanger, ExchangeRequest } from '../upstream/exchange.ts'
 
 /** Why a source gives no rate. For the log: it may name an address of the operator. */
 export class RateError extends Error {
@@ -20,7 +20,7 @@ type RateReader = {
   now: () => number
 }
 
-/** One answer of a source takes at most this long; a payer waits for it. */
+/** A source takes at most this long, with all its RPC endpoints; a payer waits for it. */
 const TIMEOUT_MS = 3000
 /** A clock ahead of ours by more than this is not believed: a rate of the future is never stale. */
 const AHEAD_MS = 60_000
@@ -161,6 +161,7 @@ async function readHttp(
     method: 'GET',
     url,
     headers: { accept: 'application/json' },
+    timeoutMs: TIMEOUT_MS,
   })
   const value = valueAt(answer, rule.path)
   const text = textOf(value)
@@ -217,13 +218,16 @@ async function callChain(
   networkId: string,
   { method, params }: RpcRequest,
 ): Promise<unknown> {
-  const network = reader.networks.find((known) => known.network === networkId)
+  const urls = reader.networks.find((known) => known.network === networkId)?.rpcUrls ?? []
+  const timeoutMs = TIMEOUT_MS / urls.length
   let last: unknown
-  for (const url of network?.rpcUrls ?? []) {
+  for (const text of urls) {
     try {
       const body = stringifyJson({ jsonrpc: '2.0', id: 1, method, params })
       const headers = { 'content-type': 'application/json' }
-      const answer = await requestJson(reader, { method: 'POST', url: new URL(url), headers, body })
+      const url = new URL(text)
+      const request = { method: 'POST', url, headers, body, timeoutMs }
+      const answer = await requestJson(reader, request)
       const result = valueAt(answer, ['result'])
       if (result !== undefined) return result
       last = new RateError(`The RPC endpoint refused ${method}.`)
@@ -234,11 +238,8 @@ async function callChain(
   throw new RateError(`No RPC endpoint of ${networkId} answered.`, { cause: last })
 }
 
-async function requestJson(
-  { exchanger }: RateReader,
-  request: { method: string; url: URL; headers: Record<string, string>; body?: string },
-): Promise<unknown> {
-  const answer = await exchanger.send({ ...request, timeoutMs: TIMEOUT_MS })
+async function requestJson({ exchanger }: RateReader, request: ExchangeRequest): Promise<unknown> {
+  const answer = await exchanger.send(request)
   if (answer.status !== 200) throw new RateError(`${request.url.host} answered ${answer.status}.`)
   return parseJson(answer.text)
 }
@@ -285,7 +286,7 @@ export class Rates {
     if (own) return this.#answer(own)
     for (const first of this.#rules.filter((rule) => rule.asset === asset)) {
       const second = this.#rule(currency, first.currency)
-      if (second) return cross(await this.#answer(first), await this.#answer(second))
+      if (second) return cross(...(await Promise.all([this.#answer(first), this.#answer(second)])))
     }
     return { ok: false, reason: 'rate_unknown' }
   }
@@ -298,14 +299,18 @@ export class Rates {
     const currency = this.#rules[0]?.currency ?? null
     if (currency === null) return { currency, rates: {} }
     const read = await Promise.all(
-      [...this.#symbols].map(
-        async (symbol) => [symbol, await this.read(symbol, currency)] as const,
-      ),
+      [...this.#symbols].map(async (symbol) => {
+        try {
+          const answer = await this.read(symbol, currency)
+          return answer.ok ? [[symbol, answer.rate.rate] as const] : []
+        } catch (err) {
+          // The other assets keep theirs.
+          this.#log.error({ err, pair: `${symbol}/${currency}` }, 'a rate cannot be computed')
+          return []
+        }
+      }),
     )
-    const usable = read.flatMap(([symbol, answer]) =>
-      answer.ok ? [[symbol, answer.rate.rate] as const] : [],
-    )
-    return { currency, rates: Object.fromEntries(usable) }
+    return { currency, rates: Object.fromEntries(read.flat()) }
   }
 
   /** Of the assets of all networks. */

@@ -16,6 +16,7 @@ import { insertTestPayment } from '#testing/service-app.ts'
 import { evmWallet, type BrowserResponse, type TestBrowser } from '#testing/test-browser.ts'
 
 const seller = evmWallet()
+const forintRate = { kind: 'fixed', rate: '1000000', since: '2026-01-01T00:00:00Z' } as const
 const DAY = 86_400_000
 let evm: EvmFixture
 let fixture: Fixture
@@ -28,7 +29,11 @@ beforeAll(async () => {
   fixture = await Fixture.open({
     plan: 'premium',
     networks: [evm.network],
-    bff: { sellerWallets: [seller.address], operatorWallets: [seller.address] },
+    bff: {
+      sellerWallets: [seller.address],
+      operatorWallets: [seller.address],
+      rates: [{ asset: 'ETH', currency: 'HUF', maxDeviationPercent: '2', sources: [forintRate] }],
+    },
     overrides: { now: () => new Date(Date.now() + offset) },
   })
   buyerAddress = (await evm.wallet(10n ** 20n)).address
@@ -113,7 +118,10 @@ describe('an invoice', () => {
     const there = dayIn(hours / 24)
     expect(there).not.toBe(dayIn(0))
     const early = there < dayIn(0) ? there : dayIn(0)
+    // By the zone whose day is the earlier one: none is due before its date.
+    if (hours < 0) config.timeZone = zone
     const due = await issue({ dueOn: early })
+    config.timeZone = 'UTC'
     expect((await read(due.id)).state).toBe(hours < 0 ? 'overdue' : 'open')
     config.timeZone = zone
     const draft = await save()
@@ -142,6 +150,34 @@ describe('an invoice', () => {
     expect(await send('/issue', { id: shown.id, draft: changed.draft })).toMatchObject({
       state: 'open',
       total: changed.total,
+    })
+  })
+
+  test('that is due before its date of issue is refused by the name of the field, and takes no number', async () => {
+    const { next } = (await list()).numbering
+    const { id, draft } = await save({ dueOn: dayIn(-1) })
+    const answer = await shop.post('/api/invoices/issue', { id, draft })
+    expect(reasonOf(answer)).toBe('invoice_draft')
+    expect(answer.json.error.details).toHaveProperty('dueOn')
+    expect(await read(id)).toMatchObject({ state: 'draft', number: null, link: null })
+    await save({ id, dueOn: dayIn(0) })
+    expect(await send('/issue', { id })).toMatchObject({ number: next, dueOn: dayIn(0) })
+  })
+
+  test('whose draft was rounded to whole units of HUF is issued once the draft is saved with its decimals', async () => {
+    const lines = [{ name: 'Tea', quantity: '1', unitPrice: '99.50', taxPercent: null }]
+    const { id, currency } = await save({ currency: 'HUF', lines })
+    // As an earlier version stored it.
+    const rounded = { currency: { ...currency, decimals: 0 }, total: '100' }
+    await fixture.bff.context.db.update(invoice).set(rounded).where(eq(invoice.id, id))
+    const { draft } = await read(id)
+    const answer = await shop.post('/api/invoices/issue', { id, draft })
+    expect(reasonOf(answer)).toBe('invoice_draft')
+    expect(answer.json.error.details).toHaveProperty('currency')
+    await save({ id, currency: 'HUF', lines })
+    expect(await send('/issue', { id })).toMatchObject({
+      total: '99.5',
+      currency: { code: 'HUF', decimals: 2 },
     })
   })
 

@@ -84,6 +84,7 @@ export const invoiceIssue: OwnRule<'invoiceIssue'> = async (call) => {
   if (draft && draft.issuesOn !== issuedOn) throw refuse('invoice_state')
   const isShown = draft && ((found: FoundInvoice) => versionOf(found) === draft.version)
   const issued = await issueInvoice(context.db, { id, issuedOn, isShown }, (row, number) => {
+    requireIssuable(row, issuedOn)
     const { currency, total, lines, dueOn } = row
     return shortLinkRow(
       context,
@@ -108,6 +109,18 @@ export const invoiceIssue: OwnRule<'invoiceIssue'> = async (call) => {
   })
   if (!issued) throw refuse('invoice_state')
   return answerWith(call, body.id)
+}
+
+/** @throws ProblemError that names what must be changed first: an invoice stays as it is issued */
+function requireIssuable({ dueOn, currency }: FoundInvoice['row'], issuedOn: string): void {
+  if (dueOn < issuedOn)
+    throw refuse('invoice_draft', { dueOn: `Expected ${issuedOn}, the date of issue, or later.` })
+  const { kind, code, decimals } = currency
+  // Its total was rounded as an earlier version did, to whole units of HUF or COP. Nobody issues another one unseen.
+  if (kind === 'fiat' && decimals !== fiatDecimals(code))
+    throw refuse('invoice_draft', {
+      currency: `Amounts in ${code} have ${fiatDecimals(code)} decimals. Save the draft again and check its total.`,
+    })
 }
 
 export const invoiceVoid: OwnRule<'invoiceVoid'> = (call) => changeVoid(call, call.context.now())
@@ -295,9 +308,13 @@ function asksForRefunds(state: string, paid: readonly unknown[]): boolean {
 
 const PROBLEM_TEXTS = {
   invoice_state: 'This invoice changed meanwhile, or it does not exist. Load it again.',
+  invoice_draft: 'This draft cannot be issued as it is. Change what details name, and save it.',
   invoice_paid: 'A payment of this invoice arrived or is on its way. Refund it instead.',
 } as const
 
-function refuse(reason: keyof typeof PROBLEM_TEXTS): ProblemError {
-  return new ProblemError('INVALID_PARAMETERS', { message: PROBLEM_TEXTS[reason], reason })
+function refuse(
+  reason: keyof typeof PROBLEM_TEXTS,
+  details: { dueOn?: string; currency?: string } = {},
+): ProblemError {
+  return new ProblemError('INVALID_PARAMETERS', { message: PROBLEM_TEXTS[reason], reason, details })
 }

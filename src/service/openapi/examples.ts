@@ -35,7 +35,7 @@ const status: EndpointReply<'paymentStatus'> = {
   blockTime: START + 12_000,
   confirmations: 12,
   requiredConfirmations: 10,
-  fee: { amount: 0.000021, amountAtomic: '21000000000000' },
+  fee: { amount: 0.000021, amountAtomic: '21000000000000', payer: BUYER, ofTransaction: true },
   timestamp: START,
   expiresAt: START + 60_000,
   lastValidBlockHeight: 21_456_810,
@@ -74,7 +74,14 @@ const row = {
   type: 'received' as const,
   confirmedAt: START + 24_000,
   blockTime: START + 20_000,
-  fee: fee && { ...fee, symbol: 'ETH', decimals: 18, payer: BUYER, own: false },
+  fee: fee && {
+    amount: fee.amount,
+    amountAtomic: fee.amountAtomic,
+    payer: BUYER,
+    symbol: 'ETH',
+    decimals: 18,
+    own: false,
+  },
 }
 const page = {
   success: true as const,

@@ -19,6 +19,7 @@ import { readRefunds } from '../db/refunds.ts'
 import { findAssigned, findFitting, type UnmatchedRecord } from '../db/unmatched.ts'
 import { describeMoney, describeRefund, readMetadata } from './describe-money.ts'
 import { evidenceRequest } from './attribution.ts'
+import { readPaid, type Paid } from './list/row-fees.ts'
 
 /** @throws `NOT_FOUND` for an unknown payment and for another account's alike */
 export async function readOwnPayment(
@@ -99,13 +100,15 @@ async function describePayments(
   if (rows.length === 0) return new Map()
   const { db } = context
   const ids = rows.map(({ id }) => id)
-  const [events, attributions, refunds] = await Promise.all([
+  const [events, attributions, refunds, paidOf] = await Promise.all([
     readEventsOf(db, ids),
     readAttributions(context, rows),
     readRefunds(db, ids),
+    readPaid(db, rows),
   ])
   const bodies = rows.map(async (row) => ({
     ...(await describePayment(context, row, events.get(row.id) ?? [])),
+    fee: describeFee(context, row, paidOf(row)),
     attribution: attributions(row),
     refund: describeRefund(row.amount, refunds.get(row.id)),
   }))
@@ -155,7 +158,7 @@ function describeAssigned(row: UnmatchedRecord | undefined): Body['attribution']
   }
 }
 
-/** The status body of a row and its events. Asks no database, and never throws. */
+/** The status body of a row and its events, without what other tables tell. Asks no database, and never throws. */
 export async function describePayment(
   context: Context,
   row: PaymentRecord,
@@ -175,7 +178,7 @@ export async function describePayment(
     blockHeight: row.blockHeight,
     blockTime: row.blockTime?.getTime() ?? null,
     ...countConfirmations(context, row, head),
-    fee: describeFee(context, row),
+    fee: null,
     timestamp: row.createdAt.getTime(),
     expiresAt: row.expiresAt?.getTime() ?? null,
     lastValidBlockHeight: row.lastValidBlockHeight,
@@ -225,8 +228,13 @@ function countConfirmations(
   }
 }
 
-function describeFee(context: Context, row: PaymentRecord): EndpointReply<'paymentStatus'>['fee'] {
-  if (row.fee === null) return null
+function describeFee(
+  context: Context,
+  row: PaymentRecord,
+  paid: Paid | undefined,
+): EndpointReply<'paymentStatus'>['fee'] {
+  if (!paid) return null
+  const { feeAtomic, payer, ofTransaction } = paid
   const network = context.config.networks.find(({ network: id }) => id === row.network)
   const decimals = network
     ? nativeAsset(network).decimals
@@ -234,7 +242,9 @@ function describeFee(context: Context, row: PaymentRecord): EndpointReply<'payme
       ? 18
       : 9
   return {
-    amount: new LosslessNumber(formatAmount(row.fee, decimals)),
-    amountAtomic: row.fee.toString(),
+    amount: new LosslessNumber(formatAmount(feeAtomic, decimals)),
+    amountAtomic: feeAtomic.toString(),
+    payer,
+    ofTransaction,
   }
 }

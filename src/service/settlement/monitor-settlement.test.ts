@@ -1,9 +1,11 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import * as v from 'valibot'
 import { concat, encodeFunctionData, erc20Abi, numberToHex, parseAbi, size, type Hex } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
+import { endpoints } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { ANSWERS } from '#testing/contract-payers.ts'
 import { startEvm, startGate, type EvmFixture } from '#testing/local-chains.ts'
@@ -14,6 +16,7 @@ import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { receivePayment } from './receive.ts'
 import { readAttempts } from '../db/attempts.ts'
 import { pollOnce } from '../monitor/poll.ts'
+import { readList } from '../payments/list/history.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { reconcile } from '../reconciliation/reconcile.ts'
 
@@ -231,6 +234,28 @@ test('that a third party executed is final with ours, which is sent again where 
   await final()
   expect(await statusOf(paymentId)).toBe('finalized')
   expect(await readPaymentBody(fixture.context, paymentId)).toMatchObject({ signature: hash })
+})
+
+test('that a third party executed names the fee of our reverted settlement, alone as in the list', async () => {
+  const { context, actor, facilitator } = fixture
+  const { authorization, paymentId } = await handedIn('eip3009')
+  const hash = await carryOut(authorization)
+  await expectReverted()
+  await evm.mine(2)
+  expect(await statusOf(paymentId)).toBe('confirmed')
+  const ours = (await readAttempts(context.db, paymentId))[0]?.signature as Hex
+  const { gasUsed, effectiveGasPrice } = await evm.client.getTransactionReceipt({ hash: ours })
+  const paid = {
+    amountAtomic: (gasUsed * effectiveGasPrice).toString(),
+    payer: facilitator.address,
+  }
+  const query = v.parse(endpoints.paymentList.query, { limit: '500' })
+  const { payments } = await readList(context, actor, query)
+  expect(payments.find((row) => row.paymentId === paymentId)?.fee).toMatchObject(paid)
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({
+    signature: hash,
+    fee: { ...paid, ofTransaction: false },
+  })
 })
 
 const cancelAbi = parseAbi([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { entriesQueryOf, listQueryOf, rangeOf } from './payment-filter.ts'
+import { entriesQueryOf, listQueryOf, rangeOf, renewOpened } from './payment-filter.ts'
 
 const now = Date.parse('2026-03-01T10:00:00Z')
 const utc = (filter: Parameters<typeof rangeOf>[0]) => {
@@ -52,4 +52,26 @@ test('a file of entries asks for whole days of UTC by landing, whatever zone the
     Number(query({ to: '2026-02-28' }).until),
   )
   expect(query({ status: 'incomplete' })).toEqual({ status: 'incomplete' })
+})
+
+test('a period means the days of the moment it is used, in a list that was opened before midnight too', () => {
+  const [opened, before, after] = [
+    '2026-11-30T10:00:00Z',
+    '2026-11-30T23:59:59Z',
+    '2026-12-01T00:00:00Z',
+  ].map(Date.parse) as [number, number, number]
+  for (const when of ['today', '7d', '30d', 'month', 'last-month'] as const) {
+    const at = (now: number) => renewOpened(opened, { filter: { when }, zone: 'utc', now })
+    expect(at(before), when).toBe(opened)
+    expect(at(after), when).toBe(after)
+  }
+  // Days that are named stay, and the days of a month stay to its end.
+  const named = { from: '2026-11-01', to: '2026-11-30' }
+  expect(renewOpened(opened, { filter: named, zone: 'utc', now: after })).toBe(opened)
+  const lastMonth = {
+    filter: { when: 'last-month' },
+    zone: 'utc',
+    now: after + 86_400_000,
+  } as const
+  expect(renewOpened(after, lastMonth)).toBe(after)
 })

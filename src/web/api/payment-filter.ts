@@ -49,6 +49,19 @@ export function entriesQueryOf(filter: PaymentFilter, now: number): ListQuery {
   return isIncomplete(filter) ? query : { ...query, by: 'landed' }
 }
 
+/**
+ * The moment from which a list that was opened before counts its days now. A period such as "Last month" names other days
+ * after midnight: of the reader's zone in the list, of UTC in a file of entries.
+ */
+export function renewOpened(
+  opened: number,
+  { filter, zone, now }: { filter: PaymentFilter; zone: Zone; now: number },
+): number {
+  const daysAt = (at: number) =>
+    JSON.stringify([rangeOf(filter, zone, at), rangeOf({ ...filter, zone: 'utc' }, zone, at)])
+  return filter.when && daysAt(now) !== daysAt(opened) ? now : opened
+}
+
 /** What is asked of the notes beside payments, which the service does not know. */
 export type NoteFilter = Pick<PaymentFilter, 'label' | 'reconciled'>
 

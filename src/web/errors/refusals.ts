@@ -276,6 +276,14 @@ export const refusals = {
     unchanged: true,
     body: msg`Reload the page.`,
   },
+  invoice_draft: {
+    who: 'you',
+    action: 'none',
+    retry: 'after_change',
+    title: msg`Draft cannot be issued`,
+    unchanged: true,
+    body: msg`Check due date and total.`,
+  },
   invoice_paid: {
     who: 'you',
     action: 'none',

@@ -24,6 +24,9 @@ test.each([
   ['fr-FR', '1 234 567', '1234567'],
   ['de-CH', '1’234.5', '1234.5'],
   ['en', '0.000000000000000001', '0.000000000000000001'],
+  ['en-IN', '12,34,567.89', '1234567.89'],
+  ['en-IN', '1,23,45,678', '12345678'],
+  ['en-IN', '1,234,567.89', '1234567.89'],
 ])('%s: %s is %s', (locale, typed, plain) => {
   expect(readDecimal(typed, locale)).toEqual({ ok: true, plain })
 })
@@ -51,6 +54,7 @@ test.each([
   '٣',
   '1,,2',
   '12,345.678.9',
+  '12,34,567',
 ])('%j is no number', (typed) => {
   for (const locale of ['en', 'es-ES'])
     expect(readDecimal(typed, locale)).toEqual({ ok: false, problem: 'not_a_number' })

@@ -23,10 +23,13 @@ export function readDecimal(text: string, locale: string): TypedDecimal {
     last === first
       ? [typed, '']
       : [typed.slice(0, typed.lastIndexOf(last)), typed.slice(typed.lastIndexOf(last) + 1)]
+  const digits = whole.replaceAll(first, '')
   const grouped = first === '.' ? /^[1-9][0-9]{0,2}(\.[0-9]{3})+$/ : /^[1-9][0-9]{0,2}(,[0-9]{3})+$/
-  if (!grouped.test(whole) || (first === point && first === group))
+  const isGrouped =
+    grouped.test(whole) || (whole[0] !== '0' && groupWhole(digits, locale) === whole)
+  if (!isGrouped || (first === point && first === group))
     return { ok: false, problem: 'not_a_number' }
-  return plain(whole.replaceAll(first, ''), fraction)
+  return plain(digits, fraction)
 }
 
 function readOneMark(typed: string, mark: string, point: string): TypedDecimal {
@@ -40,8 +43,22 @@ function plain(whole: string, fraction: string): TypedDecimal {
   return { ok: true, plain: fraction ? `${whole || '0'}.${fraction}` : whole }
 }
 
+/** A whole number in groups: `1,234,567` in English, `12,34,567` in India. */
+export function groupWhole(whole: string, locale: string): string {
+  const { group, size } = separators(locale)
+  const places = size === 2 ? /\B(?=(..)*...$)/g : /\B(?=(...)+$)/g
+  return whole.replace(places, group)
+}
+
+type Separators = {
+  group: string
+  point: string
+  /** Digits of a group above the thousands. */
+  size: number
+}
+
 /** What groups thousands and what begins the decimals, `,` and `.` in English. */
-export function separators(locale: string): { group: string; point: string } {
+export function separators(locale: string): Separators {
   const known = separatorsOf.get(locale)
   if (known) return known
   const parts = new Intl.NumberFormat(locale, {
@@ -52,9 +69,10 @@ export function separators(locale: string): { group: string; point: string } {
   const found = {
     group: parts.find((part) => part.type === 'group')?.value ?? '',
     point: parts.find((part) => part.type === 'decimal')?.value ?? '.',
+    size: parts.filter((part) => part.type === 'integer')[1]?.value.length ?? 3,
   }
   separatorsOf.set(locale, found)
   return found
 }
 
-const separatorsOf = new Map<string, { group: string; point: string }>()
+const separatorsOf = new Map<string, Separators>()

@@ -75,15 +75,16 @@ export function formatDate(
   ).format(at)
 }
 
-/** `2 hr. ago`, `in 40 sec.` */
+/** `2 hr. ago`, `in 40 sec.`, `1 day ago`. A day is 24 hours here, and "yesterday" would be one of the calendar. */
 export function formatDistance(
   value: number,
   unit: Intl.RelativeTimeFormatUnit,
   locale: string = languageLocale(),
 ): string {
+  const numeric = unit === 'day' ? 'always' : 'auto'
   return memo(
-    `distance ${locale}`,
-    () => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }),
+    `distance ${locale} ${numeric}`,
+    () => new Intl.RelativeTimeFormat(locale, { numeric, style: 'short' }),
   ).format(value, unit)
 }
 

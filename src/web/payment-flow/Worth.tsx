@@ -1,7 +1,6 @@
 import { Trans } from '@lingui/react/macro'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { parseAmount } from '#contract/amount.ts'
-import { fiatDecimals } from '#contract/invoice.ts'
 import type { Asset } from '#contract/network.ts'
 import { RATE_DECIMALS, worthAtRate, type RateQuote } from '#contract/quote.ts'
 import { callProxy } from '../api/client.ts'
@@ -71,14 +70,13 @@ function unitsOfPrice(price: string): bigint | undefined {
   return read.ok ? read.atomic : undefined
 }
 
-/** At a rate, in the smallest unit of the currency or more. */
+/** At a rate, rounded up as people write money of this currency: in whole units of HUF, where an invoice has hundredths. */
 export function formatWorth(
   atomic: bigint,
   decimals: number,
   { rate, currency }: { rate: string; currency: string },
 ): string {
-  return formatPrice(
-    worthAtRate(atomic, rate, { decimals, digits: fiatDecimals(currency) }),
-    currency,
-  )
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency })
+  const digits = format.resolvedOptions().maximumFractionDigits ?? 2
+  return formatPrice(worthAtRate(atomic, rate, { decimals, digits }), currency)
 }

@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro'
 import { formatAmount } from '#contract/amount.ts'
 import type { FactCode, FactOf, FactTexts, MoneyAsset, SharedFact } from '#contract/facts.ts'
 import type { DecodeProblem, FieldFormat } from '#contract/reasons.ts'
-import { separators } from '../locales/decimal.ts'
+import { groupWhole, separators } from '../locales/decimal.ts'
 import { formatDate, formatNumber, numberLocale } from '../locales/formats.ts'
 
 /** The texts of the facts that comparisons and checks share. Names, addresses and hashes are the same in every language. */
@@ -46,9 +46,9 @@ export function formatMoney({
 
 /** `1234.5` as the reader writes it. Every digit stays. */
 export function formatDigits(plain: string): string {
-  const { group, point } = separators(numberLocale())
+  const { point } = separators(numberLocale())
   const [whole = '', fraction] = plain.split('.')
-  const grouped = whole.replace(/\B(?=([0-9]{3})+$)/g, group)
+  const grouped = groupWhole(whole, numberLocale())
   return fraction === undefined ? grouped : `${grouped}${point}${fraction}`
 }
 

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { NUMBER_STYLES } from '../local-data/preferences.ts'
+import { readDecimal } from '../locales/decimal.ts'
 import { formatAmountText } from './format-amount.ts'
 
 const text = (atomic: bigint, decimals: number, exact = false) =>
@@ -33,4 +35,14 @@ test('exact text holds every digit, and none that says nothing', () => {
 test("the reader's own separators are used", () => {
   expect(formatAmountText(1_234_500_000_000n, 9, { locale: 'de' }).text).toBe('1.234,50')
   expect(formatAmountText(1_234_500_000_000n, 9, { locale: 'ar-EG' }).text).toMatch(/^[0-9.,]+$/)
+})
+
+test('amounts are grouped as the chosen style of numbers groups prices, and can be typed so', () => {
+  for (const locale of NUMBER_STYLES) {
+    const { text: written } = formatAmountText(1_234_567_890_000n, 6, { locale })
+    const price = new Intl.NumberFormat(locale, { minimumFractionDigits: 2 })
+    expect(written).toBe(price.format(1_234_567.89))
+    expect(readDecimal(written, locale)).toEqual({ ok: true, plain: '1234567.89' })
+  }
+  expect(formatAmountText(-1_234_567n, 0, { locale: 'en-IN' }).text).toBe('-12,34,567')
 })

@@ -1,5 +1,5 @@
 import { formatAmount } from '#contract/amount.ts'
-import { separators } from '../locales/decimal.ts'
+import { groupWhole, separators } from '../locales/decimal.ts'
 import { numberLocale } from '../locales/formats.ts'
 
 const MAX_SHORT_DECIMALS = 6
@@ -36,8 +36,9 @@ export function formatAmountText(
     .replace(/0+$/, '')
     .padEnd(options.exact ? 0 : Math.min(MIN_DECIMALS, decimals), '0')
 
-  const { group, point } = separators(options.locale ?? numberLocale())
-  const grouped = whole.replace(/\B(?=([0-9]{3})+$)/g, group)
+  const locale = options.locale ?? numberLocale()
+  const { point } = separators(locale)
+  const grouped = groupWhole(whole, locale)
   return {
     text: shown ? `${grouped}${point}${shown}` : grouped,
     exact,

@@ -21,11 +21,27 @@ test('what just happened is not counted in seconds', () => {
   expect(formatRelative(at, at + 3 * 3_600_000, 'en')).toBe('3 hr. ago')
 })
 
+test('days that passed are counted, and none is called yesterday that was the day before', () => {
+  const [created, now] = [Date.UTC(2026, 10, 25, 2), Date.UTC(2026, 10, 27, 1)]
+  expect(formatRelative(created, now, 'en')).toBe('1 day ago')
+  expect(formatRelative(created, now, 'es')).toBe('hace 1 d')
+  expect(formatRelative(created, now + 86_400_000, 'es')).toBe('hace 2 d')
+})
+
 test('durations are told in the unit a person would use', () => {
   expect([1_240, 48_400, 185_000, 120_000].map(formatDuration)).toEqual([
     '1.2 s',
     '48 s',
     '3 min 5 s',
     '2 min',
+  ])
+})
+
+test('a duration never has 60 seconds', () => {
+  expect([119_700, 59_600, 9_960, 59_499].map(formatDuration)).toEqual([
+    '2 min',
+    '1 min',
+    '10 s',
+    '59 s',
   ])
 })

@@ -54,17 +54,18 @@ export function formatRelative(at: number, now: number, locale?: string): string
   return formatDistance(Math.trunc(distance / DAY), 'day', locale)
 }
 
-/** `1.4 s`, `48 s`, `3 min 5 s`. */
+/** `1.4 s`, `48 s`, `3 min 5 s`. Rounded first: no part of it reaches 60. */
 export function formatDuration(ms: number): string {
-  if (ms < MINUTE) {
-    const short = ms < 10_000
-    const seconds = formatNumber(short ? ms / 1000 : Math.round(ms / 1000), {
-      minimumFractionDigits: short ? 1 : 0,
-      maximumFractionDigits: short ? 1 : 0,
+  const whole = Math.round(ms / 1000)
+  if (whole < 60) {
+    const digits = ms < 9950 ? 1 : 0
+    const seconds = formatNumber(digits ? ms / 1000 : whole, {
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
     })
     return t`${seconds} s`
   }
-  const minutes = Math.floor(ms / MINUTE)
-  const seconds = Math.round((ms % MINUTE) / 1000)
+  const minutes = Math.floor(whole / 60)
+  const seconds = whole % 60
   return seconds ? t`${minutes} min ${seconds} s` : t`${minutes} min`
 }

@@ -20,7 +20,12 @@ import { walletOwner } from '../../db/schema/wallet.ts'
 const NEVER = new Date(8.64e15)
 
 type RowFee = EndpointReply<'paymentList'>['payments'][number]['fee']
-type Paid = { feeAtomic: bigint; payer: string | null }
+export type Paid = {
+  feeAtomic: bigint
+  payer: string | null
+  /** Whether it was paid for the transaction that the payment names. */
+  ofTransaction: boolean
+}
 
 export type FeeReader = {
   networks: readonly Network[]
@@ -38,13 +43,9 @@ export async function readRowFees(
   rows: readonly PaymentRecord[],
   { networks, accountId, wallets }: FeeReader,
 ): Promise<Map<string, RowFee>> {
-  const received = rows.filter(({ mode }) => mode === 'received')
-  const settled = await readSettled(db, {
-    ids: received.map(({ id }) => id),
-    unnamed: received.filter(({ fee, feePayer }) => fee !== null && feePayer === null),
-  })
+  const paidOf = await readPaid(db, rows)
   const paid = rows.flatMap((row) => {
-    const fee = feeOf(row, settled.get(row.id))
+    const fee = paidOf(row)
     return fee ? [{ row, fee }] : []
   })
   const [owned, nativeOf] = await Promise.all([
@@ -79,6 +80,19 @@ export async function readRowFees(
       ]
     }),
   )
+}
+
+/** What the chain took for these payments: the one reader of it, for lists and for a payment alone. */
+export async function readPaid(
+  db: Database,
+  rows: readonly PaymentRecord[],
+): Promise<(row: PaymentRecord) => Paid | undefined> {
+  const received = rows.filter(({ mode }) => mode === 'received')
+  const settled = await readSettled(db, {
+    ids: received.map(({ id }) => id),
+    unnamed: received.filter(({ fee, feePayer }) => fee !== null && feePayer === null),
+  })
+  return (row) => feeOf(row, settled.get(row.id))
 }
 
 const isSender = (row: PaymentRecord, { payer }: Paid) => payer === row.sender
@@ -124,10 +138,15 @@ async function readSettled(
 
 function feeOf(row: PaymentRecord, settled: Settled | undefined): Paid | undefined {
   // A settlement that failed has cost its wallet a fee as well; 0 where nothing landed.
-  if (settled?.wallet)
-    return settled.paid ? { feeAtomic: settled.paid, payer: settled.wallet } : undefined
+  if (settled?.wallet) {
+    const { wallet, paid } = settled
+    if (!paid) return undefined
+    const ofTransaction = row.fee === paid && (row.feePayer ?? wallet) === wallet
+    return { feeAtomic: paid, payer: wallet, ofTransaction }
+  }
   if (row.fee === null) return undefined
-  return { feeAtomic: row.fee, payer: payerOf(row, settled?.byPayee === true) }
+  const payer = payerOf(row, settled?.byPayee === true)
+  return { feeAtomic: row.fee, payer, ofTransaction: true }
 }
 
 /** As in the function `payment_fee_payer` of the database. Without the chain's word the way of settling tells, as far as it can. */

@@ -4,7 +4,7 @@ import { lazy, Suspense, useMemo, useRef, useState, type ReactNode } from 'react
 import type { Family } from '#contract/address.ts'
 import type { OpenedShortLink } from '#contract/link-endpoints.ts'
 import { familyOf } from '#contract/network.ts'
-import { MOST_ABOVE_PERCENT } from '#contract/quote.ts'
+import { MOST_FALL_PERCENT } from '#contract/quote.ts'
 import { serverNow } from '../../api/clock.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { formatPrice } from '../../locales/formats.ts'
@@ -111,7 +111,7 @@ export function ShortLinkCheckout({
   const { symbol } = link.asset
   const { expiresAt } = short.opened
   const expired = expiresAt !== null && expiresAt <= serverNow()
-  const percent = MOST_ABOVE_PERCENT
+  const percent = MOST_FALL_PERCENT
   const renew = () => {
     setBegin(false)
     setFormer(short.opened)

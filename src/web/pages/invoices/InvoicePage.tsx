@@ -191,6 +191,8 @@ function InvoiceActions({ invoice, onEdit }: { invoice: InvoiceBody; onEdit: OnE
     cacheInvoice((await answer).invoice)
   const { draft } = invoice
   const day = draft && formatCalendarDay(draft.issuesOn)
+  const due = formatCalendarDay(invoice.dueOn)
+  const overdue = draft !== null && invoice.dueOn < draft.issuesOn
   const issue = () =>
     change(
       () => cached(callProxy('invoiceIssue', { body: { id, ...(draft && { draft }) } })),
@@ -260,9 +262,14 @@ function InvoiceActions({ invoice, onEdit }: { invoice: InvoiceBody; onEdit: OnE
         <Confirm
           action={t`Issue invoice`}
           busy={busy}
+          disabled={overdue}
           onClose={close}
           onConfirm={() => void issue()}
-          text={`${t`Date: ${day}.`} ${t`The invoice gets a number and a payment link. It cannot change afterwards.`}`}
+          text={`${t`Date: ${day}. Due: ${due}.`} ${
+            overdue
+              ? t`The due date is before the date of issue. Edit the draft.`
+              : t`The invoice gets a number and a payment link. It cannot change afterwards.`
+          }`}
         />
       )}
       {open === 'void' && (
@@ -291,12 +298,14 @@ function Confirm({
   action,
   text,
   busy,
+  disabled,
   onConfirm,
   onClose,
 }: {
   action: string
   text: string
   busy: boolean
+  disabled?: boolean
   onConfirm: () => void
   onClose: () => void
 }) {
@@ -307,7 +316,7 @@ function Confirm({
           <Button onClick={onClose}>
             <Trans>Cancel</Trans>
           </Button>
-          <Button busy={busy} onClick={onConfirm} variant="primary">
+          <Button busy={busy} disabled={disabled} onClick={onConfirm} variant="primary">
             {action}
           </Button>
         </>

@@ -79,6 +79,13 @@ export function PaymentFacts({
               exact
               symbol={native.symbol}
             />
+            {payment.fee.payer !== null && payment.fee.payer !== payment.sender && (
+              <span className="block text-sm text-muted">
+                <Trans>
+                  Paid by <Address value={payment.fee.payer} />
+                </Trans>
+              </span>
+            )}
           </Fact>
         )}
         {quote && <RateFact blockTime={payment.blockTime ?? undefined} quote={quote} />}

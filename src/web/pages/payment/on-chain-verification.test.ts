@@ -37,7 +37,7 @@ const payment = statusBody({
   blockTime: null,
   confirmations: 2,
   requiredConfirmations: 2,
-  fee: { amount: '0.000021', amountAtomic: '21000000000000' },
+  fee: { amount: '0.000021', amountAtomic: '21000000000000', payer: sender, ofTransaction: true },
   metadata: null,
   timestamp: 1,
 })
@@ -284,4 +284,7 @@ test('the receipt of a payment has its quoted price, and no fee that another pay
   expect(read({})).toMatchObject({ feeAtomic: '21000000000000' })
   expect(read({}).quote).toBeUndefined()
   expect(read({ fee: null }).feeAtomic).toBeNull()
+  // Of another transaction than the one that the receipt names.
+  const other = { amount: '0.00003', amountAtomic: '30000000000000', payer: recipient }
+  expect(read({ fee: { ...other, ofTransaction: false } }).feeAtomic).toBeNull()
 })

@@ -119,7 +119,7 @@ async function compare(
         chain: formatMatchFact(effect.got),
         ok: effect.ok,
       })
-    if (payment.fee)
+    if (payment.fee?.ofTransaction)
       rows.push(
         row(t`Network fee`, formatAtomic(payment.fee.amountAtomic), formatAtomic(landed.feeAtomic)),
       )
@@ -252,7 +252,7 @@ export function recordedReceiptOf(payment: PaymentStatusBody): Omit<Receipt, 'si
     asset: payment.asset,
     symbol: payment.symbol,
     decimals: payment.decimals,
-    feeAtomic: payment.fee?.amountAtomic ?? null,
+    feeAtomic: payment.fee?.ofTransaction ? payment.fee.amountAtomic : null,
     resource: payment.resource,
     description: descriptionOf(payment),
     reference: referenceOf(payment),

@@ -10,6 +10,7 @@ import {
   isFiltered,
   listQueryOf,
   noteFilterOf,
+  renewOpened,
   type ListQuery,
   type NoteFilter,
   type PaymentFilter,
@@ -41,6 +42,7 @@ import { Spinner } from '../../ui/Spinner.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { announce } from '../../ui/announce.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
+import { useNow } from '../../ui/use-now.ts'
 import { MOST_ROWS_SHOWN, PaymentRows } from './PaymentRows.tsx'
 import { SelectionBar } from './SelectionBar.tsx'
 import { useNotedPages, type PageReading, usePages, type Pages } from './use-pages.ts'
@@ -56,15 +58,34 @@ export type PaymentListProps = { viewer: Viewer; filter: PaymentFilter }
 /** The payments a filter names, newest first. */
 export function PaymentList({ viewer, filter }: PaymentListProps) {
   const zone = usePreferences().timeZone
-  // Days are those of the moment the list was opened: at midnight no row changes its place.
-  const [opened] = useState(serverNow)
+  const [opened, setOpened] = useState(serverNow)
+  const [exporting, setExporting] = useState<boolean>()
+  useNow()
+  const renewed = renewOpened(opened, { filter, zone, now: serverNow() })
+  // After midnight the list begins again, but not under a file that is being made.
+  if (!exporting && renewed !== opened) setOpened(renewed)
   const query = useMemo(() => listQueryOf(filter, zone, opened), [filter, zone, opened])
   const noted = useMemo(() => noteFilterOf(filter), [filter])
-  const same = { viewer, filter, query, opened }
-  return noted ? <NotedList {...same} noted={noted} /> : <WholeList {...same} />
+  function onExporting(open: boolean) {
+    if (open) setOpened(renewOpened(opened, { filter, zone, now: serverNow() }))
+    setExporting(open)
+  }
+  const same = { viewer, filter, query, opened, exporting, onExporting }
+  return noted ? (
+    <NotedList {...same} key={opened} noted={noted} />
+  ) : (
+    <WholeList {...same} key={opened} />
+  )
 }
 
-type Same = PaymentListProps & { query: ListQuery; opened: number }
+type Same = PaymentListProps & {
+  query: ListQuery
+  /** Periods such as "Today" are those of this moment. */
+  opened: number
+  /** Undefined until the first time. */
+  exporting: boolean | undefined
+  onExporting: (open: boolean) => void
+}
 
 /** A list of any length, of which only what is in view is read. */
 function WholeList(same: Same) {
@@ -89,6 +110,8 @@ function ListView({
   filter,
   query,
   opened,
+  exporting,
+  onExporting,
   pages,
   noted,
   looking,
@@ -97,7 +120,6 @@ function ListView({
   const { t } = useLingui()
   const zone = usePreferences().timeZone
   const [picking, setPicking] = useState(false)
-  const [exporting, setExporting] = useState<boolean>()
   const most = formatNumber(MOST_SELECTED)
   const selection = useSelection(
     pages.load,
@@ -144,7 +166,7 @@ function ListView({
       {(total > 0 || query.since !== undefined || query.until !== undefined) && (
         <Toolbar
           capped={capped}
-          onExport={looking ? undefined : () => setExporting(true)}
+          onExport={looking ? undefined : () => onExporting(true)}
           onPick={() => setPicking(!picking)}
           picking={picking}
           total={total}
@@ -169,14 +191,14 @@ function ListView({
               <Trans>Narrow the filters, or export all.</Trans>
             </p>
           )}
-          <SelectionBar onExport={() => setExporting(true)} selection={selection} viewer={viewer} />
+          <SelectionBar onExport={() => onExporting(true)} selection={selection} viewer={viewer} />
         </>
       )}
       {exporting !== undefined && (
         <Suspense>
           <ExportDialog
             entries={entriesQueryOf(filter, opened)}
-            onClose={() => setExporting(false)}
+            onClose={() => onExporting(false)}
             open={exporting}
             noted={noted}
             query={query}

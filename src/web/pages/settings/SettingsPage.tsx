@@ -1,7 +1,6 @@
 import { t } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState, type ReactNode } from 'react'
-import { parseAmount } from '#contract/amount.ts'
 import type { Asset } from '#contract/network.ts'
 import { proxyAddress } from '../../api/client.ts'
 import { clockSkewMs } from '../../api/clock.ts'
@@ -11,7 +10,6 @@ import { capKey, setCap, useCaps } from '../../local-data/caps.ts'
 import { isLanguage, LANGUAGES, pickLanguage } from '../../local-data/languages.ts'
 import { joinMessage } from '../../errors/row.ts'
 import { setPreferences, usePreferences, getPreferences } from '../../local-data/preferences.ts'
-import { readDecimal } from '../../locales/decimal.ts'
 import { formatNumber, languageLocale, numberLocale } from '../../locales/formats.ts'
 import { i18n } from '../../locales/i18n.ts'
 import { chooseLanguage } from '../../locales/language.ts'
@@ -26,8 +24,8 @@ import { Input } from '../../ui/Input.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { toast } from '../../ui/Toast.tsx'
-import { formatAmountText } from '../../ui/format-amount.ts'
 import { AddressBook } from './AddressBook.tsx'
+import { readCap, writeCap } from './cap-text.ts'
 import { FigureSettings, SettingRow } from './FigureSettings.tsx'
 import { MailCard } from './MailCard.tsx'
 import { NodeSetting } from './NodeSetting.tsx'
@@ -270,8 +268,7 @@ export function CapField({ asset, capKey, of, label }: CapFieldProps) {
   const { t } = useLingui()
   const cap = useCaps()[capKey]
   const saved = cap?.[of]
-  const shown =
-    saved === undefined ? '' : formatAmountText(BigInt(saved), asset.decimals, { exact: true }).text
+  const shown = writeCap(saved, asset)
   /** What is being typed; nothing while the field shows what is kept. */
   const [typed, setTyped] = useState<string>()
   const [problem, setProblem] = useState<string>()
@@ -307,20 +304,4 @@ export function CapField({ asset, capKey, of, label }: CapFieldProps) {
       />
     </Field>
   )
-}
-
-type ReadCap =
-  | { ok: true; atomic: string | undefined }
-  | { ok: false; problem: 'ambiguous' | 'not_a_number' }
-
-function readCap(typed: string, asset: Asset): ReadCap {
-  if (typed.trim() === '') return { ok: true, atomic: undefined }
-  const decimal = readDecimal(typed, numberLocale())
-  if (!decimal.ok) return decimal
-  // A limit of zero is one: it lets nothing out.
-  if (/^0*\.?0*$/.test(decimal.plain)) return { ok: true, atomic: '0' }
-  const parsed = parseAmount(decimal.plain, asset.decimals)
-  return parsed.ok
-    ? { ok: true, atomic: String(parsed.atomic) }
-    : { ok: false, problem: 'not_a_number' }
 }

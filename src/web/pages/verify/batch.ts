@@ -1,12 +1,13 @@
 import { t } from '@lingui/core/macro'
 import { formatAmount } from '#contract/amount.ts'
 import { JsonError, parseJson } from '#contract/json.ts'
+import { findAsset } from '#contract/network.ts'
 import { errorSentence } from '../../errors/codes.ts'
 import { proofReasons } from '../../errors/proof-reasons.ts'
 import { csvFile, readerShape } from '../../locales/csv-cell.ts'
 import { i18n } from '../../locales/i18n.ts'
 import { firstBad, verdictOf, type ProofVerdict } from '../../payment-view/check.ts'
-import { factsOf } from './proof/facts.ts'
+import { factsOf, type ProofFacts } from './proof/facts.ts'
 import type { Expected } from './proof/local-checks.ts'
 import { recognize } from './recognize.ts'
 import { checkOnly } from './run-checks.ts'
@@ -129,6 +130,16 @@ export type ProofLine = {
   transaction: string
 }
 
+/** In the expected currency; nothing where the proof names another one: its column has no place for a second currency. */
+function amountOf({ amountAtomic, asset, network, networkName }: ProofFacts, expected: Expected) {
+  const isExpected =
+    (network ?? networkName) === expected.network.network &&
+    (asset === null || findAsset(expected.network, asset)?.address === expected.asset.address)
+  return amountAtomic !== null && isExpected
+    ? formatAmount(amountAtomic, expected.asset.decimals)
+    : ''
+}
+
 export type RowContext = {
   /** The service may be asked. */
   mine: boolean
@@ -153,8 +164,7 @@ export async function checkRow(
   const facts = factsOf(found.payment)
   const about = {
     ...empty,
-    amount:
-      facts.amountAtomic === null ? '' : formatAmount(facts.amountAtomic, expected.asset.decimals),
+    amount: amountOf(facts, expected),
     payer: facts.payer ?? '',
   }
   const id = facts.transaction ?? JSON.stringify(found.payment.payload)

@@ -42,3 +42,29 @@ test('of two equal proofs in one list the second is named: together they pay onc
   })
   expect(await check('other', other)).toMatchObject({ verdict: 'unknown' })
 })
+
+test('an amount is told in the expected currency alone, and not for a proof in another one', async () => {
+  const payer = privateKeyToAccount(generatePrivateKey())
+  const token = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
+  const USDC = { address: token, symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false }
+  const known = { ...network, assets: [NATIVE_ETH, USDC] }
+  const amountOf = async (asset: typeof USDC, terms: { asset?: string; network?: string }) => {
+    const proof = await proveTxid({
+      payer,
+      network: network.network,
+      payTo: wallet,
+      amount: 10n ** 16n,
+      txRef: `0x${'ab'.repeat(32)}`,
+      ...terms,
+    })
+    const context = { mine: false, seen: new Map<string, string>() }
+    const row = { name: '', proof }
+    return (await checkRow(row, { ...expected, network: known, asset }, context)).amount
+  }
+  expect(await amountOf(NATIVE_ETH, {})).toBe('0.01')
+  expect(await amountOf(USDC, { asset: token })).toBe('10000000000')
+  // 0.01 ETH would be read as 10,000,000,000 USDC.
+  expect(await amountOf(USDC, {})).toBe('')
+  expect(await amountOf(NATIVE_ETH, { asset: token })).toBe('')
+  expect(await amountOf(NATIVE_ETH, { network: 'eip155:1' })).toBe('')
+})
