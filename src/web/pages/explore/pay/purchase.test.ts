@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { openJournal } from '../../../payment-flow/journal.ts'
 import type { PaymentState } from '../../../payment-flow/machine.ts'
 import type { CheckedTransaction } from '../../../payment-intent/intent.ts'
+import type { PaymentChain } from '../../../payment-intent/ports.ts'
 import { TestDependencies } from '../../../payment-flow/testing/test-dependencies.ts'
 import {
   addDelivery,
@@ -148,10 +149,10 @@ describe('a purchase that is paid and not delivered', () => {
     // Its time is not over: nobody has to ask.
     const later = { ...built, deadlineAt: Date.now() + 3_600_000 }
     await begin('valid', 'evm', { step: 'broadcast', built: later, sent }, 'authorization')
-    const read = vi.fn(async () => ({
-      kind: 'absent' as const,
+    const read = vi.fn<PaymentChain['read']>(async () => ({
+      kind: 'absent',
       finalizedHeight: 2,
-      over: true as const,
+      over: true,
       at: Date.now() + 10_000 * read.mock.calls.length,
     }))
     const listed = async () =>
