@@ -305,8 +305,8 @@ export async function isUndelivered(
   { again }: { again: boolean },
 ): Promise<boolean> {
   const open = and(eq(filePurchase.paymentId, paymentId), isNull(filePurchase.deliveredAt))
-  const told = again ? undefined : isNull(filePurchase.reportedAt)
-  return (await db.$count(filePurchase, and(open, told))) > 0
+  const unreported = again ? undefined : isNull(filePurchase.reportedAt)
+  return (await db.$count(filePurchase, and(open, unreported))) > 0
 }
 
 /**

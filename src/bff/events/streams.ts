@@ -101,7 +101,7 @@ class Stream {
   async #extendBack(position: bigint): Promise<void> {
     this.#reaching = true
     try {
-      const reached = await this.#hub.extendBack(position, () => this.#mayAsk())
+      const reached = await this.#hub.extendBack(position, () => this.#mayRequest())
       const ring = this.#hub.ring
       if (!reached && ring) this.#reset(ring.last)
     } catch {
@@ -112,7 +112,7 @@ class Stream {
     this.pump()
   }
 
-  #mayAsk(): boolean {
+  #mayRequest(): boolean {
     try {
       this.#spend()
       return true

@@ -269,7 +269,7 @@ export const NO_OBSERVER: ChainObserver = { called: () => {}, sawBlock: () => {}
  * stay below it; an account of Solana may hold more.
  */
 const MAX_ANSWER_BYTES = 10 * 2 ** 20
-/** What a contract returns is of its own choice. */
+/** A contract chooses what it returns. */
 const MAX_CALL_BYTES = 2 ** 18
 const CALL = /"method":"eth_(?:call|estimateGas|simulateV1)"/
 

@@ -89,18 +89,18 @@ export async function findClaim(
 }
 
 /** Whether an attempt that lives holds a transfer which is not used up: then nothing can be taken. */
-export async function isHeld(
+export async function isClaimed(
   db: Database,
   { network, key, scope }: TransferKey & { scope: string },
 ): Promise<boolean> {
-  const held = and(
+  const claimed = and(
     eq(claim.network, network),
     eq(claim.key, key),
     or(eq(claim.scope, scope), claim.exclusive),
     isNull(claim.consumedAt),
     sql`${claim.leaseUntil} >= clock_timestamp()`,
   )
-  return (await db.$count(claim, held)) > 0
+  return (await db.$count(claim, claimed)) > 0
 }
 
 /** Whether a proof of this payment was used: then somebody waits for its settlement. */

@@ -5,7 +5,7 @@ import {
   consumeOnce,
   extendClaim,
   ASSIGNED,
-  isHeld,
+  isClaimed,
   releaseClaim,
   revokeGrant,
   takeClaim,
@@ -83,7 +83,7 @@ export async function claimTransfer(
     do {
       await deadline.sleep(pause)
       pause = Math.min(2 * pause, MAX_POLL_MS)
-    } while (!deadline.passed && (await isHeld(db, { network, key, scope: claimant.scope })))
+    } while (!deadline.passed && (await isClaimed(db, { network, key, scope: claimant.scope })))
   }
   throw undecided(
     'Another request is looking at this proof. Nothing is decided; send the same request again.',
