@@ -9,7 +9,7 @@ type Read = { data: Facts | undefined; error: unknown; dataUpdatedAt: number }
 type ReadFile = { data: Pick<OpenedFile, 'paid'> | undefined; dataUpdatedAt: number }
 
 /** The proxy reads the same ledger as the page: it has been asked several times by then. */
-const ASKED_FOR_MS = 6_000
+const SETTLES_WITHIN_MS = 6_000
 
 /**
  * What a buyer waits for who comes back from a payment. `unseen`: this session may not read the payment, so
@@ -27,7 +27,9 @@ export function waitOf({ data, error, dataUpdatedAt }: Read, file?: ReadFile): W
   const status = shownStatus(data)
   if (OVER.has(status)) return { kind: 'over', status }
   const paid = isPaid(data.status)
-  return paid && file?.data?.paid === false && file.dataUpdatedAt - dataUpdatedAt >= ASKED_FOR_MS
+  return paid &&
+    file?.data?.paid === false &&
+    file.dataUpdatedAt - dataUpdatedAt >= SETTLES_WITHIN_MS
     ? { kind: 'unrelated' }
     : { kind: 'waiting', paid }
 }
