@@ -19,7 +19,7 @@ import { readRefunds } from '../db/refunds.ts'
 import { findAssigned, findFitting, type UnmatchedRecord } from '../db/unmatched.ts'
 import { describeMoney, describeRefund, readMetadata } from './describe-money.ts'
 import { evidenceRequest } from './attribution.ts'
-import { readPaid, type Paid } from './list/row-fees.ts'
+import { readPaid, type Paid } from './paid-fee.ts'
 
 /** @throws `NOT_FOUND` for an unknown payment and for another account's alike */
 export async function readOwnPayment(

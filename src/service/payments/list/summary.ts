@@ -14,7 +14,8 @@ import { tallyParts } from '../../db/fold-tallies.ts'
 import { payment } from '../../db/schema/payment.ts'
 import { FEE_ONLY, WHOLE_ACCOUNT } from '../../db/schema/tally.ts'
 import { branchesOf, listed, seen } from './history-where.ts'
-import { nativeAddress, readNatives } from './row-fees.ts'
+import { nativeAddress } from '../paid-fee.ts'
+import { readNatives } from './row-fees.ts'
 
 type Summary = EndpointReply<'paymentSummary'>
 
