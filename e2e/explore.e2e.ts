@@ -7,6 +7,7 @@ import { erc20Abi, parseEther, type Address, type Hex } from 'viem'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { NATIVE_ETH } from '#contract/network.ts'
 import type { Devnet } from '#devnet/network.ts'
+import { expectAbsent } from './absent.ts'
 import { connect, expectReviewed, signButton } from './checkout.ts'
 import { giveUsdc, until } from './chain.ts'
 import { expectAccessible } from './expect-accessible.ts'
@@ -395,7 +396,7 @@ test('an answer that fails after the payment is asked for again with the same pa
   expect(solana.signed).toHaveLength(1)
   await page.goto('/')
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-  await expect(notice).toHaveCount(0)
+  await expectAbsent(notice)
 })
 
 test('a price that rose is paid only with the reader’s word, and never while the first payment may still be used', async ({
@@ -631,7 +632,7 @@ test.describe('on a host that lets its pages ask any server', () => {
     const visit = page.url()
     await page.goto('/')
     await expect(page.getByRole('main')).toBeVisible()
-    await expect(undelivered(page)).toBeHidden()
+    await expectAbsent(undelivered(page))
     await page.goto(visit)
     await expect(closed).toBeVisible()
     await undo.press('Enter')

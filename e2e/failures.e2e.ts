@@ -95,12 +95,7 @@ test('an RPC endpoint that fails is replaced by the next one, and where none ans
   for (const { rpcUrl } of [net.evm, net.solana]) await page.route(`${rpcUrl}/`, fail)
   await openCheckout(page, onSolana(net, '0.1'))
   await page.getByRole('button', { name: text('Review payment') }).click()
-  await expect(
-    page
-      .getByRole('heading', { name: text('Review and pay') })
-      .or(page.getByRole('alert'))
-      .first(),
-  ).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByRole('alert').first()).toBeVisible({ timeout: 45_000 })
   await page.unrouteAll({ behavior: 'ignoreErrors' })
   expect(await foreign()).toEqual([])
 })
@@ -127,13 +122,7 @@ for (const [way, fail] of PROXY_FAILURES) {
       await page.route(failing, fail)
       for (const path of paths) {
         await page.goto(path)
-        await expect(
-          page
-            .getByRole('heading', { level: 1 })
-            .or(page.getByRole('alert'))
-            .or(page.getByText(text('The server has not answered yet.')))
-            .first(),
-        ).toBeVisible({ timeout: 30_000 })
+        await expect(page.getByRole('alert').first(), path).toBeVisible()
       }
       await page.unrouteAll({ behavior: 'ignoreErrors' })
       expect(await foreign()).toEqual([])

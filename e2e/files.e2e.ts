@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test'
 import type { Devnet } from '#devnet/network.ts'
 import { afterProbe, CONTENT, cutOff, KEY, openSource, serveRanges } from '#testing/file-source.ts'
+import { expectAbsent } from './absent.ts'
 import { connectOnLink, expectPaid, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
@@ -99,6 +100,9 @@ test('a merchant sells a text; a buyer pays, downloads it, and reads it again af
   // Another browser has nothing, until the wallet that paid signs in there.
   const stranger = await visitor()
   await stranger.goto(address)
+  await expect(
+    stranger.getByRole('link', { name: text('Buy for {price}', { price: '0.01 ETH' }) }),
+  ).toBeVisible()
   await expect(stranger.getByRole('button', { name: text('Download') })).toHaveCount(0)
   // The return page, bookmarked: the session that paid is gone, so nothing is waited for.
   const returned = page.url()
@@ -203,7 +207,7 @@ test('a merchant sells a private file of a server; a download that the server cu
   })
   await shop.goto('/')
   await expect(shop.getByRole('heading', { level: 1, name: text('Overview') })).toBeVisible()
-  await expect(told).toHaveCount(0)
+  await expectAbsent(told)
   await shop.goto('/files')
   await expect(row).toContainText('1 download')
   await expect(row).not.toContainText('failed')

@@ -1,3 +1,4 @@
+import { expectAbsent } from './absent.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
@@ -91,6 +92,6 @@ test('from any page of the dashboard the keyboard alone finds a payment, a page 
   await page.goto(await createShortLinkByApi(page, net, {}))
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   await keyboard.press('Control+k')
-  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await expectAbsent(dialog)
   await expect(button).toHaveCount(0)
 })

@@ -31,6 +31,7 @@ test('the pay button of a shop on another origin opens one window, and the shopâ
   await connectOnLink(checkout, 'MetaMask')
   await signButton(checkout, 'MetaMask').click()
   await expectPaid(checkout)
+  expect(context.pages()).toHaveLength(2)
   expect(new URL(page.url()).pathname).toBe('/button')
   const closed = checkout.waitForEvent('close')
   await checkout.getByRole('link', { name: textLike('Back to {host}') }).click()

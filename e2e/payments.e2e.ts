@@ -35,8 +35,15 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
   await page.getByLabel(text('Asset')).selectOption('ETH')
   await page.getByLabel(text('At least')).fill('0.001')
   await expectAccessible(page, 'payments: filter of amounts')
+  const narrowed = page.waitForResponse(/\/api\/payments\?.*minAmount=/)
   await page.getByRole('button', { name: text('Apply') }).click()
   await expect(page).toHaveURL(/asset=ETH&min=0\.001/)
+  await narrowed
+  await expect(
+    paymentRows(page)
+      .first()
+      .or(page.getByText(text('Nothing found'))),
+  ).toBeVisible()
   await expect(paymentRows(page).filter({ hasText: 'SOL' })).toHaveCount(0)
 
   await page.getByRole('button', { name: text('Save view') }).click()
@@ -121,7 +128,9 @@ test('a resource is found without its scheme', async ({ net, seller }) => {
     .first()
   const [path = '', host = ''] = (await cell.innerText()).split(' · ')
   const resource = host + path
+  const found = page.waitForResponse(/\/api\/payments\?(?:.*&)?q=/)
   await page.getByRole('searchbox', { name: text('Search payments') }).fill(resource)
+  await found
   await expect(page).toHaveURL(/q=/)
   await expect(paymentRows(page).first()).toContainText(path)
 })

@@ -65,7 +65,14 @@ test('a buyer asks for a refund; the seller declines, then refunds it with two a
   const partly = paymentRows(shop).filter({ hasText: '0.0423' })
   await expect(partly.getByText(text('Partly refunded'), { exact: true })).toBeVisible()
   await shop.getByRole('button', { name: text('Clear filters') }).click()
+  const narrowed = shop.waitForResponse(/\/api\/payments\?(?:.*&)?q=status/)
   await shop.getByRole('searchbox', { name: text('Search payments') }).fill('status:refunded')
+  await narrowed
+  await expect(
+    paymentRows(shop)
+      .first()
+      .or(shop.getByText(text('Nothing found'))),
+  ).toBeVisible()
   await expect(partly).toHaveCount(0)
   await shop.goto('/?show=refundRequests')
 

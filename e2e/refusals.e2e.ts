@@ -294,7 +294,9 @@ test('a balance that covers the amount but not the fee is told before the wallet
   )
   await expectAccessible(page, 'checkout: not prepared')
   await page.getByRole('button', { name: text('Check again') }).click()
+  const checked = page.waitForResponse(/\/api\/transaction\/send/)
   await expect(page.getByRole('alert')).toContainText(
+  await checked
     textLike('Balance: {available}. Needed with fee: {required}. Missing: {missing}.'),
   )
   expect(solana.requests).not.toContain('signTransaction')

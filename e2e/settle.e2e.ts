@@ -10,6 +10,7 @@ import type { Devnet } from '#devnet/network.ts'
 import { proveTransfer, proveTxid } from '#testing/proofs.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { encodeHeader } from '#x402/header.ts'
+import { expectAbsent } from './absent.ts'
 import { fundSolana, until, type Chains } from './chain.ts'
 import { expectPaid, expectReviewed, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
@@ -196,7 +197,8 @@ test('the payee executes a permit, and a reload in the middle resumes it', async
   expect((await held()) - before).toBe(amount)
   // Its outcome is shown once, and nothing is left to resume.
   await page.goto('/verify')
-  await expect(page.getByText(text('Settlement not finished'))).toHaveCount(0)
+  await expect(page.getByLabel(text('Payment to check'))).toBeVisible()
+  await expectAbsent(page.getByText(text('Settlement not finished')))
 })
 
 test('a settlement that was left stands in the overview until it is finished, and leads back to where it was', async ({
@@ -227,7 +229,7 @@ test('a settlement that was left stands in the overview until it is finished, an
 
   await page.goto('/')
   await expect(page.getByRole('heading', { name: text('Latest payments') })).toBeVisible()
-  await expect(inbox).toHaveCount(0)
+  await expectAbsent(inbox)
 })
 
 test('a transfer that names the payee for the network fee is co-signed, with the keyboard alone', async ({
@@ -376,5 +378,5 @@ test('money in another amount stays in the overview until it was refunded', asyn
 
   await page.goto('/')
   await expect(page.getByRole('heading', { name: text('Latest payments') })).toBeVisible()
-  await expect(inbox).toHaveCount(0)
+  await expectAbsent(inbox)
 })

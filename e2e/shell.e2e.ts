@@ -36,6 +36,7 @@ test('at 200 % of a small window nothing is cut off and nothing has to be scroll
     for (const path of PATHS) {
       await page.goto(path)
       await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+      await page.waitForLoadState('networkidle')
       expect(
         await page.evaluate(() => document.documentElement.scrollWidth),
         `${path} at ${viewport.width}`,
@@ -86,6 +87,7 @@ test('in forced colours every control has an edge and what is chosen differs by 
   await page.emulateMedia({ forcedColors: 'active' })
   await page.goto('/settings')
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  await page.waitForLoadState('networkidle')
   const bare = await page.evaluate(() =>
     [
       ...document.querySelectorAll<HTMLElement>(
@@ -128,6 +130,7 @@ test('with reduced motion nothing moves for longer than a blink', async ({ visit
   for (const path of PATHS) {
     await page.goto(path)
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+    await page.waitForLoadState('networkidle')
     const moving = await page.evaluate(() =>
       document
         .getAnimations()
