@@ -1,4 +1,4 @@
-import { connectOnForm, expectPaid, openCheckout, review, signButton } from './checkout.ts'
+import { connectOnForm, expectPaid, openCheckout, review, sign } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
@@ -128,7 +128,7 @@ test('every step of a checkout is accessible', async ({ net, buyer }) => {
   await connectOnForm(page, 'MetaMask')
   await review(page, 'MetaMask')
   await expectAccessible(page, 'checkout: review')
-  await signButton(page, 'MetaMask').click()
+  await sign(page, 'MetaMask')
   await expectPaid(page)
   await expectAccessible(page, 'checkout: paid')
 })

@@ -227,7 +227,7 @@ test('a deactivated link takes no payment until it is activated again; an expire
 
   const short = await createLinkByApi(shop.page, net, {
     amount: 0.01,
-    expiresAt: Date.now() + 3000,
+    expiresAt: Date.now() + 15_000,
   })
   await expect(async () => {
     await page.goto(short)

@@ -13,6 +13,7 @@ import { createWalletClient, http, parseEther, parseUnits } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { fundEthereum, fundSolana } from './chain.ts'
 import { expectPaid, openCheckout } from './checkout.ts'
+import { copied } from './clipboard.ts'
 import { expect, test } from './fixtures.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { onEthereum, onSolana } from './orders.ts'
@@ -302,8 +303,6 @@ async function payAsWallet(
   })
 }
 
-async function copiedCode(page: Page): Promise<string> {
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  await page.getByRole('button', { name: text('Copy code') }).click()
-  return page.evaluate(() => navigator.clipboard.readText())
+function copiedCode(page: Page): Promise<string> {
+  return copied(page, page.getByRole('button', { name: text('Copy code') }))
 }

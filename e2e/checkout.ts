@@ -89,6 +89,17 @@ export function signButton(page: Page, wallet: WalletName | 'Demo wallet') {
   return page.getByRole('button', { name: new RegExp(`^(${pay}|${refund}|${sign})$`) })
 }
 
+/** Signs what was reviewed. What became too old meanwhile is prepared again first, as a person would. */
+export async function sign(page: Page, wallet: WalletName): Promise<void> {
+  const again = page.getByRole('button', { name: text('Prepare it again') })
+  if (await again.isVisible()) {
+    await again.click()
+    await expect(again).toHaveCount(0)
+    await expectReviewed(page, wallet)
+  }
+  await signButton(page, wallet).click()
+}
+
 /** The page says that a payment is complete only after its own RPC showed the transfer. */
 export async function expectPaid(page: Page): Promise<void> {
   await expect(page.getByRole('heading', { name: text('Payment complete') })).toBeVisible({

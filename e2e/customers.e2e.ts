@@ -16,8 +16,8 @@ test('a seller names a customer, finds them by it, and exports and deletes their
   await expectAccessible(page, 'customers: list')
 
   await list.getByRole('link').first().click()
-  const address = decodeURIComponent(new URL(page.url()).pathname.split('/').at(-1) ?? '')
   await expect(page.getByRole('heading', { name: text('Latest payments') })).toBeVisible()
+  const address = decodeURIComponent(new URL(page.url()).pathname.split('/').at(-1) ?? '')
   // Without a name the address is the title, as large as any other.
   const title = page.getByRole('heading', { level: 1 })
   await expect(title.getByText(shortAddress(address))).toHaveCSS('font-size', '22px')

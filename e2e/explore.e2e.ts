@@ -8,8 +8,9 @@ import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { NATIVE_ETH } from '#contract/network.ts'
 import type { Devnet } from '#devnet/network.ts'
 import { expectAbsent } from './absent.ts'
-import { connect, expectReviewed, signButton } from './checkout.ts'
+import { connect, expectReviewed, sign, signButton } from './checkout.ts'
 import { giveUsdc, until } from './chain.ts'
+import { copied } from './clipboard.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
@@ -91,7 +92,7 @@ for (const version of [2, 1] as const) {
       ethereum.afterBroadcast = async () => {
         ethereum.signing = 'reject'
       }
-    await signButton(page, 'MetaMask').click()
+    await sign(page, 'MetaMask')
     // The proof is asked for by itself; a payer who refused it asks for it again.
     if (version === 1) {
       const again = page.getByRole('button', {
@@ -241,7 +242,7 @@ test('an issue for WETH: one leave for exactly the price, one signature over eve
   )
   await expect(page.getByRole('row', { name: startingWith('Taken by') })).toContainText(PERMIT2)
   await expectAccessible(page, 'explore: leave for a permit')
-  await signButton(page, 'MetaMask').click()
+  await sign(page, 'MetaMask')
 
   // The leave is on the chain; the payment itself is reviewed on its own.
   await expectPermitted(page)
@@ -525,9 +526,7 @@ test('an answer that is too large for the relay: its limits are said before, and
     timeout: 45_000,
   })
   await expectAccessible(page, 'explore: too large for the relay')
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  await page.getByRole('button', { name: text('Copy as curl') }).click()
-  const command = await page.evaluate(() => navigator.clipboard.readText())
+  const command = await copied(page, page.getByRole('button', { name: text('Copy as curl') }))
   const [, name = '', value = ''] = /--header '(PAYMENT-SIGNATURE): ([^']+)'/.exec(command) ?? []
   expect(command).toContain(`'${url}'`)
   const received = await fetch(url, { headers: { [name]: value } })

@@ -74,6 +74,7 @@ test('from any page of the dashboard the keyboard alone finds a payment, a page 
   // From the same page it works again, and a session that ends leaves what was typed.
   await keyboard.press('Escape')
   await expect(page).toHaveURL('/links')
+  await expect(dialog).toHaveCount(0)
   await keyboard.press('Control+k')
   await expect(box).toBeFocused()
   await keyboard.type('create a payment')

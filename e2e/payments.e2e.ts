@@ -433,19 +433,24 @@ test('the figures of an asset add up, and a bar of the chart leads to the paymen
     .nth(rows.length - 1 - chosen.fromEnd)
     .click()
   await expect(page).toHaveURL(/\/payments\?.*zone=utc/)
-  await expect(paymentRows(page).first()).toBeVisible()
+  // A list draws its rows a few per frame.
+  await expect.poll(() => sumsOf(page)).toEqual(chosen.sums.slice(0, 2))
+})
+
+/** What the rows in view say was received, and what was sent. */
+async function sumsOf(page: Page): Promise<bigint[]> {
   const listed = await Promise.all(
     (await paymentRows(page).all()).map(async (row) => ({
       amount: atomicOf(await row.locator('[title]').first().getAttribute('title')),
       words: await row.innerText(),
     })),
   )
-  const sumOf = (direction: string) =>
+  return [text('Received'), text('Sent')].map((direction) =>
     listed
       .filter(({ words }) => words.includes(direction))
-      .reduce((sum, { amount }) => sum + amount, 0n)
-  expect([sumOf(text('Received')), sumOf(text('Sent'))]).toEqual(chosen.sums.slice(0, 2))
-})
+      .reduce((sum, { amount }) => sum + amount, 0n),
+  )
+}
 
 /** `1,234.5 SOL` in units that are small enough for every asset. */
 function atomicOf(title: string | null): bigint {

@@ -1,4 +1,4 @@
-import { expectPaid, expectReviewed, pay, signButton } from './checkout.ts'
+import { expectPaid, expectReviewed, pay, sign, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
@@ -46,7 +46,7 @@ test('a buyer asks for a refund; the seller declines, then refunds it with two a
   await asked.getByRole('link', { name: text('Refund'), exact: true }).click()
   await expectReviewed(shop, 'MetaMask')
   await expectAccessible(shop, 'refund: review')
-  await signButton(shop, 'MetaMask').click()
+  await sign(shop, 'MetaMask')
   await expectPaid(shop)
   expect((await chains.evm.getBalance({ address })) - before).toBe(12_300_000_000_000_000n)
 

@@ -9,6 +9,7 @@ import {
   openCheckout,
   pay,
   review,
+  sign,
   signButton,
 } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
@@ -39,7 +40,7 @@ test('a rejection in the wallet pays nothing, and the same payment can be signed
   expect(await countSent(chains, ethereum.address)).toBe(0)
 
   ethereum.signing = 'approve'
-  await signButton(page, 'MetaMask').click()
+  await sign(page, 'MetaMask')
   await expectPaid(page)
   expect(await countSent(chains, ethereum.address)).toBe(1)
 })
@@ -293,10 +294,10 @@ test('a balance that covers the amount but not the fee is told before the wallet
     solana.address.slice(-4),
   )
   await expectAccessible(page, 'checkout: not prepared')
-  await page.getByRole('button', { name: text('Check again') }).click()
   const checked = page.waitForResponse(/\/api\/transaction\/send/)
-  await expect(page.getByRole('alert')).toContainText(
+  await page.getByRole('button', { name: text('Check again') }).click()
   await checked
+  await expect(page.getByRole('alert')).toContainText(
     textLike('Balance: {available}. Needed with fee: {required}. Missing: {missing}.'),
   )
   expect(solana.requests).not.toContain('signTransaction')

@@ -9,6 +9,7 @@ import {
   expectReviewed,
   signButton,
 } from './checkout.ts'
+import { copied } from './clipboard.ts'
 import { expect, test } from './fixtures.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { createShortLinkByApi, signInByApi } from './seller.ts'
@@ -126,9 +127,7 @@ test('a quantity that is not sold is refused where it is typed, and another devi
   await quantity.fill('3')
   await expect(wrong).toHaveCount(0)
   await phone.click()
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  await page.getByRole('button', { name: text('Copy link') }).click()
-  await page.goto(await page.evaluate(() => navigator.clipboard.readText()))
+  await page.goto(await copied(page, page.getByRole('button', { name: text('Copy link') })))
   await expect(quantity).toHaveValue('3')
   await expect(
     page.getByLabel(text('Currency')).getByRole('option', { selected: true }),

@@ -1,10 +1,10 @@
-import type { Page } from '@playwright/test'
 import { privateKeyToAccount } from 'viem/accounts'
 import { startRemoteWallet } from '#testing/walletconnect-wallet.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { fundEthereum } from './chain.ts'
 import { expectPaid, openCheckout } from './checkout.ts'
+import { copied } from './clipboard.ts'
 import { text } from './text.ts'
 
 test('a wallet on another device connects by its code, pays, and is still there after a reload', async ({
@@ -34,7 +34,8 @@ test('a wallet on another device connects by its code, pays, and is still there 
   await page.getByRole('button', { name: text('Scan with another device') }).click()
   await expect(page.getByRole('img', { name: text('Wallet connection code') })).toBeVisible()
   await expectAccessible(page, 'shell: wallet code of WalletConnect')
-  await wallet.pair(await copied(page))
+  const code = page.getByRole('button', { name: text('Copy code as text') })
+  await wallet.pair(await copied(page, code))
   await expect(page.getByRole('dialog')).toBeHidden()
   await page.reload()
   await page.getByRole('button', { name: text('Review payment') }).click()
@@ -43,10 +44,3 @@ test('a wallet on another device connects by its code, pays, and is still there 
   expect(wallet.asked.map(({ method }) => method)).toEqual(['eth_sendTransaction'])
   await wallet.close()
 })
-
-/** What the button beside the code puts on the clipboard. */
-async function copied(page: Page): Promise<string> {
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  await page.getByRole('button', { name: text('Copy code as text') }).click()
-  return page.evaluate(() => navigator.clipboard.readText())
-}
