@@ -246,7 +246,7 @@ test('the quantity of a link is on every step, in print, in the receipt’s file
   await connectOnLink(page, 'Phantom')
   await expect(counted).toBeVisible()
   // A token and its fee in SOL have one total in money that people know.
-  const total = page.getByRole('definition').filter({ hasText: / USDC and up to [\d.]+ SOL/ })
+  const total = page.getByRole('definition').filter({ hasText: /USDC and up to [\d.]+\sSOL/ })
   await expect(total).toContainText(/about \$\d/)
   await signButton(page, 'Phantom').click()
   await expect(

@@ -2,12 +2,13 @@ import { useQuery } from '@tanstack/react-query'
 import { useLingui } from '@lingui/react/macro'
 import { isLate, type RateQuote } from '#contract/quote.ts'
 import { imageQuery } from '../api/images.ts'
-import { formatNumber, formatPrice, formatDistance } from '../locales/formats.ts'
-import type { PaymentItem, PaymentQuantity } from '../payment-intent/intent.ts'
+import { formatPrice, formatDistance } from '../locales/formats.ts'
+import type { PaymentItem } from '../payment-intent/intent.ts'
 import { Badge } from '../ui/Badge.tsx'
 import { Fact } from '../ui/Facts.tsx'
 import { UntrustedText } from '../ui/UntrustedText.tsx'
 import { cx } from '../ui/button-class.ts'
+import { formatQuantity } from './format-quantity.ts'
 
 /** What is paid for: picture, name, and quantity × price. On every step, on the receipt and in print. */
 export function ItemSummary({ item, className }: { item: PaymentItem; className?: string }) {
@@ -28,11 +29,6 @@ export function ItemSummary({ item, className }: { item: PaymentItem; className?
       </div>
     </div>
   )
-}
-
-/** `3 × €12.50`: how many, and the price of one. */
-export function formatQuantity({ pieces, price }: PaymentQuantity): string {
-  return `${formatNumber(pieces)} × ${formatPrice(price.amount, price.currency)}`
 }
 
 /** The picture of a product. Its name stands beside it, so it has no words. */

@@ -1,8 +1,7 @@
 import { Trans } from '@lingui/react/macro'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { parseAmount } from '#contract/amount.ts'
 import type { Asset } from '#contract/network.ts'
-import { RATE_DECIMALS, worthAtRate, type RateQuote } from '#contract/quote.ts'
+import { worthAtRate } from '#contract/quote.ts'
 import { callProxy } from '../api/client.ts'
 import { useConfig } from '../api/use-config.ts'
 import { formatPrice } from '../locales/formats.ts'
@@ -10,64 +9,32 @@ import { cx } from '../ui/button-class.ts'
 
 const EVERY_MS = 60_000
 
-const ratesQuery = queryOptions({
+export const ratesQuery = queryOptions({
   queryKey: ['rateList'],
   queryFn: ({ signal }) => callProxy('rateList', {}, { signal }),
   staleTime: EVERY_MS,
   refetchInterval: EVERY_MS,
 })
 
-type Money = {
+export type WorthProps = {
   /** Atomic units of an asset of the configured networks. */
   atomic: bigint
   asset: Pick<Asset, 'decimals' | 'symbol'>
-}
-
-export type WorthProps = Money & {
-  /** What this amount was quoted at: then that is its worth. */
-  quote?: Pick<RateQuote, 'amount' | 'currency'> | undefined
-  /** What is paid beside it, in another currency. */
-  fee?: Money
-  /** Nothing is shown in another currency than this one. */
-  only?: string | undefined
   className?: string
 }
 
-/** What amounts are worth now, or nothing where one of them has no rate. For people to read: no payment is compared with it. */
-export function Worth({ only, className, ...amounts }: WorthProps) {
+/** What an amount without a quote is worth now, or nothing where there is no rate. For people to read: no payment is compared with it. */
+export function Worth({ atomic, asset, className }: WorthProps) {
   const { currencies } = useConfig()
   const { data } = useQuery({ ...ratesQuery, enabled: currencies.length > 0 })
-  if (!data?.currency || (only ?? data.currency) !== data.currency) return null
-  const price = formatTotal(amounts, data.currency, data.rates)
-  if (price === undefined) return null
+  const rate = data?.rates[asset.symbol]
+  if (!data?.currency || rate === undefined || atomic === 0n) return null
+  const price = formatWorth(atomic, asset.decimals, { rate, currency: data.currency })
   return (
     <span className={cx('figures block text-muted', className)}>
       <Trans>about {price}</Trans>
     </span>
   )
-}
-
-/** All of it together, rounded up once; undefined for nothing, or where a rate is missing. */
-export function formatTotal(
-  { atomic, asset, quote, fee }: Pick<WorthProps, 'atomic' | 'asset' | 'quote' | 'fee'>,
-  currency: string,
-  rates: Readonly<Record<string, string>>,
-): string | undefined {
-  const unitsOf = (money: Money): bigint | undefined => {
-    const rate = rates[money.asset.symbol]
-    if (rate === undefined || money.atomic === 0n) return undefined
-    const { decimals } = money.asset
-    return unitsOfPrice(worthAtRate(money.atomic, rate, { decimals, digits: RATE_DECIMALS }))
-  }
-  const main = quote ? unitsOfPrice(quote.amount) : unitsOf({ atomic, asset })
-  const beside = fee ? unitsOf(fee) : 0n
-  if (main === undefined || beside === undefined) return undefined
-  return formatWorth(main + beside, RATE_DECIMALS, { rate: '1', currency })
-}
-
-function unitsOfPrice(price: string): bigint | undefined {
-  const read = parseAmount(price, RATE_DECIMALS)
-  return read.ok ? read.atomic : undefined
 }
 
 /** At a rate, rounded up as people write money of this currency: in whole units of HUF, where an invoice has hundredths. */

@@ -35,7 +35,6 @@ import { openConnectDialog, useAccounts, useConnectFirst } from '../../wallet/st
 import { PaymentFields } from './PaymentFields.tsx'
 import { PhonePay } from './PhonePay.tsx'
 import { feeLevelsQuery, feesUnavailable } from './fee-levels.ts'
-import { bestOption, isShort } from './payable-options.ts'
 
 export type DetailsProps = {
   /** A payment that is changed: its inputs are kept. */
@@ -209,8 +208,11 @@ function useConnectToPay(link: OpenLink | undefined) {
   const connect = useConnectFirst((connected) => {
     if (!link) return
     setChecking(true)
-    void bestOption([link], [connected])
-      .then((option) => option && !isShort(option) && setPayableBy(connected.address))
+    void import('./payable-options.ts')
+      .then(async ({ bestOption, isShort }) => {
+        const option = await bestOption([link], [connected])
+        if (option && !isShort(option)) setPayableBy(connected.address)
+      })
       .finally(() => setChecking(false))
   })
   return { checking, payableBy, connect, forget: () => setPayableBy(undefined) }

@@ -14,6 +14,7 @@ import { Amount } from '../../ui/Amount.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { openTerms } from '../form/payment-service.ts'
 import { formatWorth, Worth } from '../Worth.tsx'
+import { TotalWorth } from './TotalWorth.tsx'
 
 export type ReviewSummaryProps = {
   order: WalletPaymentIntent
@@ -89,7 +90,7 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
               {upTo(formatWorth(costs, asset.decimals, quote))}
             </span>
           ) : (
-            <Worth asset={native} atomic={costs} only={quote?.currency} />
+            <TotalWorth asset={native} atomic={costs} only={quote?.currency} />
           )}
         </Line>
       )}
@@ -117,7 +118,7 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
             <Worth asset={asset} atomic={amountAtomic + costs} />
           )}
           {costs > 0n && !asset.native && (
-            <Worth
+            <TotalWorth
               asset={asset}
               atomic={amountAtomic}
               fee={{ atomic: costs, asset: native }}

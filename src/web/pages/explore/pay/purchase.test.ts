@@ -149,11 +149,12 @@ describe('a purchase that is paid and not delivered', () => {
     // Its time is not over: nobody has to ask.
     const later = { ...built, deadlineAt: Date.now() + 3_600_000 }
     await begin('valid', 'evm', { step: 'broadcast', built: later, sent }, 'authorization')
+    let readings = 0
     const read = vi.fn<PaymentChain['read']>(async () => ({
       kind: 'absent',
       finalizedHeight: 2,
       over: true,
-      at: Date.now() + 10_000 * read.mock.calls.length,
+      at: Date.now() + 10_000 * ++readings,
     }))
     const listed = async () =>
       (await listUndelivered()).map(({ purchase }) => purchase.id).filter((id) => /^[ev]/.test(id))

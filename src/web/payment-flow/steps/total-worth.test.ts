@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatTotal } from './Worth.tsx'
+import { formatTotal } from './TotalWorth.tsx'
 
 const usdc = { symbol: 'USDC', decimals: 6 }
 const sol = { symbol: 'SOL', decimals: 9 }
