@@ -4,7 +4,7 @@ import type { Database } from '#postgres/open.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { settlementFee, settlementOrder } from '../db/schema/proof.ts'
 
-export type Paid = {
+export type PaidFee = {
   feeAtomic: bigint
   payer: string | null
   /** Whether it was paid for the transaction that the payment names. */
@@ -15,7 +15,7 @@ export type Paid = {
 export async function readPaid(
   db: Database,
   rows: readonly PaymentRecord[],
-): Promise<(row: PaymentRecord) => Paid | undefined> {
+): Promise<(row: PaymentRecord) => PaidFee | undefined> {
   const received = rows.filter(({ mode }) => mode === 'received')
   const settled = await readSettled(db, {
     ids: received.map(({ id }) => id),
@@ -63,7 +63,7 @@ async function readSettled(
   ])
 }
 
-function feeOf(row: PaymentRecord, settled: Settled | undefined): Paid | undefined {
+function feeOf(row: PaymentRecord, settled: Settled | undefined): PaidFee | undefined {
   // A settlement that failed has cost its wallet a fee as well; 0 where nothing landed.
   if (settled?.wallet) {
     const { wallet, paid } = settled

@@ -19,7 +19,7 @@ import { readRefunds } from '../db/refunds.ts'
 import { findAssigned, findFitting, type UnmatchedRecord } from '../db/unmatched.ts'
 import { describeMoney, describeRefund, readMetadata } from './describe-money.ts'
 import { evidenceRequest } from './attribution.ts'
-import { readPaid, type Paid } from './paid-fee.ts'
+import { readPaid, type PaidFee } from './paid-fee.ts'
 
 /** @throws `NOT_FOUND` for an unknown payment and for another account's alike */
 export async function readOwnPayment(
@@ -231,7 +231,7 @@ function countConfirmations(
 function describeFee(
   context: Context,
   row: PaymentRecord,
-  paid: Paid | undefined,
+  paid: PaidFee | undefined,
 ): EndpointReply<'paymentStatus'>['fee'] {
   if (!paid) return null
   const { feeAtomic, payer, ofTransaction } = paid

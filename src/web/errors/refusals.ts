@@ -55,7 +55,7 @@ export const refusals = {
   link_used: {
     ...link,
     title: msg`Payment link already paid`,
-    body: msg`If you have not paid it, ask for a new link.`,
+    body: msg`Not paid by you? Ask for a new link.`,
   },
   link_busy: {
     who: 'time',
@@ -209,7 +209,7 @@ export const refusals = {
     action: 'wait',
     retry: 'look_first',
     title: msg`Key creation unconfirmed`,
-    body: msg`Check the list. Delete any key whose secret was not shown.`,
+    body: msg`Delete any key whose secret was not shown.`,
   },
   key_not_given: {
     who: 'operator',

@@ -14,7 +14,7 @@ import type { Database } from '#postgres/open.ts'
 import type { PaymentRecord } from '../../db/payments.ts'
 import { WHOLE_ACCOUNT } from '../../db/schema/tally.ts'
 import { walletOwner } from '../../db/schema/wallet.ts'
-import { readPaid, type Paid } from '../paid-fee.ts'
+import { readPaid, type PaidFee } from '../paid-fee.ts'
 
 /** Later than any payment. */
 const NEVER = new Date(8.64e15)
@@ -76,7 +76,7 @@ export async function readRowFees(
   )
 }
 
-const isSender = (row: PaymentRecord, { payer }: Paid) => payer === row.sender
+const isSender = (row: PaymentRecord, { payer }: PaidFee) => payer === row.sender
 
 type NativeCurrency = Pick<Asset, 'symbol' | 'decimals'>
 

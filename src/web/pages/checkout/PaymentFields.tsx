@@ -90,7 +90,7 @@ export function PaymentFields({
 
   return (
     <>
-      {/* First: the button below stays in view, and whoever presses it has seen the field. */}
+      {/* First: the button below stays in view, and a payer who presses it has seen the field. */}
       {link?.askEmail && <EmailField form={form} />}
       {set?.amountAtomic ? (
         <LockedAmountProblem message={errors.amount?.message} />

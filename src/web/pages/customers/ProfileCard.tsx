@@ -190,9 +190,7 @@ export function DataCard({ wallet }: { wallet: string }) {
             title={<Trans>Delete personal data</Trans>}
           >
             <p className="text-sm">
-              <Trans>
-                Name, email, labels, note and emails typed at checkout are permanently deleted.
-              </Trans>
+              <Trans>Name, emails, labels and note are permanently deleted.</Trans>
             </p>
             <p className="mt-2 text-sm">
               <Trans>

@@ -217,7 +217,7 @@ function Terms({ terms, onChange }: { terms: KeyTerms; onChange: (terms: KeyTerm
           value={terms.environment}
         />
         <p className="mt-1.5 text-sm text-muted">
-          <Trans>Only the prefix differs: pk_live_ or pk_test_. Both move the same money.</Trans>
+          <Trans>Keys with pk_test_ move the same money.</Trans>
         </p>
       </div>
     </>

@@ -267,8 +267,8 @@ function InvoiceActions({ invoice, onEdit }: { invoice: InvoiceBody; onEdit: OnE
           onConfirm={() => void issue()}
           text={`${t`Date: ${day}. Due: ${due}.`} ${
             overdue
-              ? t`The due date is before the date of issue. Edit the draft.`
-              : t`The invoice gets a number and a payment link. It cannot change afterwards.`
+              ? t`Due before its issue. Edit the draft.`
+              : t`The invoice gets a number and a link, and cannot change.`
           }`}
         />
       )}
@@ -278,7 +278,7 @@ function InvoiceActions({ invoice, onEdit }: { invoice: InvoiceBody; onEdit: OnE
           busy={busy}
           onClose={close}
           onConfirm={() => void voidInvoice()}
-          text={t`Its link takes no payment. You can undo this while it is unpaid.`}
+          text={t`Its link takes no payment. You can undo this.`}
         />
       )}
       {open === 'forget' && (

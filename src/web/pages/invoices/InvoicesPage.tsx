@@ -248,7 +248,7 @@ function NumberingDialog({
     >
       <Field
         error={failure}
-        hint={t`Letters, digits, / _ . - and no digit at the end. Numbers continue.`}
+        hint={t`Letters, digits, / _ . - and no digit at the end.`}
         label={t`Prefix`}
       >
         <Input maxLength={20} onChange={({ target }) => setPrefix(target.value)} value={prefix} />

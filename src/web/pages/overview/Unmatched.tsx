@@ -131,7 +131,7 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
         ) : (
           <div className="mt-4 border-t border-line pt-4">
             <p className="text-sm text-muted">
-              <Trans>Assign the payment, refund it, or send the payer the signing link.</Trans>
+              <Trans>Assign it, refund it, or send the signing link.</Trans>
             </p>
             <ForRole least="operator">
               <Link

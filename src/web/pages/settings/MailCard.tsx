@@ -112,7 +112,7 @@ function CodeForm({ address }: { address: string }) {
       <Field
         error={
           problem === undefined ? undefined : wrong ? (
-            <Trans>Wrong or expired code. Save again for a new one.</Trans>
+            <Trans>Wrong or expired code. Save again.</Trans>
           ) : (
             describeError(problem).title
           )

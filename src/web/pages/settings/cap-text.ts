@@ -1,14 +1,14 @@
-import { parseAmount } from '#contract/amount.ts'
+import { formatAmount, parseAmount } from '#contract/amount.ts'
 import type { Asset } from '#contract/network.ts'
-import { readDecimal } from '../../locales/decimal.ts'
+import { readDecimal, separators } from '../../locales/decimal.ts'
 import { numberLocale } from '../../locales/formats.ts'
-import { writeAmount } from '../../payment-flow/form/fields.ts'
 
 type Decimals = Pick<Asset, 'decimals'>
 
 /** A limit in atomic units as its field shows it: without groups, because the field is read again. */
 export function writeCap(saved: string | undefined, { decimals }: Decimals): string {
-  return saved === undefined ? '' : writeAmount(BigInt(saved), decimals)
+  if (saved === undefined) return ''
+  return formatAmount(BigInt(saved), decimals).replace('.', separators(numberLocale()).point)
 }
 
 type ReadCap =

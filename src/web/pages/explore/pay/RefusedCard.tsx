@@ -38,10 +38,10 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
   const { asset } = state.order
   const rose = again && again.terms.amountAtomic > terms.amountAtomic
   const reason = delivered?.delivery.reason
-  const told = reason ? proofReasons[readReason(reason)] : undefined
+  const known = reason ? proofReasons[readReason(reason)] : undefined
   // Asking again costs nothing, but it is not the first choice for a proof that can never be
   // accepted.
-  const hopeless = told?.retry === 'never'
+  const hopeless = known?.retry === 'never'
   const paid = isPaid(state)
   const over = canRebuild(state)
   const said = isChallenge(read) ? read.error : null
@@ -69,8 +69,8 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
           </Trans>
         </p>
       ) : (
-        told && (
-          <p className="text-sm">{joinMessage({ title: t(told.title), body: t(told.body) })}</p>
+        known && (
+          <p className="text-sm">{joinMessage({ title: t(known.title), body: t(known.body) })}</p>
         )
       )}
       {said && (

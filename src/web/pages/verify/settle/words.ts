@@ -28,7 +28,7 @@ export const KINDS: Readonly<
   },
   acknowledge: {
     title: msg`Acknowledge on the chain`,
-    body: msg`Paid. You can record the receipt. This uses the proof.`,
+    body: msg`Paid. Recording the receipt uses the proof.`,
     button: msg`Prepare the receipt`,
   },
 }
