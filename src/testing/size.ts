@@ -14,12 +14,12 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Bytes after gzip: what was reached, so that it does not grow. */
 const BARS: Readonly<Record<string, number>> = {
   shell: 110_000,
-  OverviewPage: 110_000,
-  CheckoutPage: 172_000,
-  PayLinkPage: 178_000,
+  OverviewPage: 110_200,
+  CheckoutPage: 174_000,
+  PayLinkPage: 181_000,
 }
 /** The largest are those that decode transactions of both chains. */
-const OTHER_BAR = 225_000
+const OTHER_BAR = 226_000
 /** Shops load it on pages of their own, whatever else those hold; it is sent as it is in the repository. */
 const BUTTON = { file: 'public/button.js', bar: 6_000 }
 
