@@ -342,7 +342,7 @@ describe('an event', () => {
       await subscriber(['payment_confirmed'], { language: 'zh-CN' }),
     ]
     await pay()
-    await expect.poll(() => subjectsTo(es.address)).toEqual(['0.01 ETH recibidos'])
+    await expect.poll(() => subjectsTo(es.address)).toEqual(['0,01 ETH recibidos'])
     await expect.poll(() => subjectsTo(zh.address)).toEqual(['已收到 0.01 ETH'])
   })
 
