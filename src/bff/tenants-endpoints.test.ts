@@ -291,6 +291,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
   ],
 
   'GET /config': [{ ...ANYBODY, ...plain('/config') }],
+  'GET /rates': [{ ...ANYBODY, ...plain('/rates') }],
   'GET /session': [{ ...ANYBODY, ...plain('/session') }],
   'POST /session/challenge': [
     {
