@@ -168,7 +168,7 @@ test('a payment that arrives on a void invoice is to be refunded: in the inbox a
 
   await page.goto('/')
   const inbox = page.getByRole('listitem').filter({
-    hasText: text('The link or invoice was paid already, or is void.'),
+    hasText: text('The link or invoice is paid or void.'),
   })
   await inbox.getByRole('link', { name: text('Show') }).click()
   const owed = page.getByRole('listitem').filter({ hasText: number })

@@ -165,7 +165,7 @@ test('a quantity that is not sold is refused where it is typed, and another devi
   // Of a fixed price nobody can pay less.
   await review.click()
   await expect(
-    page.getByText(text('Choose another currency or network, switch accounts, or add funds:')),
+    page.getByText(text('Change currency, network or account, or add funds:')),
   ).toBeVisible()
   await expect(page.getByText(text('Pay less, switch accounts, or add funds:'))).toHaveCount(0)
 })

@@ -281,16 +281,18 @@ test('an endpoint that fails to be one of two rests, and its answers count only 
   expect(await two()).toEqual(['one', 'two'])
 })
 
-test('an answer over the limit is told at once, is not asked of another address, and its node goes on being asked first', async () => {
+test('an account over the limit is told at once, is not asked of another address, and its node goes on being asked first; another answer over it counts as a failure of its node', async () => {
   const MOST = 10 * 2 ** 20
   let size = MOST + 1
   const asked: number[] = []
+  let honest = -1
   const open = async (index: number) => {
     const server = createServer((_, response) => {
       asked.push(index)
+      const bytes = index === honest ? 3 : size
       // In parts, without a length.
-      response.write(Buffer.alloc(size / 2))
-      response.end(Buffer.alloc(size - Math.floor(size / 2)))
+      response.write(Buffer.alloc(bytes / 2))
+      response.end(Buffer.alloc(bytes - Math.floor(bytes / 2)))
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     return server
@@ -303,7 +305,11 @@ test('an answer over the limit is told at once, is not asked of another address,
     connect: (url) => url,
     identify: async () => {},
   })
-  const ask = () => endpoints.request(async (url) => (await (await fetcher(url)).text()).length)
+  const ask = (method = 'getAccountInfo') =>
+    endpoints.request(async (url) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] })
+      return (await (await fetcher(url, { method: 'POST', body })).text()).length
+    })
   try {
     await expect(ask()).rejects.toMatchObject({
       code: 'INVALID_PARAMETERS',
@@ -312,6 +318,14 @@ test('an answer over the limit is told at once, is not asked of another address,
     size = MOST
     expect(await ask()).toBe(MOST)
     expect(asked).toEqual([0, 0])
+
+    // A node that lies, or fails, keeps no payment from the next one.
+    size = MOST + 1
+    honest = 1
+    expect(await ask('getTransaction')).toBe(3)
+    expect(asked.at(-1)).toBe(1)
+    honest = -1
+    await expect(ask('getTransaction')).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
   } finally {
     await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
   }

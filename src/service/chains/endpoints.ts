@@ -272,6 +272,9 @@ const MAX_ANSWER_BYTES = 10 * 2 ** 20
 /** A contract chooses what it returns. */
 const MAX_CALL_BYTES = 2 ** 18
 const CALL = /"method":"eth_(?:call|estimateGas|simulateV1)"/
+/** The owner of an account or a contract decides how large these answers are. */
+const ACCOUNT_READ =
+  /"method":"(?:eth_call|eth_estimateGas|eth_simulateV1|getAccountInfo|getMultipleAccounts|simulateTransaction)"/
 
 class AnswerTooLargeError extends Error {
   override name = 'AnswerTooLargeError'
@@ -292,10 +295,15 @@ function tooLarge(network: string, cause: unknown): ProblemError {
 export function observedFetch(network: NetworkId, observer: ChainObserver): typeof fetch {
   const isEvm = familyOf(network) === 'evm'
   return async (input, init) => {
-    const isCall = isEvm && typeof init?.body === 'string' && CALL.test(init.body)
+    const question = typeof init?.body === 'string' ? init.body : ''
+    const most = isEvm && CALL.test(question) ? MAX_CALL_BYTES : MAX_ANSWER_BYTES
     try {
       const response = await fetch(input, init)
-      const read = await readWithin(response, isCall ? MAX_CALL_BYTES : MAX_ANSWER_BYTES)
+      const read = await readWithin(response, most).catch((error: unknown) => {
+        // Of a block or a transaction no honest node says so much: then the next one is asked.
+        if (!isTooLarge(error) || ACCOUNT_READ.test(question)) throw error
+        throw new TypeError(`The node answers more than ${most} bytes.`)
+      })
       observer.called(network, response.ok ? 'answered' : 'refused')
       return read
     } catch (error) {

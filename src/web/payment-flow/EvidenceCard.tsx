@@ -250,7 +250,7 @@ function Mismatch({ fields }: { fields: readonly string[] }) {
       title={<Trans>Do not sign: request differs</Trans>}
       tone="bad"
     >
-      <Trans>Different: {names}. Contact the merchant.</Trans>
+      <Trans>Different: {names}. Your payment was sent. Contact the merchant.</Trans>
     </Banner>
   )
 }

@@ -213,6 +213,8 @@ function useConnectToPay(link: OpenLink | undefined) {
         const option = await bestOption([link], [connected])
         if (option && !isShort(option)) setPayableBy(connected.address)
       })
+      // What cannot be read begins nothing: the payer presses Review.
+      .catch(() => undefined)
       .finally(() => setChecking(false))
   })
   return { checking, payableBy, connect, forget: () => setPayableBy(undefined) }

@@ -139,7 +139,7 @@ export function FeeField({ network, asset, value, onChoose, error, register }: F
         <Field
           className="mt-3"
           error={error}
-          hint={t`Total for this transaction, for faster inclusion.`}
+          hint={t`Total, for faster inclusion.`}
           label={t`Priority fee`}
         >
           <Input inputMode="decimal" suffix={native.symbol} {...register} />

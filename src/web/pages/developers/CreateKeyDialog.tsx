@@ -217,7 +217,7 @@ function Terms({ terms, onChange }: { terms: KeyTerms; onChange: (terms: KeyTerm
           value={terms.environment}
         />
         <p className="mt-1.5 text-sm text-muted">
-          <Trans>Keys with pk_test_ move the same money.</Trans>
+          <Trans>pk_test_ and pk_live_ keys move the same money.</Trans>
         </p>
       </div>
     </>

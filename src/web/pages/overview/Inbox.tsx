@@ -279,7 +279,7 @@ function SurplusItem({ count }: { count: number }) {
       }
       tone="warn"
     >
-      <Trans>The link or invoice was paid already, or is void.</Trans>
+      <Trans>The link or invoice is paid or void.</Trans>
     </InboxItem>
   )
 }

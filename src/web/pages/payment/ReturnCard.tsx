@@ -190,7 +190,7 @@ function ReleaseDialog({ refund, onClose }: { refund: PaymentRow; onClose: () =>
       title={<Trans>Discard the unsigned refund</Trans>}
     >
       <Banner role="note" tone="warn">
-        <Trans>First reject the request in the wallet.</Trans>{' '}
+        <Trans>First reject the request in the wallet, and check its activity.</Trans>{' '}
         <Trans>If the wallet still approves it, the customer may be refunded twice.</Trans>
       </Banner>
       {problem !== undefined && (

@@ -37,7 +37,7 @@ export function JoinPage() {
       ) : (
         <Card>
           <ErrorState
-            body={<Trans>Copy the whole link, or ask for a new one.</Trans>}
+            body={<Trans>Copy the whole link, or ask for another.</Trans>}
             title={<Trans>Invitation link incomplete</Trans>}
           />
         </Card>

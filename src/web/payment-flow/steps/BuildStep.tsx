@@ -120,7 +120,7 @@ function shortAdvice({ link }: WalletPaymentIntent): string {
   const open = link && openTerms(link)
   if (!open || open.amount) return words`Pay less, switch accounts, or add funds:`
   return open.asset
-    ? words`Choose another currency or network, switch accounts, or add funds:`
+    ? words`Change currency, network or account, or add funds:`
     : words`Switch accounts or add funds:`
 }
 
