@@ -7,6 +7,7 @@ import {
 } from 'viem'
 import { MIN_GAS } from '#chains/evm/fee.ts'
 import { MAX_RESPONSE_LENGTH, type RecipientReason } from '#contract/reasons.ts'
+import { isTooLarge } from '../endpoints.ts'
 
 /** A contract that needs more than this to take a plain transfer is not meant to be paid so. */
 const MAX_CONTRACT_GAS = 100_000n
@@ -64,8 +65,12 @@ const EXECUTION_FAILED =
   /revert|out ?of ?gas|invalid ?opcode|evm error|gas required exceeds|stack (over|under)flow|invalid jump|precompile/i
 const REVERT_CODE = 3
 
-/** What the chain's virtual machine said when it refused to execute; undefined when the node failed instead. */
+/**
+ * What the chain's virtual machine said when it refused to execute, or that a contract returns more than is read of it; undefined when the node
+ * failed instead.
+ */
 export function refusal(error: unknown): string | undefined {
+  if (isTooLarge(error)) return 'the contract returns too much'
   if (!(error instanceof BaseError)) return undefined
   const answer = error.walk((cause) => cause instanceof RpcRequestError)
   if (!(answer instanceof RpcRequestError)) return undefined

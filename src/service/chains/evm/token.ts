@@ -13,7 +13,6 @@ import { EVM_NATIVE } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
 import type { TokenInfo } from '../chain.ts'
 import { nativeToken, printableText } from '../contracts.ts'
-import { isTooLarge } from '../endpoints.ts'
 import type { EvmEndpoints } from './client.ts'
 import { refusal } from './simulate.ts'
 
@@ -81,7 +80,7 @@ async function readRaw(client: PublicClient, to: Hex, data: Hex): Promise<Hex | 
   try {
     return (await client.call({ to, data })).data
   } catch (error) {
-    if (refusal(error) === undefined && !isTooLarge(error)) throw error
+    if (refusal(error) === undefined) throw error
     return undefined
   }
 }
