@@ -1,4 +1,4 @@
-import { createServer, Agent, request as httpRequest } from 'node:http'
+import { createServer, Agent, request as httpRequest, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** What passed: HTTP requests, and the methods in them, which is what a provider bills. */
@@ -14,7 +14,10 @@ export type CountingProxy = AsyncDisposable & {
 
 const NAME = /"method":\s*"(\w+)"/g
 
-/** A way to an RPC endpoint that counts what is asked there. It changes nothing. */
+/**
+ * A way to an RPC endpoint that counts what is asked there. It passes on each request of a batch by itself, as
+ * Surfpool takes no batches; a cluster's nodes do.
+ */
 export async function startCountingProxy(target: string): Promise<CountingProxy> {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   const { hostname, port, pathname } = new URL(target)
@@ -29,21 +32,44 @@ export async function startCountingProxy(target: string): Promise<CountingProxy>
         count.methods++
         count.byMethod[method] = (count.byMethod[method] ?? 0) + 1
       }
-      setTimeout(() => forward(body), proxy.delayMs)
+      setTimeout(() => void answer(body.toString(), response), proxy.delayMs)
     })
-    function forward(body: Buffer): void {
-      const headers = { 'content-type': 'application/json', 'content-length': body.length }
-      const onward = httpRequest(
-        { hostname, port, path: pathname, method: 'POST', agent, headers },
-        (answer) => {
-          response.writeHead(answer.statusCode ?? 502, { 'content-type': 'application/json' })
-          answer.pipe(response)
-        },
-      )
-      onward.on('error', () => request.socket.destroy())
-      onward.end(body)
-    }
   })
+  async function answer(body: string, response: ServerResponse): Promise<void> {
+    try {
+      const parsed: unknown = JSON.parse(body)
+      const answers = await Promise.all(
+        (Array.isArray(parsed) ? parsed : [parsed]).map((each) => forward(JSON.stringify(each))),
+      )
+      const failed = answers.find(({ status }) => status !== 200)
+      const text = answers.map((each) => each.text).join()
+      response.writeHead(failed?.status ?? 200, { 'content-type': 'application/json' })
+      response.end(failed?.text ?? (Array.isArray(parsed) ? `[${text}]` : text))
+    } catch {
+      response.destroy()
+    }
+  }
+  function forward(body: string): Promise<{ status: number; text: string }> {
+    const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    }
+    const onward = httpRequest(
+      { hostname, port, path: pathname, method: 'POST', agent, headers },
+      (answer) => {
+        const parts: Buffer[] = []
+        answer.on('data', (part: Buffer) => parts.push(part))
+        answer.on('end', () =>
+          resolve({ status: answer.statusCode ?? 502, text: Buffer.concat(parts).toString() }),
+        )
+        answer.on('error', reject)
+      },
+    )
+    onward.on('error', reject)
+    onward.end(body)
+    return promise
+  }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const proxy: CountingProxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -199,31 +199,46 @@ export async function startGate(target: string) {
     lie: undefined,
     delayMs: 0,
   }
+  /** Nothing: the connection ends. */
+  async function answer(asked: string): Promise<{ status: number; text?: string } | undefined> {
+    if (gate.refuse && asked.includes(`"${gate.refuse}"`)) return undefined
+    if (gate.forget && asked.includes(`"${gate.forget}"`)) {
+      const id = /"id":\s*([0-9]+)/.exec(asked)?.[1] ?? '1'
+      return { status: 200, text: `{"jsonrpc":"2.0","id":${id},"result":null}` }
+    }
+    const answered = await fetch(target, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: asked,
+    })
+    const told = await answered.text()
+    if (gate.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, gate.delayMs))
+    const said = gate.lie ? gate.lie(asked, told) : told
+    return typeof said === 'string' ? { status: answered.status, text: said } : said
+  }
+  /** Each request of a batch is asked by itself: Surfpool takes none. */
+  async function answerAll(asked: string): Promise<{ status: number; text?: string } | undefined> {
+    const parsed: unknown = JSON.parse(asked)
+    if (!Array.isArray(parsed)) return answer(asked)
+    const all = await Promise.all(parsed.map((each) => answer(JSON.stringify(each))))
+    if (all.includes(undefined)) return undefined
+    return (
+      all.find((each) => each?.status !== 200) ?? {
+        status: 200,
+        text: `[${all.map((each) => each?.text).join()}]`,
+      }
+    )
+  }
   const server = createServer((request, response) => {
     gate.requests++
     if (!gate.open) return void request.socket.destroy()
     void (async () => {
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(chunk)
-      if (gate.refuse && Buffer.concat(chunks).includes(`"${gate.refuse}"`))
-        return void request.socket.destroy()
-      const asked = Buffer.concat(chunks).toString()
-      if (gate.forget && asked.includes(`"${gate.forget}"`)) {
-        const id = /"id":\s*([0-9]+)/.exec(asked)?.[1] ?? '1'
-        return void response
-          .writeHead(200, { 'content-type': 'application/json' })
-          .end(`{"jsonrpc":"2.0","id":${id},"result":null}`)
-      }
-      const answer = await fetch(target, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: Buffer.concat(chunks),
-      })
-      const told = await answer.text()
-      if (gate.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, gate.delayMs))
-      const said = gate.lie ? gate.lie(asked, told) : told
-      if (typeof said !== 'string') return void response.writeHead(said.status).end()
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(said)
+      const said = await answerAll(Buffer.concat(chunks).toString())
+      if (!said) return void request.socket.destroy()
+      const json = { 'content-type': 'application/json' }
+      response.writeHead(said.status, said.text === undefined ? {} : json).end(said.text)
     })()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -291,6 +291,11 @@ function tooLarge(network: string, cause: unknown): ProblemError {
   return new ProblemError('INVALID_PARAMETERS', { message }, { cause })
 }
 
+/** A node that says more of a block or a transaction than an honest one. */
+export class OversizedAnswerError extends Error {
+  override name = 'OversizedAnswerError'
+}
+
 /** `fetch`, counted, and bounded in what it reads. */
 export function observedFetch(network: NetworkId, observer: ChainObserver): typeof fetch {
   const isEvm = familyOf(network) === 'evm'
@@ -302,7 +307,7 @@ export function observedFetch(network: NetworkId, observer: ChainObserver): type
       const read = await readWithin(response, most).catch((error: unknown) => {
         // Of a block or a transaction no honest node says so much: then the next one is asked.
         if (!isTooLarge(error) || ACCOUNT_READ.test(question)) throw error
-        throw new TypeError(`The node answers more than ${most} bytes.`)
+        throw new OversizedAnswerError(`The node answers more than ${most} bytes.`)
       })
       observer.called(network, response.ok ? 'answered' : 'refused')
       return read

@@ -13,21 +13,21 @@ export class Recent<T> {
     this.#read = read
   }
 
-  async fresh(): Promise<T> {
-    if (this.#value && performance.now() - this.#value.readAt < this.#ttlMs)
-      return this.#value.value
+  /** @param maxAgeMs what this reader takes, where that is more than `ttlMs` */
+  async fresh(maxAgeMs = this.#ttlMs): Promise<T> {
+    if (this.#value && performance.now() - this.#value.readAt < maxAgeMs) return this.#value.value
     this.#reading ??= this.#load().finally(() => (this.#reading = undefined))
     return this.#reading
   }
 
   /** The fresh value when it comes at once, else the last one known; never throws. */
-  async patient(): Promise<T | undefined> {
+  async patient(maxAgeMs?: number): Promise<T | undefined> {
     let timer: NodeJS.Timeout | undefined
     const last = new Promise<T | undefined>(
       (resolve) => (timer = setTimeout(() => resolve(this.#value?.value), PATIENCE_MS)),
     )
     try {
-      return await Promise.race([this.fresh().catch(() => this.#value?.value), last])
+      return await Promise.race([this.fresh(maxAgeMs).catch(() => this.#value?.value), last])
     } finally {
       clearTimeout(timer)
     }

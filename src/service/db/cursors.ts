@@ -13,20 +13,19 @@ export async function takeLease(
   network: NetworkId,
   holder: string,
 ): Promise<boolean> {
-  await db.insert(chainCursor).values({ network, height: 0 }).onConflictDoNothing()
+  const leaseUntil = sql`clock_timestamp() + make_interval(secs => ${LEASE_S})`
   const taken = await db
-    .update(chainCursor)
-    .set({ holder, leaseUntil: sql`clock_timestamp() + make_interval(secs => ${LEASE_S})` })
-    .where(
-      and(
-        eq(chainCursor.network, network),
-        or(
-          eq(chainCursor.holder, holder),
-          isNull(chainCursor.leaseUntil),
-          lt(chainCursor.leaseUntil, sql`clock_timestamp()`),
-        ),
+    .insert(chainCursor)
+    .values({ network, height: 0, holder, leaseUntil })
+    .onConflictDoUpdate({
+      target: chainCursor.network,
+      set: { holder, leaseUntil },
+      setWhere: or(
+        eq(chainCursor.holder, holder),
+        isNull(chainCursor.leaseUntil),
+        lt(chainCursor.leaseUntil, sql`clock_timestamp()`),
       ),
-    )
+    })
     .returning({ network: chainCursor.network })
   return taken.length > 0
 }

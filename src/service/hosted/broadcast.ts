@@ -48,6 +48,8 @@ export async function rebroadcast(
 ): Promise<void> {
   const now = context.now()
   const before = new Date(now.getTime() - (pooled ? POOLED_AFTER_MS : AGAIN_AFTER_MS))
+  const { broadcastAt } = attempt
+  if (broadcastAt && before <= broadcastAt && broadcastAt <= now) return
   if (!(await takeBroadcast(context.db, attempt, { now, before }))) return
   await broadcastStored(context, chain, attempt)
   await recordPending(context, attempt.paymentId)

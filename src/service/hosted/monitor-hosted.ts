@@ -3,7 +3,7 @@ import type { Chain, Head, MonitoredTransaction } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { readAttempts } from '../db/attempts.ts'
 import type { MonitoredRecord } from '../db/payments.ts'
-import { applyObservation } from '../payments/apply-observation.ts'
+import { applyObservation, isRecorded } from '../payments/apply-observation.ts'
 import { ensureInclusion, signReplacement } from './fee-bump.ts'
 
 type HostedMonitoring = {
@@ -27,12 +27,13 @@ export async function monitorHosted(
   let [pooled, newestPooled] = [false, false]
   for (const { signature } of attempts) {
     const observation = await chain.observe(signature)
-    await applyObservation(context, {
-      paymentId: payment.id,
-      signature,
-      observation,
-      source: 'watcher',
-    })
+    if (!isRecorded(payment, { observation }))
+      await applyObservation(context, {
+        paymentId: payment.id,
+        signature,
+        observation,
+        source: 'watcher',
+      })
     if (observation.state === 'landed') return
     if (observation.state === 'pending') pooled = true
     if (observation.state === 'pending' && signature === newest.signature) newestPooled = true

@@ -85,9 +85,9 @@ test('payments of one block that wait to be final cost one call a round, and the
   const height = Number(await evm.client.getBlockNumber()) - 1
   expect(await poll()).toMatchObject({ open: 10, failures: [] })
   expect(asked.toSorted()).toEqual([
-    'eth_blockNumber',
     `eth_getBlockByNumber 0x${height.toString(16)}`,
     'eth_getBlockByNumber finalized',
+    'eth_getBlockByNumber latest',
   ])
 
   await evm.client.request({ method: 'anvil_reorg' as never, params: [2, []] as never })

@@ -44,9 +44,16 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
   const sleep = new Sleep(signal)
   const stopNotifications = onNotify(chain, () => sleep.end())
   let holds = false
+  let keptAt = -Infinity
+  const keep = async () => {
+    const at = performance.now()
+    const kept = await takeLease(context.db, network, holder)
+    if (kept) keptAt = at
+    return kept
+  }
   const heartbeat = setInterval(() => {
     // A beat that fails costs the lease at most.
-    if (holds) takeLease(context.db, network, holder).catch(() => {})
+    if (holds) keep().catch(() => {})
   }, LEASE_RENEWAL_MS)
   /** Looks at expired payments that no round waits for. */
   const looks = new Map<string, Promise<void>>()
@@ -71,7 +78,7 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
   while (!signal.aborted) {
     let pause = interval
     try {
-      holds = await takeLease(context.db, network, holder)
+      holds = performance.now() - keptAt < LEASE_RENEWAL_MS || (await keep())
       if (!holds) pause = Math.min(interval, STAND_BY_MS)
       else {
         const startedAt = context.now()

@@ -152,6 +152,25 @@ export async function applyObservation(context: Applying, seen: SeenPayment): Pr
 }
 
 /**
+ * Whether the row that was read in this round says already what the chain shows, so that there is nothing to
+ * write: of a payment that waits, and whose transaction the service signed or a proof names.
+ */
+export function isRecorded(
+  row: MonitoredRecord,
+  { observation }: Pick<SeenPayment, 'observation'>,
+): boolean {
+  if (row.status !== 'pending' || row.mode === 'local') return false
+  if (observation.state === 'not_found') return row.blockHeight === null && row.blockTime === null
+  const block = observation.state === 'landed' ? observation : null
+  if (block && (!block.succeeded || block.confirmed || block.finalized)) return false
+  return (
+    matchesPayment(row, transferOf(row, observation), block) &&
+    row.blockHeight === (block?.height ?? null) &&
+    row.blockTime?.getTime() === block?.blockTime?.getTime()
+  )
+}
+
+/**
  * An order stays tied to a transaction that has paid it; an order under way when evidence was
  * introduced ends by the rule it began with.
  */
@@ -245,7 +264,7 @@ export function transferKey(
  * transaction that moves more.
  */
 function transferOf(
-  row: PaymentRecord,
+  row: MonitoredRecord,
   { transfer, ...observation }: Exclude<Observation, { state: 'not_found' }>,
 ): ObservedTransfer | null | undefined {
   const moved = row.mode === 'received' && 'moved' in observation ? observation.moved : undefined

@@ -308,6 +308,8 @@ describe('what a third party executed, and a reorganization dropped', () => {
     expect(await listed(all)).toMatchObject([{ signature: hash }])
     await reorganize(1)
     const seen = () => fixture.chain.observe(hash).then(({ state }) => state)
+    // The newest block that the service knows may be some hundred milliseconds old.
+    await eventually(seen, (state) => state !== 'landed')
     return { all, hash, raw: raw as Hex, seen }
   }
 

@@ -226,6 +226,11 @@ test('that a third party executed is final with ours, which is sent again where 
   expect(await statusOf(paymentId)).toBe('confirmed')
   await evm.client.request({ method: 'anvil_reorg', params: [2, []] } as never)
   expect(await evm.client.getTransactionCount({ address })).toBe(before)
+  // The newest block that the service knows may be some hundred milliseconds old.
+  await eventually(
+    () => fixture.chain.observe(ours?.signature ?? ''),
+    ({ state }) => state !== 'landed',
+  )
   later += 60_000
   expect(await statusOf(paymentId)).toBe('confirmed')
   await evm.mine()

@@ -8,7 +8,7 @@ import { readAttempts, type AttemptRecord } from '../db/attempts.ts'
 import { findClaim, findClaimKey } from '../db/claims.ts'
 import { isFeeOpen, recordFeePaid, refusePayer, releaseFee } from '../db/settlement-fees.ts'
 import { lockPayment, type MonitoredRecord } from '../db/payments.ts'
-import { applyObservation } from '../payments/apply-observation.ts'
+import { applyObservation, isRecorded } from '../payments/apply-observation.ts'
 import { asPaymentResult, asTaken, isNonceTaken } from '../payments/payment-result.ts'
 import {
   readSignedAuthorization,
@@ -34,6 +34,7 @@ export async function monitorSettlement(
   const attempts = await readAttempts(context.db, payment.id)
   const { id: paymentId } = payment
   const apply = async ({ signature, observation }: Seen, authorization?: Authorization) => {
+    if (isRecorded(payment, { observation })) return
     const applied = await applyObservation(context, { paymentId, signature, observation, source })
     if (applied !== 'taken' || observation.state !== 'landed' || !observation.finalized) return
     const taken = await chain.observe(signature, (seen) =>

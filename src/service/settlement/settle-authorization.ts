@@ -18,7 +18,7 @@ import {
   simulateExecution,
 } from '../verification/check-authorization.ts'
 import { settleOfficially } from '../verification/official.ts'
-import { readProofTime } from '../verification/proof-time.ts'
+import { readProofTime, type Deadline } from '../verification/proof-time.ts'
 import { ProofRefusedError, undecided } from '../verification/verification-report.ts'
 import { signCall, type WalletSigner } from '../wallets/sign.ts'
 import { facilitatorWallets, openFeePayer } from './facilitator-wallet.ts'
@@ -96,8 +96,19 @@ async function settleUnused(
   return monitorAuthorization(context, job, { chain, payment, alreadyProcessed: false })
 }
 
+/** Waits until the service knows another block, for one block at most. */
+async function untilNextBlock(chain: Chain, deadline: Deadline): Promise<void> {
+  const before = await chain.recentHead()
+  const until = performance.now() + chain.network.blockTimeMs
+  do {
+    await deadline.sleep(POLL_MS)
+    const head = await chain.recentHead()
+    if (head?.height !== before?.height || head?.finalizedHeight !== before?.finalizedHeight) return
+  } while (!deadline.passed && performance.now() < until)
+}
+
 /**
- * Polls until the outcome is known or the time is up. It is this payment, no matter who executes
+ * Looks once a block until the outcome is known or the time is up. It is this payment, no matter who executes
  * it: it was presented first.
  */
 export async function monitorAuthorization(
@@ -119,7 +130,7 @@ export async function monitorAuthorization(
     )
       break
     row = (await findPayment(context.db, row.id)) ?? row
-    if (row.status === 'pending') await deadline.sleep(POLL_MS)
+    if (row.status === 'pending') await untilNextBlock(chain, deadline)
   }
   return outcome({ report }, row, { alreadyProcessed, checks: report.checks })
 }

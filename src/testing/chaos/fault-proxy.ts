@@ -90,22 +90,20 @@ export async function startFaultProxy(target: string, rng: SeededRng): Promise<F
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
-    const body = Buffer.concat(chunks).toString()
+    const parsed: unknown = JSON.parse(Buffer.concat(chunks).toString())
+    const asked = (Array.isArray(parsed) ? parsed : [parsed]).map(readAsked)
     if (proxy.rate > 0 || proxy.forgets) proxy.calls++
-    const parsed = v.safeParse(Question, JSON.parse(body))
-    const question = parsed.success ? parsed.output : undefined
-    const name = question && `${question.method} ${JSON.stringify(question.params)}`
-    const past = (name !== undefined && earlier.get(name)) || []
     const fitting = mix.flatMap((each) =>
-      fits(each, question, past) ? Array<RpcFault>(weightOf(each)).fill(each) : [],
+      asked.some(({ question, past }) => fits(each, question, past))
+        ? Array<RpcFault>(weightOf(each)).fill(each)
+        : [],
     )
     const random = rng.next() < proxy.rate && fitting.length > 0 ? rng.pick(fitting) : undefined
-    const fault = proxy.forgets && fits('not found', question, past) ? 'not found' : random
+    const forgets = asked.some(({ question, past }) => fits('not found', question, past))
+    const fault = proxy.forgets && forgets ? 'not found' : random
     if (fault) counts[fault]++
     const send = (text: string, status = 200) =>
       void response.writeHead(status, { 'content-type': 'application/json' }).end(text)
-    const reply = (content: object) =>
-      send(JSON.stringify({ jsonrpc: '2.0', id: question?.id ?? 1, ...content }))
 
     if (fault === 'timeout') {
       await Promise.race([pause(TIMEOUT_MS), new Promise((end) => response.once('close', end))])
@@ -113,19 +111,14 @@ export async function startFaultProxy(target: string, rng: SeededRng): Promise<F
     }
     if (fault === 'reset') return void request.socket.destroy()
     if (fault === 'rate limited') return send('{"error":"Too many requests."}', 429)
-    if (fault === 'broadcast swallowed' && question) return reply({ result: nameOf(question) })
-    if (fault === 'stale answer' || fault === 'stale nonce')
-      return reply({ result: JSON.parse(rng.pick(past)) })
-    if (fault === 'broadcast doubled') await forward(body)
 
-    const { status, text } = await forward(body)
+    // Surfpool takes no batches: each request of one is asked by itself.
+    const answers = await Promise.all(asked.map((each) => answerOne(each, fault)))
     if (fault === 'taken, then reset') return void request.socket.destroy()
-    if (fault === 'not found' && question) {
-      const { result } = v.parse(Reply, JSON.parse(text))
-      return reply({ result: UNKNOWN[question.method]?.(result) })
-    }
-    if (fault === 'taken, then refused' && question)
-      return reply({ error: REFUSALS[question.method] })
+    const failed = answers.find(({ status }) => status !== 200)
+    const texts = answers.map(({ text }) => text).join()
+    const text = failed?.text ?? (Array.isArray(parsed) ? `[${texts}]` : texts)
+    const status = failed?.status ?? 200
     if (fault === 'cut answer') {
       response.writeHead(status, {
         'content-type': 'application/json',
@@ -134,8 +127,47 @@ export async function startFaultProxy(target: string, rng: SeededRng): Promise<F
       response.write(text.slice(0, text.length / 2))
       return void setImmediate(() => request.socket.destroy())
     }
-    if (name !== undefined && question && ages(question.method)) remember(name, text)
     send(text, status)
+  }
+
+  type Asked = {
+    body: string
+    question: Question | undefined
+    name: string | undefined
+    past: readonly string[]
+  }
+
+  function readAsked(each: unknown): Asked {
+    const parsed = v.safeParse(Question, each)
+    const question = parsed.success ? parsed.output : undefined
+    const name = question && `${question.method} ${JSON.stringify(question.params)}`
+    const past = (name !== undefined && earlier.get(name)) || []
+    return { body: JSON.stringify(each), question, name, past }
+  }
+
+  /** Honestly, where the fault does not fit this request. */
+  async function answerOne(
+    { body, question, name, past }: Asked,
+    fault: RpcFault | undefined,
+  ): Promise<{ status: number; text: string }> {
+    const lie = question && fault && fits(fault, question, past) ? fault : undefined
+    const reply = (content: object) => ({
+      status: 200,
+      text: JSON.stringify({ jsonrpc: '2.0', id: question?.id ?? 1, ...content }),
+    })
+    if (lie === 'broadcast swallowed' && question) return reply({ result: nameOf(question) })
+    if (lie === 'stale answer' || lie === 'stale nonce')
+      return reply({ result: JSON.parse(rng.pick(past)) })
+    if (lie === 'broadcast doubled') await forward(body)
+    const { status, text } = await forward(body)
+    if (lie === 'not found' && question) {
+      const { result } = v.parse(Reply, JSON.parse(text))
+      return reply({ result: UNKNOWN[question.method]?.(result) })
+    }
+    if (lie === 'taken, then refused' && question)
+      return reply({ error: REFUSALS[question.method] })
+    if (name !== undefined && question && ages(question.method)) remember(name, text)
+    return { status, text }
   }
 
   function remember(name: string, text: string): void {

@@ -522,17 +522,14 @@ class ModelRun {
     if (index === -1) throw new TypeError(`The model asks nobody at ${request.url}.`)
     const view = this.#views[index] ?? 'right'
     if (view === 'down' || !this.#alive()) throw new TypeError('fetch failed')
-    const {
-      id,
-      method,
-      params = [],
-    } = JSON.parse(await request.text()) as {
-      id: unknown
-      method: string
-      params?: unknown[]
-    }
+    const asked = JSON.parse(await request.text()) as RpcQuestion | RpcQuestion[]
+    if (!Array.isArray(asked)) return Response.json(await this.#answer(asked, view))
+    return Response.json(await Promise.all(asked.map((each) => this.#answer(each, view))))
+  }
+
+  async #answer({ id, method, params = [] }: RpcQuestion, view: NodeView): Promise<object> {
     const fate = BROADCASTS.has(method) ? await this.#onBroadcast?.() : 'right'
-    const reply = (body: object) => Response.json({ jsonrpc: '2.0', id, ...body })
+    const reply = (body: object) => ({ jsonrpc: '2.0', id, ...body })
     if (fate === 'refused') return reply({ error: { code: -32_000, message: 'busy' } })
     if (fate === 'swallowed') return reply({ result: this.#node.nameOf(params) })
     try {
@@ -546,6 +543,8 @@ class ModelRun {
     }
   }
 }
+
+type RpcQuestion = { id: unknown; method: string; params?: unknown[] }
 
 const BROADCASTS = new Set(['eth_sendRawTransaction', 'sendTransaction'])
 const DECIDED = new Set(['finalized', 'failed'])

@@ -1,4 +1,4 @@
-import type { Hex, PublicClient } from 'viem'
+import type { GetFeeHistoryReturnType, Hex, PublicClient } from 'viem'
 import { buildPayment, targetOf } from '#chains/evm/build.ts'
 import {
   addFingerprint,
@@ -16,16 +16,19 @@ import type { GasPrice } from '../contracts.ts'
 import { nativeShortage } from '../shortage.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readDataFee } from './data-fee.ts'
-import { readCappedPrice, readGasPrice, type CappedPrice } from './fees.ts'
+import { priceWithin, readFees, type CappedPrice } from './fees.ts'
 import { simulateNativeTransfer } from './simulate.ts'
-import { simulateToken, type TokenSimulation } from './simulate-token.ts'
+import { simulateToken } from './simulate-token.ts'
 
 /** How long the service accepts what it built; EVM itself knows no such limit. */
 const VALID_MS = 60_000
 
 export type EvmBuildRequest = { intent: Omit<PaymentIntent, 'maxFeeAtomic'> } & BuildOptions
 
-/** Builds the payment for the sender's next nonce, at the fees of this moment, after simulating it. */
+/**
+ * Builds the payment for the sender's next nonce, at the fees of this moment, after simulating it. All that
+ * decides about it is asked at once: a node far away is waited for once.
+ */
 export function build(
   endpoints: EvmEndpoints,
   network: Network,
@@ -34,23 +37,33 @@ export function build(
   return endpoints.request(async (client): Promise<BuiltTransaction> => {
     const { intent, priorityFeeAtomic } = request
     const sender = intent.sender as Hex
-    const [balance, code, nonce, height] = await Promise.all([
-      client.getBalance({ address: sender }),
-      client.getCode({ address: sender }),
-      client.getTransactionCount({ address: sender, blockTag: 'pending' }),
-      client.getBlockNumber(),
+    const refused = refuseRecipient(network, intent.recipient)
+    const [read, tried] = await Promise.allSettled([
+      Promise.all([
+        client.getBalance({ address: sender }),
+        client.getCode({ address: sender }),
+        client.getTransactionCount({ address: sender, blockTag: 'pending' }),
+        client.getBlockNumber(),
+        readFees(client),
+      ]),
+      refused ? undefined : simulate(client, intent),
     ])
+    if (read.status === 'rejected') throw read.reason
+    const [balance, code, nonce, height, fees] = read.value
     if (code !== undefined && !code.startsWith(DELEGATED))
       throw senderProblem({ code: 'sender_is_contract', params: {} })
-    const refused = refuseRecipient(network, intent.recipient)
     if (refused) return refused
-    const simulation = await (intent.asset.native
-      ? tryNative(client, network, { ...request, balance })
-      : simulateToken(client, intent))
-    if (!simulation.ok) return simulation.refused
+    const short = (availableAtomic: bigint) =>
+      shortOfNative(client, network, { ...request, fees, availableAtomic })
+    // Nodes refuse to simulate what the sender cannot pay.
+    if (intent.asset.native && balance < intent.amountAtomic) return short(balance)
+    if (tried.status === 'rejected') throw tried.reason
+    const simulation = tried.value
+    if (!simulation?.ok)
+      return simulation?.refused ?? short(await client.getBalance({ address: sender }))
 
     const { gas } = simulation
-    const capped = await readCappedPrice(client, {
+    const capped = priceWithin(client, fees, {
       gas,
       priorityFeeAtomic,
       capAtomic: maxFeeAtomic(priorityFeeAtomic, intent.asset),
@@ -124,29 +137,38 @@ function describe(
   }
 }
 
-async function tryNative(
+/** Without `refused`: the sender does not hold the amount, or not any more. */
+type Simulated = { ok: true; gas: bigint } | { ok: false; refused?: Refused }
+
+async function simulate(
   client: PublicClient,
-  network: Network,
-  { intent, priorityFeeAtomic, balance }: EvmBuildRequest & { balance: bigint },
-): Promise<TokenSimulation> {
-  const { amountAtomic } = intent
-  // Nodes refuse to simulate what the sender cannot pay, so the plain transfer's fee stands in.
-  const short = async (availableAtomic: bigint): Promise<TokenSimulation> => {
-    const { maxFeePerGas } = await readGasPrice(client, MIN_GAS, priorityFeeAtomic)
-    return {
-      ok: false,
-      refused: nativeShortage(network, {
-        amountAtomic,
-        availableAtomic,
-        feeAtomic: MIN_GAS * maxFeePerGas,
-      }),
-    }
-  }
-  if (balance < amountAtomic) return short(balance)
+  intent: EvmBuildRequest['intent'],
+): Promise<Simulated> {
+  if (!intent.asset.native) return simulateToken(client, intent)
   const simulated = await simulateNativeTransfer(client, intent)
   if (simulated.ok) return simulated
-  if (simulated.short) return short(await client.getBalance({ address: intent.sender as Hex }))
+  if (simulated.short) return { ok: false }
   return { ok: false, refused: { ok: false, code: 'INVALID_RECIPIENT', reason: simulated.reason } }
+}
+
+type Short = EvmBuildRequest & { fees: GetFeeHistoryReturnType; availableAtomic: bigint }
+
+/** What was not simulated has the fee of a plain transfer. */
+function shortOfNative(
+  client: PublicClient,
+  network: Network,
+  { intent, priorityFeeAtomic, fees, availableAtomic }: Short,
+): Refused {
+  const { maxFeePerGas } = priceWithin(client, fees, {
+    gas: MIN_GAS,
+    priorityFeeAtomic,
+    capAtomic: maxFeeAtomic(priorityFeeAtomic),
+  })
+  return nativeShortage(network, {
+    amountAtomic: intent.amountAtomic,
+    availableAtomic,
+    feeAtomic: MIN_GAS * maxFeePerGas,
+  })
 }
 
 type Refused = Exclude<BuiltTransaction, { ok: true }>

@@ -6,11 +6,11 @@ import { Recent, remember } from '../recent.ts'
 import { broadcast, simulateSigned } from './broadcast.ts'
 import { buildNote } from './build-call.ts'
 import { build } from './build.ts'
-import { openEndpoints, type EvmEndpoints, readClock, readHead, readHeadSince } from './client.ts'
+import { openEndpoints, type EvmEndpoints, readHeadSince, readTipOf } from './client.ts'
 import { openContracts } from './contracts.ts'
 import { BlockScan } from './find.ts'
 import { canNeverLand } from './never-land.ts'
-import { isGone, observe } from './observe.ts'
+import { isGone, openLooks } from './observe.ts'
 import { readToken } from './token.ts'
 
 const TOKEN_TTL_MS = 60_000
@@ -21,29 +21,28 @@ const GRACE_MS = 60_000
 /** An EVM network behind the port. Opens no connection before it is asked. */
 export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
   const endpoints = openEndpoints(network, observer)
-  const head = new Recent(network.blockTimeMs / 2, async () => {
-    const found = await readHead(endpoints)
+  const halfBlockMs = network.blockTimeMs / 2
+  const tip = new Recent(Math.min(CLOCK_TTL_MS, halfBlockMs), async () => {
+    const found = await endpoints.requestSoon(readTipOf)
     observer.sawBlock(network.network, found.height)
     return found
   })
-  const scan = new BlockScan(endpoints, () => head.fresh())
-  const clock = new Recent(Math.min(CLOCK_TTL_MS, network.blockTimeMs / 2), () =>
-    readClock(endpoints),
-  )
+  const head = () => tip.fresh(halfBlockMs)
+  const clock = () => tip.fresh()
+  const scan = new BlockScan(endpoints, head)
+  const looks = openLooks(endpoints, network, head)
   const token = remember(TOKEN_TTL_MS, (address) => readToken(endpoints, network, address))
   return {
     network,
     scansBlocks: true,
     graceBlocks: Math.ceil(GRACE_MS / network.blockTimeMs),
-    head: () => head.fresh(),
-    recentHead: () => head.patient(),
-    clock: () => clock.fresh(),
+    head,
+    recentHead: () => tip.patient(halfBlockMs),
+    clock,
     build: (intent, options) => build(endpoints, network, { intent, ...options }),
     note: (note) => buildNote(endpoints, network, note),
-    observe: async (signature, as) =>
-      observe(endpoints, network, { hash: signature, head: await head.fresh(), as }),
-    observeTwice: async (signature) =>
-      observe(endpoints, network, { hash: signature, head: await head.fresh(), twice: true }),
+    observe: looks.observe,
+    observeTwice: looks.observeTwice,
     find: (monitored, range, expired) => scan.find(monitored, range, expired),
     findNamed: async () => [],
     findByMessage: async () => null,
@@ -56,8 +55,8 @@ export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
     headSince: (time) => readHeadSince(endpoints, time),
     history: (address, query) => readHistory(endpoints, address, query),
     token,
-    contracts: openContracts(endpoints, network, () => clock.fresh()),
-    check: async () => void (await head.fresh()),
+    contracts: openContracts(endpoints, network, clock),
+    check: async () => void (await head()),
     close: async () => {},
   }
 }

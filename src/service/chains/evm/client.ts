@@ -1,14 +1,30 @@
-import { createPublicClient, http, type HttpTransportConfig, type PublicClient } from 'viem'
+import {
+  createPublicClient,
+  http,
+  type Hex,
+  type HttpTransportConfig,
+  type PublicClient,
+} from 'viem'
 import { chainIdOf, type Network } from '#contract/network.ts'
 import { openAll, type OpenedEndpoints } from '../broadcast.ts'
 import { requireSince, type ChainClock, type Head } from '../chain.ts'
+import { BATCH_SIZE, batchingFetch, type RpcQuestion } from '../batching-fetch.ts'
 import { observedFetch, type ChainObserver } from '../endpoints.ts'
 
 const TIMEOUT_MS = 5_000
-/** Requests in one batch: what the strictest public nodes take. */
-const BATCH_SIZE = 10
+/** What has a small answer, and executes no code that the owner of an account chose. */
+const SMALL: ReadonlySet<string> = new Set([
+  'eth_blockNumber',
+  'eth_feeHistory',
+  'eth_getBalance',
+  'eth_getBlockByNumber',
+  'eth_getCode',
+  'eth_getTransactionByHash',
+  'eth_getTransactionCount',
+  'eth_getTransactionReceipt',
+])
 
-/** `batched` sends the requests of one moment as one HTTP request. Not every node takes that: only for what can be asked one by one, too. */
+/** `batched` sends whatever is asked at one moment as one HTTP request. Not every node takes that: only for what can be asked one by one, too. */
 export type EvmRpcClient = PublicClient & { batched: PublicClient }
 export type EvmEndpoints = OpenedEndpoints<EvmRpcClient>
 
@@ -20,7 +36,7 @@ export function openEndpoints(network: Network, observer: ChainObserver): EvmEnd
     name: network.name,
     urls: network.rpcUrls,
     connect: (url): EvmRpcClient =>
-      connect(url, { fetchFn, batch: false }).extend(() => ({
+      connect(url, { fetchFn: batchingFetch(fetchFn, isSmall), batch: false }).extend(() => ({
         batched: connect(url, { fetchFn, batch: { batchSize: BATCH_SIZE } }),
       })),
     identify: async (client) => {
@@ -28,6 +44,10 @@ export function openEndpoints(network: Network, observer: ChainObserver): EvmEnd
       if (got !== expected) throw new Error(`Expected chain ${expected}, the node says ${got}.`)
     },
   })
+}
+
+function isSmall({ method, params: [, whole] }: RpcQuestion): boolean {
+  return SMALL.has(method) && !(method === 'eth_getBlockByNumber' && whole === true)
 }
 
 /** A contract chooses the URLs of an offchain lookup (EIP-3668), and any caller may name a contract: the service asks none of them. */
@@ -42,11 +62,6 @@ function connect(
   })
 }
 
-/** Latest and finalized height; block height and height are the same here. */
-export function readHead(endpoints: EvmEndpoints): Promise<Head> {
-  return endpoints.request(readHeadOf)
-}
-
 /** The node that a head was read from. */
 const headSources = new WeakMap<Head, PublicClient>()
 
@@ -55,51 +70,36 @@ export function isHeadOf(client: PublicClient, head: Head): boolean {
   return headSources.get(head) === client
 }
 
-/** The same, as one node tells it. */
-export async function readHeadOf(client: PublicClient): Promise<Head> {
-  const [height, finalized] = await Promise.all([
-    client.getBlockNumber(),
+/** Heights and times of the newest and of the newest final block, and the hash of the newest; block height and height are the same here. */
+export type Tip = Head & ChainClock & { hash: Hex }
+
+/** As one node tells them. */
+export async function readTipOf(client: PublicClient): Promise<Tip> {
+  const [head, finalized] = await Promise.all([
+    client.getBlock({ blockTag: 'latest' }),
     client.getBlock({ blockTag: 'finalized' }),
   ])
-  const [blockHeight, finalizedBlockHeight] = [Number(height), Number(finalized.number)]
-  const head = {
-    height: blockHeight,
-    finalizedHeight: finalizedBlockHeight,
-    blockHeight,
-    finalizedBlockHeight,
+  const [height, finalizedHeight] = [Number(head.number), Number(finalized.number)]
+  const tip = {
+    height,
+    finalizedHeight,
+    blockHeight: height,
+    finalizedBlockHeight: finalizedHeight,
+    head: timeOf(head),
+    finalized: timeOf(finalized),
+    hash: head.hash,
   }
-  headSources.set(head, client)
-  return head
+  headSources.set(tip, client)
+  return tip
 }
 
 /** The same, of a node whose newest block is not older than `time`. */
 export function readHeadSince(endpoints: EvmEndpoints, time: Date): Promise<Head> {
   return endpoints.request(async (client) => {
-    const [head, finalized] = await readTips(client)
-    requireSince(timeOf(head), time)
-    const [height, finalizedHeight] = [Number(head.number), Number(finalized.number)]
-    return {
-      height,
-      finalizedHeight,
-      blockHeight: height,
-      finalizedBlockHeight: finalizedHeight,
-    }
+    const tip = await readTipOf(client)
+    requireSince(tip.head, time)
+    return tip
   })
-}
-
-/** The times of the newest and of the newest final block, and the height of the newest one. */
-export function readClock(endpoints: EvmEndpoints): Promise<ChainClock & { height: number }> {
-  return endpoints.requestSoon(async (client) => {
-    const [head, finalized] = await readTips(client)
-    return { head: timeOf(head), finalized: timeOf(finalized), height: Number(head.number) }
-  })
-}
-
-function readTips(client: PublicClient) {
-  return Promise.all([
-    client.getBlock({ blockTag: 'latest' }),
-    client.getBlock({ blockTag: 'finalized' }),
-  ])
 }
 
 function timeOf({ timestamp }: { timestamp: bigint }): Date {

@@ -1,4 +1,4 @@
-import type { PublicClient } from 'viem'
+import type { GetFeeHistoryReturnType, PublicClient } from 'viem'
 import { automaticTip, maxFeeAtomic, priceOfPriorityFee } from '#chains/evm/fee.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { GasPrice } from '../contracts.ts'
@@ -12,17 +12,23 @@ const UINT64 = 2n ** 64n - 1n
 
 /**
  * Current fees for this much gas, within the most that a payer of native currency is ever charged.
+ * @throws ProblemError as `priceWithin` does
  */
-export function readGasPrice(
+export async function readGasPrice(
   client: PublicClient,
   gas: bigint,
   priorityFeeAtomic?: bigint,
 ): Promise<GasPrice> {
-  return readCappedPrice(client, {
+  return priceWithin(client, await readFees(client), {
     gas,
     priorityFeeAtomic,
     capAtomic: maxFeeAtomic(priorityFeeAtomic),
   })
+}
+
+/** What the newest blocks asked, and the next one will. */
+export function readFees(client: PublicClient): Promise<GetFeeHistoryReturnType> {
+  return client.getFeeHistory({ blockCount: BLOCKS, rewardPercentiles: [MEDIAN] })
 }
 
 /** A current price, and the range its next digits may be chosen from; all in wei per gas. */
@@ -41,11 +47,11 @@ type Priced = {
  * @throws ProblemError `CHAIN_UNAVAILABLE` when even the next block costs more than a payer is ever
  * charged
  */
-export async function readCappedPrice(
+export function priceWithin(
   client: PublicClient,
+  history: GetFeeHistoryReturnType,
   { gas, priorityFeeAtomic, capAtomic }: Priced,
-): Promise<CappedPrice> {
-  const history = await client.getFeeHistory({ blockCount: BLOCKS, rewardPercentiles: [MEDIAN] })
+): CappedPrice {
   const baseFee = history.baseFeePerGas.at(-1)
   if (baseFee === undefined) throw new Error('The node told no base fee.')
   // The cap of a payer who named no tip leaves room for an automatic one, so the browser never

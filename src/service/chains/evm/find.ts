@@ -47,11 +47,18 @@ export class BlockScan {
     const first = Math.max(from + 1, oldest)
     if (first > to) return { found: [], readTo: Math.max(from, to) }
     const readByAnother = first > oldest && !this.#hashes.has(from)
-    const start = await (readByAnother ? this.#afterFinal(first, oldest) : this.#beforeReorg(first))
+    const read = new Map<number, ScannedBlock>()
+    const start = await (readByAnother
+      ? this.#afterFinal(first, oldest)
+      : this.#beforeReorg(first, read))
 
     const end = Math.min(to, start + MAX_BLOCKS - 1)
     const heights = Array.from({ length: end - start + 1 }, (_, index) => start + index)
-    const blocks = await inParallel(heights, PARALLEL_BLOCKS, (height) => this.#read(height))
+    const blocks = await inParallel(
+      heights,
+      PARALLEL_BLOCKS,
+      async (height) => read.get(height) ?? this.#read(height),
+    )
 
     const transfers = blocks.flatMap(transfersOf)
     const late = await expired?.equalTo(transfers.map(({ landed }) => landed.transfer))
@@ -73,17 +80,20 @@ export class BlockScan {
     return block
   }
 
-  /** The first height to read: `height`, or less when blocks read before are no longer the chain's. */
-  async #beforeReorg(height: number): Promise<number> {
+  /**
+   * The first height to read: `height`, or less when blocks read before are no longer the chain's. Each block
+   * names the one before it, so none is asked for twice.
+   * @param read takes the blocks that were read
+   */
+  async #beforeReorg(height: number, read: Map<number, ScannedBlock>): Promise<number> {
     let first = height
     while (height - first < MAX_REORG) {
       const known = this.#hashes.get(first - 1)
       // It has replaced everything that was read: nothing shows how far it goes back.
       if (!known) return first === height ? height : this.#afterFinal(first, 0)
-      const block = await this.#endpoints.request((client) =>
-        client.getBlock({ blockNumber: BigInt(first - 1) }),
-      )
-      if (block.hash === known) break
+      const block = await this.#read(first)
+      read.set(first, block)
+      if (block.parentHash === known) break
       first--
     }
     return first

@@ -16,38 +16,74 @@ import { formatFingerprint } from '#chains/evm/fee.ts'
 import { feeOf } from '#chains/evm/landed.ts'
 import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
-import type { Head, Observation, ObservedTransfer } from '../chain.ts'
+import type { Chain, Head, Observation, ObservedTransfer } from '../chain.ts'
 import { observeAtTwo, requireQuorumFinality } from '../endpoints.ts'
-import { type EvmEndpoints, readHeadOf, isHeadOf } from './client.ts'
+import { isHeadOf, readTipOf, type EvmEndpoints, type Tip } from './client.ts'
 
-type Query = {
-  hash: string
-  head: Head
-  as?: ((seen: Observation) => Observation) | undefined
-  /** Whether two endpoints are asked where the first shows nothing. */
-  twice?: boolean
-}
+type Look = { seen: Promise<Observation>; tip: Tip; at: number }
+/** How many transactions are remembered. */
+const MOST_LOOKS = 10_000
 
-/** What the chain knows of a transaction: in the pool, in a block of the present chain, or nothing. */
-export async function observe(
+/**
+ * What the chain knows of a transaction: in the pool, in a block of the present chain, or nothing. All who look
+ * at one while the chain has the same blocks share a look; one that was not found is looked for each time.
+ */
+export function openLooks(
   endpoints: EvmEndpoints,
   network: Network,
-  { hash, head, as = (seen) => seen, twice = false }: Query,
-): Promise<Observation> {
-  const look = async (client: PublicClient, at: Head) =>
-    as(await observeOnce(client, network, { hash: hash as Hex, head: at }))
-  const observeFrom = (client: PublicClient) => look(client, head)
-  const seen = await (twice ? observeAtTwo(endpoints, observeFrom) : endpoints.request(observeFrom))
-  return requireQuorumFinality(seen, () =>
-    endpoints.requestTwo(async (client) => look(client, await readHeadOf(client))),
-  )
+  readTip: () => Promise<Tip>,
+): Pick<Chain, 'observe' | 'observeTwice'> {
+  const looks = new Map<string, Look>()
+
+  function share(hash: string, tip: Tip): Promise<Observation> {
+    const known = looks.get(hash)
+    const now = performance.now()
+    if (known && isSame(known.tip, tip) && now - known.at < network.blockTimeMs) return known.seen
+    const seen = endpoints.request((client) => observeOnce(client, network, { hash, head: tip }))
+    const look = { seen, tip, at: now }
+    const forget = () => looks.get(hash) === look && looks.delete(hash)
+    looks.delete(hash)
+    looks.set(hash, look)
+    const oldest = looks.keys().next()
+    if (looks.size > MOST_LOOKS && !oldest.done) looks.delete(oldest.value)
+    seen.then(({ state }) => state === 'not_found' && forget(), forget)
+    return seen
+  }
+
+  async function observe(
+    hash: string,
+    as: (seen: Observation) => Observation,
+    first: (tip: Tip) => Promise<Observation>,
+  ): Promise<Observation> {
+    const seen = as(await first(await readTip()))
+    return requireQuorumFinality(seen, () =>
+      endpoints.requestTwo(async (client) =>
+        as(await observeOnce(client, network, { hash, head: await readTipOf(client) })),
+      ),
+    )
+  }
+
+  return {
+    observe: (hash, as = (seen) => seen) => observe(hash, as, (tip) => share(hash, tip)),
+    observeTwice: (hash) =>
+      observe(
+        hash,
+        (seen) => seen,
+        (head) => observeAtTwo(endpoints, (client) => observeOnce(client, network, { hash, head })),
+      ),
+  }
+}
+
+function isSame(a: Tip, b: Tip): boolean {
+  return a.hash === b.hash && a.finalizedHeight === b.finalizedHeight
 }
 
 async function observeOnce(
   client: PublicClient,
   network: Network,
-  { hash, head }: { hash: Hex; head: Head },
+  { hash: name, head }: { hash: string; head: Head },
 ): Promise<Observation> {
+  const hash = name as Hex
   const transaction = await orUndefined(client.getTransaction({ hash }), TransactionNotFoundError)
   if (!transaction) return { state: 'not_found' }
   const transfer = readTransfer(transaction)
@@ -95,7 +131,7 @@ async function readDepth(
   })
   const depth = depthBelow([head])
   if ((!depth.confirmed && !depth.finalized) || isHeadOf(client, head)) return depth
-  return depthBelow([head, await readHeadOf(client)])
+  return depthBelow([head, await readTipOf(client)])
 }
 
 /** Types 3 and 4 do more than move value; with data a call may do anything. */

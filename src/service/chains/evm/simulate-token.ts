@@ -46,11 +46,16 @@ export async function simulateToken(
 ): Promise<TokenSimulation> {
   const { asset, sender, amountAtomic } = payment
   const token = asset.address as Hex
-  const [code, balance, decimals] = await Promise.all([
-    client.getCode({ address: token }),
-    readTokenBalance(client, token, sender),
-    readDecimals(client, token),
+  const [known, run] = await Promise.allSettled([
+    Promise.all([
+      client.getCode({ address: token }),
+      readTokenBalance(client, token, sender),
+      readDecimals(client, token),
+    ]),
+    Promise.all([estimate(client, payment), simulateTransfer(client, payment)]),
   ])
+  if (known.status === 'rejected') throw known.reason
+  const [code, balance, decimals] = known.value
   const params = { token: asset.address, symbol: asset.symbol }
   if (code === undefined || balance === undefined || decimals === undefined)
     throw assetProblem({ code: 'asset_missing', params })
@@ -72,10 +77,8 @@ export async function simulateToken(
       ? short(now)
       : { ok: false, refused: { ok: false, code: 'INVALID_RECIPIENT', reason } }
   }
-  const [gas, simulation] = await Promise.all([
-    estimate(client, payment),
-    simulateTransfer(client, payment),
-  ])
+  if (run.status === 'rejected') throw run.reason
+  const [gas, simulation] = run.value
   if (typeof gas === 'object') return refuse(gas)
   if (simulation?.ok === false) return refuse(reasonOf(asset, simulation.refusal))
   if (simulation?.ok && !paysInFull(payment, simulation)) {

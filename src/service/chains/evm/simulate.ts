@@ -35,7 +35,6 @@ export async function simulateNativeTransfer(
     const [code, gas] = await Promise.all([
       client.getCode({ address: request.to }),
       client.estimateGas(request),
-      client.call(request),
     ])
     const limit = code === undefined ? MAX_ACCOUNT_GAS : MAX_CONTRACT_GAS
     const padded = gas <= MIN_GAS ? MIN_GAS : gas + (gas * MARGIN_PERCENT) / 100n

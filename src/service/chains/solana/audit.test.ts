@@ -43,7 +43,7 @@ test('a page of the books ends with a whole slot: what a wallet signs right afte
 })
 
 const CALL = v.object({
-  id: v.string(),
+  id: v.union([v.string(), v.number()]),
   method: v.string(),
   params: v.optional(
     v.tuple([

@@ -7,7 +7,7 @@ import { senderProblem } from '#contract/reason-problems.ts'
 import type { BuiltTransaction } from '../chain.ts'
 import { amountOf, nativeShortage } from '../shortage.ts'
 import { canPay, refuseRecipient, WALLET_HEAD } from './token.ts'
-import { type SolanaEndpoints, simulateTransaction } from './client.ts'
+import { readRentMinimum, simulateTransaction, type SolanaEndpoints } from './client.ts'
 import { readUnitPrice, UNIT_LIMIT } from './fees.ts'
 import { readTokenSide, refuseBySimulation, unitLimitOf, type TokenSide } from './simulate-token.ts'
 
@@ -29,14 +29,17 @@ export function build(
   return endpoints.request(async (connection): Promise<BuiltTransaction> => {
     const { intent, priorityFeeAtomic } = request
     const { sender, recipient, amountAtomic } = intent
-    const [accounts, rent, latest, side] = await Promise.all([
+    const priceFor = (accounts: readonly string[], unitLimit: number) =>
+      readUnitPrice(connection, accounts, { unitLimit, priorityFeeAtomic })
+    const [accounts, rent, latest, side, nativePrice] = await Promise.all([
       connection.getMultipleAccountsInfo(
         [new PublicKey(sender), new PublicKey(recipient)],
         WALLET_HEAD,
       ),
-      connection.getMinimumBalanceForRentExemption(0),
+      readRentMinimum(connection, 0),
       connection.getLatestBlockhashAndContext('confirmed'),
       intent.asset.native ? undefined : readTokenSide(connection, intent),
+      intent.asset.native ? priceFor([sender, recipient], UNIT_LIMIT) : undefined,
     ])
     const [from = null, to = null] = accounts
     const rentAtomic = BigInt(rent)
@@ -48,7 +51,7 @@ export function build(
 
     const unitLimit = token ? unitLimitOf(token) : UNIT_LIMIT
     const locked = token ? [sender, token.source, token.destination] : [sender, recipient]
-    const unitPrice = await readUnitPrice(connection, locked, { unitLimit, priorityFeeAtomic })
+    const unitPrice = nativePrice ?? (await priceFor(locked, unitLimit))
     const cost = costOf(intent, token, { unitLimit, unitPrice })
     const short = refuseBySender(network, { from, ...cost, rentAtomic })
     if (short) return short

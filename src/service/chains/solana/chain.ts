@@ -25,7 +25,7 @@ import { Recent, remember } from '../recent.ts'
 import { audit, readHistory } from './audit.ts'
 import { broadcast, simulateSigned } from './broadcast.ts'
 import { build } from './build.ts'
-import { openEndpoints, type SolanaEndpoints } from './client.ts'
+import { openEndpoints, readRentMinimum, type SolanaEndpoints } from './client.ts'
 import { readUnitPrice, UNIT_LIMIT } from './fees.ts'
 import {
   openAbsence,
@@ -157,7 +157,7 @@ function readFunds(
         commitment: 'confirmed',
         minContextSlot: since,
       }),
-      connection.getMinimumBalanceForRentExemption(0),
+      readRentMinimum(connection, 0),
     ])
     const isIn = ({ signatures }: OpenPayment) =>
       signatures.some((signature) => (slots.get(signature) ?? Infinity) < context.slot)

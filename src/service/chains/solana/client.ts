@@ -1,10 +1,26 @@
 import { Connection, VersionedTransaction } from '@solana/web3.js'
+import * as v from 'valibot'
 import type { Network } from '#contract/network.ts'
 import { MAX_RESPONSE_LENGTH } from '#contract/reasons.ts'
 import { openAll, type OpenedEndpoints } from '../broadcast.ts'
+import { batchingFetch, type RpcQuestion } from '../batching-fetch.ts'
 import { observedFetch, type ChainObserver } from '../endpoints.ts'
+import { remember } from '../recent.ts'
 
 const TIMEOUT_MS = 5_000
+const SMALL: ReadonlySet<string> = new Set([
+  'getBalance',
+  'getBlockHeight',
+  'getEpochInfo',
+  'getLatestBlockhash',
+  'getMinimumBalanceForRentExemption',
+  'getRecentPrioritizationFees',
+  'getSignatureStatuses',
+  'getSlot',
+])
+/** Whose answer the owner of an account makes large, unless a part of it is asked for. */
+const OF_ACCOUNTS: ReadonlySet<string> = new Set(['getAccountInfo', 'getMultipleAccounts'])
+const Sliced = v.looseObject({ dataSlice: v.object({ offset: v.number(), length: v.number() }) })
 
 export type SolanaEndpoints = OpenedEndpoints<Connection>
 
@@ -14,9 +30,13 @@ export function openEndpoints(network: Network, observer: ChainObserver): Solana
   return openAll({
     name: network.name,
     urls: network.rpcUrls,
-    connect: (url) => connect(url, fetcher),
+    connect: (url) => connect(url, batchingFetch(fetcher, isSmall)),
     identify: (connection) => identify(connection, network),
   })
+}
+
+function isSmall({ method, params: [, options] }: RpcQuestion): boolean {
+  return SMALL.has(method) || (OF_ACCOUNTS.has(method) && v.is(Sliced, options))
 }
 
 function connect(url: string, fetcher: typeof fetch): Connection {
@@ -33,6 +53,19 @@ async function identify(connection: Connection, { genesisHash }: Network): Promi
   const got = await connection.getGenesisHash()
   if (got !== genesisHash)
     throw new Error(`Expected the cluster of genesis ${genesisHash}, the node says ${got}.`)
+}
+
+/** A feature of the cluster may change it, which its validators announce long before. */
+const RENT_TTL_MS = 600_000
+const rents = new WeakMap<Connection, (bytes: string) => Promise<number>>()
+
+/** The least that an account of this size holds, in lamports; asked for once in ten minutes. */
+export function readRentMinimum(connection: Connection, bytes: number): Promise<number> {
+  const read =
+    rents.get(connection) ??
+    remember(RENT_TTL_MS, (size) => connection.getMinimumBalanceForRentExemption(Number(size)))
+  rents.set(connection, read)
+  return read(String(bytes))
 }
 
 /** An account as it is afterwards; undefined where there is none. */

@@ -9,6 +9,7 @@ import {
 import { assetProblem, senderProblem } from '#contract/reason-problems.ts'
 import type { BuiltTransaction, ExpectedTransfer } from '../chain.ts'
 import { amountOf, tokenShortage } from '../shortage.ts'
+import { readRentMinimum } from './client.ts'
 import { plain } from './token.ts'
 
 type Refused = Exclude<BuiltTransaction, { ok: true }>
@@ -99,8 +100,7 @@ export async function readTokenSide(
       : refuseByDestination(payment, { account: destination.address, tokenAccount: read(target) }))
   if (refused) return refused
   const rent = opensAccount
-    ? BigInt(await connection.getMinimumBalanceForRentExemption(mint.accountBytes)) -
-      BigInt(target?.lamports ?? 0)
+    ? BigInt(await readRentMinimum(connection, mint.accountBytes)) - BigInt(target?.lamports ?? 0)
     : 0n
   return {
     program,
