@@ -44,7 +44,7 @@ const answerAlone = (asked: Question | Question[]): Reply =>
     ? { status: 400, body: { error: 'no batches' } }
     : { body: { ...honest(asked), result: asked.id } }
 
-test('reads of one moment are one request, and each gets the answer of its own id in any order', async () => {
+test('reads of one moment are one request, and each gets the answer with its id, in any order', async () => {
   const { ask, requests } = await startNode((asked) => ({
     body: Array.isArray(asked) ? asked.map(honest).toReversed() : honest(asked),
   }))

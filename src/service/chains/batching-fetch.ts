@@ -22,7 +22,11 @@ const Answers = v.array(
 )
 type Answer = v.InferOutput<typeof Answers>[number]
 
-type Waiting = { question: RpcQuestion; init: RequestInit; asked: PromiseWithResolvers<Response> }
+type Waiting = {
+  question: RpcQuestion
+  init: RequestInit
+  response: PromiseWithResolvers<Response>
+}
 
 /**
  * `fetch` for JSON-RPC to one node: small reads of one moment go as one HTTP request, everything else goes by
@@ -32,7 +36,7 @@ type Waiting = { question: RpcQuestion; init: RequestInit; asked: PromiseWithRes
  * otherwise one caller could have all others of that moment wait or fail
  */
 export function batchingFetch(
-  ask: typeof fetch,
+  request: typeof fetch,
   isSmall: (question: RpcQuestion) => boolean,
 ): typeof fetch {
   let queue: Waiting[] = []
@@ -46,36 +50,39 @@ export function batchingFetch(
     if (!first) return undefined
     const alone = () =>
       Promise.all(
-        waiting.map(({ init, asked }) => ask(input, init).then(asked.resolve, asked.reject)),
+        waiting.map(({ init, response }) =>
+          request(input, init).then(response.resolve, response.reject),
+        ),
       )
     if (waiting.length === 1) return alone()
     try {
       const body = JSON.stringify(waiting.map(({ question }, id) => ({ ...question, id })))
-      const response = await ask(input, { ...first.init, body })
-      const { status } = response
+      const received = await request(input, { ...first.init, body })
+      const { status } = received
       if (status === TOO_MANY_REQUESTS) {
         // A node that is busy is not asked more often.
-        for (const { asked } of waiting) asked.resolve(new Response(null, { status }))
+        for (const { response } of waiting) response.resolve(new Response(null, { status }))
         return undefined
       }
-      const answers = await readAnswers(response, waiting)
+      const answers = await readAnswers(received, waiting)
       if (!answers) {
         if (status < 500) refusedUntil = performance.now() + REFUSED_MS
         return await alone()
       }
-      for (const [id, { question, asked }] of waiting.entries())
-        asked.resolve(Response.json({ ...answers.get(id), id: question.id }))
+      for (const [id, { question, response }] of waiting.entries())
+        response.resolve(Response.json({ ...answers.get(id), id: question.id }))
     } catch (error) {
       if (error instanceof OversizedAnswerError) return alone()
-      for (const { asked } of waiting) asked.reject(error)
+      for (const { response } of waiting) response.reject(error)
     }
     return undefined
   }
 
   return (input, init = {}) => {
     const question = readQuestion(init.body)
-    if (!question || !isSmall(question) || performance.now() < refusedUntil) return ask(input, init)
-    const waiting = { question, init, asked: Promise.withResolvers<Response>() }
+    if (!question || !isSmall(question) || performance.now() < refusedUntil)
+      return request(input, init)
+    const waiting = { question, init, response: Promise.withResolvers<Response>() }
     queue.push(waiting)
     if (queue.length === 1)
       setTimeout(() => {
@@ -84,7 +91,7 @@ export function batchingFetch(
         for (let start = 0; start < all.length; start += BATCH_SIZE)
           void send(input, all.slice(start, start + BATCH_SIZE))
       })
-    return waiting.asked.promise
+    return waiting.response.promise
   }
 }
 

@@ -44,16 +44,16 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
   const sleep = new Sleep(signal)
   const stopNotifications = onNotify(chain, () => sleep.end())
   let holds = false
-  let keptAt = -Infinity
-  const keep = async () => {
+  let renewedAt = -Infinity
+  const renew = async () => {
     const at = performance.now()
-    const kept = await takeLease(context.db, network, holder)
-    if (kept) keptAt = at
-    return kept
+    const holdsNow = await takeLease(context.db, network, holder)
+    if (holdsNow) renewedAt = at
+    return holdsNow
   }
   const heartbeat = setInterval(() => {
     // A beat that fails costs the lease at most.
-    if (holds) keep().catch(() => {})
+    if (holds) renew().catch(() => {})
   }, LEASE_RENEWAL_MS)
   /** Looks at expired payments that no round waits for. */
   const looks = new Map<string, Promise<void>>()
@@ -78,7 +78,7 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
   while (!signal.aborted) {
     let pause = interval
     try {
-      holds = performance.now() - keptAt < LEASE_RENEWAL_MS || (await keep())
+      holds = performance.now() - renewedAt < LEASE_RENEWAL_MS || (await renew())
       if (!holds) pause = Math.min(interval, STAND_BY_MS)
       else {
         const startedAt = context.now()

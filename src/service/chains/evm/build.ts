@@ -38,7 +38,7 @@ export function build(
     const { intent, priorityFeeAtomic } = request
     const sender = intent.sender as Hex
     const refused = refuseRecipient(network, intent.recipient)
-    const [read, tried] = await Promise.allSettled([
+    const [read, simulation] = await Promise.allSettled([
       Promise.all([
         client.getBalance({ address: sender }),
         client.getCode({ address: sender }),
@@ -57,12 +57,12 @@ export function build(
       shortOfNative(client, network, { ...request, fees, availableAtomic })
     // Nodes refuse to simulate what the sender cannot pay.
     if (intent.asset.native && balance < intent.amountAtomic) return short(balance)
-    if (tried.status === 'rejected') throw tried.reason
-    const simulation = tried.value
-    if (!simulation?.ok)
-      return simulation?.refused ?? short(await client.getBalance({ address: sender }))
+    if (simulation.status === 'rejected') throw simulation.reason
+    const simulated = simulation.value
+    if (!simulated?.ok)
+      return simulated?.refused ?? short(await client.getBalance({ address: sender }))
 
-    const { gas } = simulation
+    const { gas } = simulated
     const capped = priceWithin(client, fees, {
       gas,
       priorityFeeAtomic,
