@@ -20,12 +20,11 @@ const FILE = 'freezes.jsonl'
 /** On the disk when it returns. */
 export function appendFreeze(
   folder: string,
-  { command, wallet }: Pick<FreezeLine, 'command' | 'wallet'>,
+  { command, wallet, sudoUser }: Pick<FreezeLine, 'command' | 'wallet' | 'sudoUser'>,
 ): FreezeLine {
   const file = join(folder, FILE)
   dropTornLine(file)
   const at = new Date().toISOString()
-  const { SUDO_USER: sudoUser } = process.env
   const line = { at, command, wallet, user: userName(), ...(sudoUser && { sudoUser }) }
   writeFileSync(file, `${JSON.stringify(line)}\n`, { flag: 'a', mode: 0o600, flush: true })
   giveToOwner(folder, file)

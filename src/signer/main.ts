@@ -242,7 +242,8 @@ function freeze({ folder }: SignerConfig, command: string, wallet: string | unde
   if (command === 'unfreeze')
     writeFrozen(folder, parsed ? { all, wallets: others } : { all: false, wallets: [] })
   // After the freeze: a line that cannot be written must not let a stolen key sign on.
-  const line = appendFreeze(folder, { command, wallet: parsed?.address ?? null })
+  const { SUDO_USER: sudoUser } = process.env
+  const line = appendFreeze(folder, { command, wallet: parsed?.address ?? null, sudoUser })
   process.stderr.write(logLine(line, `the operator has asked for ${command}`))
   return describeFrozen(folder)
 }

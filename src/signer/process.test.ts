@@ -210,7 +210,7 @@ test('a freeze is on record with its time and its user, and the status says sinc
   expect(lines()).toEqual([{ at: expect.any(String), command: 'freeze', wallet: address, user }])
   const { at } = lines()[0]
   expect(Date.parse(at)).toBeGreaterThanOrEqual(before)
-  // A command that died while it wrote leaves half a line; to freeze again does not begin anew.
+  // A command that died while it wrote leaves half a line; a second freeze changes no beginning.
   appendFileSync(join(folder, 'freezes.jsonl'), '{"at":')
   env.SUDO_USER = 'alice'
   const { stderr } = await run(process.execPath, [MAIN, 'freeze', '--wallet', address], { env })

@@ -12,15 +12,17 @@ import { event, unmatchedTransfer } from '#service/db/schema/payment.ts'
 import { claim } from '#service/db/schema/proof.ts'
 import { insertUnmatched } from '#service/db/unmatched.ts'
 import { applyObservation, type SeenPayment } from '#service/payments/apply-observation.ts'
+import type { LandedObservation } from '#service/verification/validate-transfer.ts'
 import { openLedger, transferOf, type LedgerFixture } from './ledger-fixture.ts'
-
-export type Landed = Extract<Observation, { state: 'landed' }>
 
 export const NOW = new Date('2026-03-01T12:00:00.000Z')
 export const BLOCK_TIME = new Date('2026-03-01T11:59:58.000Z')
 export const HEIGHT = 101
 
-export const landed = (row: PaymentRecord, facts: Partial<Landed> = {}): Landed => ({
+export const landed = (
+  row: PaymentRecord,
+  facts: Partial<LandedObservation> = {},
+): LandedObservation => ({
   state: 'landed',
   succeeded: true,
   height: HEIGHT,

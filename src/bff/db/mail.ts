@@ -225,7 +225,7 @@ export async function findRecipients(db: Database): Promise<MailAddressRow[]> {
 
 /**
  * Where nobody is sent anything. Whether somebody is, is asked again behind the lock: who has confirmed an address meanwhile keeps the position, and who does
- * later waits for the lock and starts anew.
+ * later waits for the lock and sets a new one.
  */
 export async function forgetPosition(
   db: Database,

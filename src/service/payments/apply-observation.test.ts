@@ -21,7 +21,6 @@ import {
   observationFixture,
   pending,
   unconfirmed,
-  type Landed,
 } from '#testing/observation-fixture.ts'
 import type { Observation } from '../chains/chain.ts'
 import { insertAttempt } from '../db/attempts.ts'
@@ -29,6 +28,7 @@ import { takeClaim } from '../db/claims.ts'
 import type { NewPayment, PaymentRecord } from '../db/payments.ts'
 import { payment, refundRequest } from '../db/schema/payment.ts'
 import { claim } from '../db/schema/proof.ts'
+import type { LandedObservation } from '../verification/validate-transfer.ts'
 import { applyObservation, transferKey } from './apply-observation.ts'
 
 /** What an observation of a transaction does to a payment, its events and its claim: in one commit, or nothing. No chain is asked. */
@@ -56,7 +56,7 @@ describe('a payment moves', () => {
   ]
   const inPool = 'in the pool'
 
-  test.each<[PaymentStatus, typeof inPool | Partial<Landed>, PaymentStatus[]]>([
+  test.each<[PaymentStatus, typeof inPool | Partial<LandedObservation>, PaymentStatus[]]>([
     ['created', inPool, ['pending']],
     ['created', unconfirmed, ['pending']],
     ['created', {}, ['pending', 'confirmed']],
