@@ -27,6 +27,7 @@ test('a wallet that scans the EIP-681 code pays, and the page asks the payer to 
   net,
   chains,
   visitor,
+  expectError,
 }) => {
   const payer = await fundEthereum(chains, '1')
   const page = await visitor()
@@ -36,6 +37,14 @@ test('a wallet that scans the EIP-681 code pays, and the page asks the payer to 
   await page.getByText(text('Wallet code'), { exact: true }).click()
   const sender = page.getByLabel(text('Your paying address'))
   await sender.fill(payer.address)
+  // A part of the page that does not load is no fault of the browser's storage.
+  expectError(/ERR_FAILED .*\/assets\//)
+  await page.route('**/assets/*', (route) => route.abort())
+  await sender.press('Enter')
+  const refusal = page.getByRole('dialog').getByRole('alert')
+  await expect(refusal).toContainText(text('Nothing was sent.'))
+  await expect(refusal).not.toContainText('store')
+  await page.unroute('**/assets/*')
   await sender.press('Enter')
   const code = page.getByRole('img', {
     name: textLike('Wallet code: pay {amount} to {recipient}', { amount: '0.0181 ETH' }),

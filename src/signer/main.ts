@@ -7,7 +7,8 @@ import * as v from 'valibot'
 import { parseAddress } from '#contract/address.ts'
 import { openSigner } from './client.ts'
 import { readSignerConfig, SignerConfigError, type SignerConfig } from './config.ts'
-import { giveToOwner, readFrozen, writeFrozen, type Frozen } from './policy.ts'
+import { appendFreeze, readFreezes, type FreezeLine } from './freeze-log.ts'
+import { giveToOwner, readFrozen, writeFrozen } from './policy.ts'
 import {
   ANOTHER_RUNS,
   describeError,
@@ -28,7 +29,7 @@ npm run signer -- <command>
   run                          serves until SIGTERM
   freeze   [--wallet <address>]   signs nothing for this wallet, or for any, from the next request on
   unfreeze [--wallet <address>]   ends the freeze of this wallet, or all of them
-  status                       what is frozen
+  status                       what is frozen, since when, and by whom
   check                        whether a signer listens on SIGNER_SOCKET and can sign
 
 It reads VAULT_KEY_FILE or VAULT_KMS_KEY, SIGNER_DIR, SIGNER_SOCKET and SIGNER_POLICY_FILE: see docs/OPERATIONS.md.
@@ -150,9 +151,12 @@ async function run(config: SignerConfig, withParent: boolean): Promise<void> {
     process.umask(0o077)
     chmodSync(config.socket, 0o600)
   }
-  process.stdout.write(
-    `${JSON.stringify({ level: 30, time: Date.now(), pid: process.pid, vaultKeyId: vault?.keyId ?? null, policy: config.policyFile ?? null, msg: 'the signer listens' })}\n`,
-  )
+  const facts = { vaultKeyId: vault?.keyId ?? null, policy: config.policyFile ?? null }
+  process.stdout.write(logLine(facts, 'the signer listens'))
+}
+
+function logLine(facts: object, msg: string): string {
+  return `${JSON.stringify({ level: 30, time: Date.now(), pid: process.pid, ...facts, msg })}\n`
 }
 
 /** Who asks faster than it reads, or than the signer signs, is not read from until it has caught up. */
@@ -224,7 +228,7 @@ function freeze({ folder }: SignerConfig, command: string, wallet: string | unde
     throw new SignerConfigError(
       `--wallet: expected an address, received ${JSON.stringify(wallet)}.`,
     )
-  if (command === 'status') return describeFrozen(readFrozen(folder))
+  if (command !== 'freeze' && command !== 'unfreeze') return describeFrozen(folder)
   // Of two commands at once neither forgets what the other has frozen.
   using locked = lock(join(folder, 'frozen.lock'), LOCK_WAIT_MS)
   if (!locked) throw new SignerConfigError('Another command freezes or unfreezes. Try again.')
@@ -237,12 +241,26 @@ function freeze({ folder }: SignerConfig, command: string, wallet: string | unde
     )
   if (command === 'unfreeze')
     writeFrozen(folder, parsed ? { all, wallets: others } : { all: false, wallets: [] })
-  return describeFrozen(readFrozen(folder))
+  // After the freeze: a line that cannot be written must not let a stolen key sign on.
+  const { SUDO_USER: sudoUser } = process.env
+  const line = appendFreeze(folder, { command, wallet: parsed?.address ?? null, sudoUser })
+  process.stderr.write(logLine(line, `the operator has asked for ${command}`))
+  return describeFrozen(folder)
 }
 
-function describeFrozen({ all, wallets }: Frozen): string {
-  if (all) return 'All wallets are frozen: the signer signs nothing.'
+function describeFrozen(folder: string): string {
+  const { all, wallets } = readFrozen(folder)
+  const began = readFreezes(folder)
+  if (all)
+    return `All wallets are frozen${describeBegin(began.get(null))}: the signer signs nothing.`
   return wallets.length > 0
-    ? `Frozen: ${wallets.join(', ')}. The signer signs for all others.`
+    ? `Frozen: ${wallets.map((wallet) => `${wallet}${describeBegin(began.get(wallet))}`).join(', ')}. The signer signs for all others.`
     : 'Nothing is frozen.'
+}
+
+/** Empty for a freeze of an earlier version, which wrote no line. */
+function describeBegin(line: FreezeLine | undefined): string {
+  if (!line) return ''
+  const { at, user, sudoUser } = line
+  return ` since ${at} by ${sudoUser === undefined ? user : `${user} (sudo of ${sudoUser})`}`
 }

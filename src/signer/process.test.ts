@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  appendFileSync,
   chmodSync,
   chownSync,
   existsSync,
@@ -14,7 +15,7 @@ import {
 } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { hexToBytes, serializeTransaction } from 'viem'
@@ -33,7 +34,10 @@ function openFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'pd-sg-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const policyFile = join(folder, 'policy.json')
-  const env = { VAULT_KEY_FILE: join(folder, 'vault.key'), SIGNER_POLICY_FILE: policyFile }
+  const env: { VAULT_KEY_FILE: string; SIGNER_POLICY_FILE: string; SUDO_USER?: string } = {
+    VAULT_KEY_FILE: join(folder, 'vault.key'),
+    SIGNER_POLICY_FILE: policyFile,
+  }
   const setPolicy = (rule: object) =>
     writeFileSync(policyFile, JSON.stringify({ rules: [{ wallet: '*', ...rule }] }), {
       mode: 0o600,
@@ -190,6 +194,42 @@ test('freeze and unfreeze take effect at the next request, without a restart', a
     'signed',
   ])
   expect(await pidOf(folder)).toBe(pid)
+})
+
+test('a freeze is on record with its time and its user, and the status says since when it holds', async () => {
+  const { folder, env, open, command } = openFolder()
+  const { address } = await newWallet(await open())
+  const before = Date.now()
+  await command('freeze', '--wallet', address)
+  const lines = () =>
+    readFileSync(join(folder, 'freezes.jsonl'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+  const user = userInfo().username
+  expect(lines()).toEqual([{ at: expect.any(String), command: 'freeze', wallet: address, user }])
+  const { at } = lines()[0]
+  expect(Date.parse(at)).toBeGreaterThanOrEqual(before)
+  // A command that died while it wrote leaves half a line; a second freeze changes no beginning.
+  appendFileSync(join(folder, 'freezes.jsonl'), '{"at":')
+  env.SUDO_USER = 'alice'
+  const { stderr } = await run(process.execPath, [MAIN, 'freeze', '--wallet', address], { env })
+  expect(JSON.parse(stderr)).toMatchObject({
+    command: 'freeze',
+    wallet: address,
+    sudoUser: 'alice',
+  })
+  expect(await command('status')).toBe(
+    `Frozen: ${address} since ${at} by ${user}. The signer signs for all others.`,
+  )
+  expect(await command('freeze')).toBe(
+    `All wallets are frozen since ${lines()[2].at} by ${user} (sudo of alice): the signer signs nothing.`,
+  )
+  expect(await command('unfreeze')).toBe('Nothing is frozen.')
+  expect(lines()[3]).toMatchObject({ command: 'unfreeze', wallet: null, user, sudoUser: 'alice' })
+  // A freeze that has ended tells nothing of the next one.
+  const frozen = await command('freeze', '--wallet', address)
+  expect(frozen).toContain(`${address} since ${lines()[4].at} by`)
 })
 
 test('a freeze in a folder that no signer has is refused, and makes no folder', async () => {

@@ -243,7 +243,7 @@ function* linesOf(path: string): Generator<string> {
 }
 
 /** The signature of a line without its end has not left. */
-function dropTornLine(path: string): void {
+export function dropTornLine(path: string): void {
   if (!existsSync(path)) return
   const { size } = statSync(path)
   const file = openSync(path, 'r')

@@ -112,7 +112,7 @@ describe('visitors from however many addresses', () => {
 })
 
 describe('calls that wait at the service', () => {
-  test('are four at a time of one IPv6 line, and 32 in all', async () => {
+  function waitingCalls() {
     const { budgets } = setUp()
     const { promise: answered, resolve: answer } = Promise.withResolvers<string>()
     const open = async (address: string) => {
@@ -124,6 +124,11 @@ describe('calls that wait at the service', () => {
       }
     }
     const refusedBy = (scope: string) => ({ retryAfter: 2, details: { budget: 'action', scope } })
+    return { open, answer, refusedBy }
+  }
+
+  test('are four at a time of one IPv6 line, and 32 in all', async () => {
+    const { open, answer, refusedBy } = waitingCalls()
     const line = ['ab00', 'ab01', 'ab7f', 'abff', 'ab42'].map((group) =>
       open(`ip:2001:db8:1:${group}::/64`),
     )
@@ -135,6 +140,19 @@ describe('calls that wait at the service', () => {
       Array(32).fill('done'),
     )
     expect(await open('ip:10.0.0.200')).toBe('done')
+  })
+
+  test('of nineteen addresses leave a place to another one', async () => {
+    const { open, answer, refusedBy } = waitingCalls()
+    const strangers = Array.from({ length: 19 * 4 }, (_, index) => open(`ip:10.0.0.${index >> 2}`))
+    expect(await strangers.at(-1)).toEqual(refusedBy('address'))
+    const buyer = open('ip:10.0.1.1')
+    const late = open('ip:10.0.1.2')
+    expect(await late).toEqual(refusedBy('merchant'))
+    answer('done')
+    expect(await buyer).toBe('done')
+    const served = (await Promise.all(strangers)).filter((outcome) => outcome === 'done')
+    expect(served).toHaveLength(31)
   })
 })
 

@@ -136,9 +136,11 @@ const REFUND_REQUESTS_PER_MINUTE = 10
 const RELAYS_PER_MINUTE = { address: 30, total: 300 }
 /**
  * Calls that may wait long at the service for a chain, under way at once: half of the connections to
- * the service, so that all other requests have the other half.
+ * the service, so that all other requests have the other half. While half of these places are taken,
+ * each address has one of the others: who takes all of them needs twenty addresses.
  */
-const WAITING_AT_ONCE = { address: 4, merchant: 32 }
+const WAITING_AT_ONCE = { address: 4, merchant: 16 }
+const WAITING_BESIDE = { address: 1, merchant: 16 }
 const WAITING_RETRY_MS = 2_000
 
 type Scope = 'merchant' | 'address' | 'session'
@@ -147,6 +149,7 @@ export type BudgetSpender = { sessionId: string | undefined; address: string; st
 export class Budgets {
   readonly #buckets = new Buckets()
   readonly #waiting = new ConcurrencyLimit(WAITING_AT_ONCE)
+  readonly #beside = new ConcurrencyLimit(WAITING_BESIDE)
   readonly quota: Quota
   readonly #now: () => Date
 
@@ -252,7 +255,9 @@ export class Budgets {
    * @throws ProblemError `RATE_LIMIT` where too many of them are under way
    */
   async whileWaiting<T>(address: string, call: () => Promise<T>): Promise<T> {
-    const passed = await this.#waiting.pass({ address: networkOf(address), merchant: '' }, call)
+    const names = { address: networkOf(address), merchant: '' }
+    let passed = await this.#waiting.pass(names, call)
+    if (passed.refused === 'merchant') passed = await this.#beside.pass(names, call)
     if (passed.refused !== null) throw tooMany('action', passed.refused, WAITING_RETRY_MS)
     return passed.value
   }

@@ -223,9 +223,23 @@ export async function findRecipients(db: Database): Promise<MailAddressRow[]> {
     .where(and(isNotNull(mailAddress.confirmedAt), sql`cardinality(${mailAddress.kinds}) > 0`))
 }
 
-/** Where nobody is sent anything. */
-export async function forgetPosition(db: Database): Promise<void> {
-  await db.update(mailCursor).set({ position: null }).where(isNotNull(mailCursor.position))
+/**
+ * Where nobody is sent anything. Whether somebody is, is asked again behind the lock: who has confirmed an address meanwhile keeps the position, and who does
+ * later waits for the lock and sets a new one.
+ */
+export async function forgetPosition(
+  db: Database,
+  hasRecipients: (tx: Database) => Promise<boolean>,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const locked = await tx
+      .select()
+      .from(mailCursor)
+      .where(isNotNull(mailCursor.position))
+      .for('update')
+    if (locked.length === 0 || (await hasRecipients(tx))) return
+    await tx.update(mailCursor).set({ position: null })
+  })
 }
 
 /** From where events are read for the first person who confirms an address; later ones have it already. */

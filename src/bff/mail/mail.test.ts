@@ -19,8 +19,8 @@ import { signRefundRequest } from '#testing/tenant-orders.ts'
 import { evmWallet, type TestBrowser, type TestWallet } from '#testing/test-browser.ts'
 import { createBff, type RunningBff } from '../bff.ts'
 import { insertContact } from '../db/contacts.ts'
-import { deleteOldMail, findMailAddress } from '../db/mail.ts'
-import { mailCursor, mailItem, mailMessage } from '../db/mail-schema.ts'
+import { deleteOldMail, findMailAddress, startPosition } from '../db/mail.ts'
+import { mailAddress, mailCursor, mailItem, mailMessage } from '../db/mail-schema.ts'
 import { removeRole } from '../db/people.ts'
 import { walletRole } from '../db/schema.ts'
 import { renderMail } from './render.ts'
@@ -311,6 +311,35 @@ describe('an event', () => {
     // A round has just sent the code: the next one is seconds away.
     const code = await newestCode(address)
     expect((await browser.post('/api/mail/confirm', { code })).status).toBe(200)
+    await slow.move(await slow.createPayment({ recipient }), 'confirmed')
+    await expect.poll(() => subjectsTo(address)).toEqual(['0.01 ETH received'])
+  })
+
+  test('after the first confirmation is sent too, where a process found nobody just before it', async () => {
+    const wallet = evmWallet()
+    await using slow = await open([wallet.address], 2_000)
+    await slow.registerPayee(recipient)
+    const browser = slow.browser()
+    await browser.signIn(wallet)
+    const address = newAddress()
+    expect((await save(browser, { address, kinds: ['payment_confirmed'] })).status).toBe(200)
+    await newestCode(address)
+    const { db } = slow.bff.context
+    const last = (await lastEventId(slow.service.context.db, slow.accountId)) ?? 0n
+    await startPosition(db, last)
+    const waits = async () =>
+      (
+        await db.execute(
+          "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        )
+      ).rows.length
+    await db.transaction(async (tx) => {
+      await tx.select().from(mailCursor).for('update')
+      // It found nobody, and waits for this transaction to forget the position.
+      await expect.poll(waits).toBe(1)
+      await tx.update(mailAddress).set({ confirmedAt: now() })
+      await startPosition(tx, last)
+    })
     await slow.move(await slow.createPayment({ recipient }), 'confirmed')
     await expect.poll(() => subjectsTo(address)).toEqual(['0.01 ETH received'])
   })

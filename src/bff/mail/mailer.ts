@@ -7,6 +7,7 @@ import { parseJson } from '#contract/json.ts'
 import type { MailKind } from '#contract/mail-endpoints.ts'
 import { UNSUBSCRIBE_PATH } from '#contract/mail-endpoints.ts'
 import { createId } from '#contract/payment.ts'
+import type { Database } from '#postgres/open.ts'
 import type { MailConfig } from '../config/mail-config.ts'
 import type { ProxyContext } from '../context/context.ts'
 import {
@@ -111,7 +112,7 @@ export class Mailer {
 
   async #round(): Promise<void> {
     const { db, now } = this.#context
-    const recipients = await this.#recipients()
+    const recipients = await this.#recipients(db)
     // What can be read is read, and what is due is sent, also where the other one fails.
     const read = await this.#read(recipients).then(
       () => undefined,
@@ -124,16 +125,18 @@ export class Mailer {
   }
 
   /** Those who still have a role. */
-  async #recipients(): Promise<MailAddressRow[]> {
-    const rows = await findRecipients(this.#context.db)
-    const roles = await Promise.all(rows.map(({ wallet }) => roleOf(this.#context, wallet)))
+  async #recipients(db: Database): Promise<MailAddressRow[]> {
+    const { config } = this.#context
+    const rows = await findRecipients(db)
+    const roles = await Promise.all(rows.map(({ wallet }) => roleOf({ config, db }, wallet)))
     return rows.filter((_, index) => roles[index] !== null)
   }
 
   async #read(recipients: readonly MailAddressRow[]): Promise<void> {
     const { budgets, db, now } = this.#context
     // Who confirms an address later is sent what happens from then on.
-    if (recipients.length === 0) return forgetPosition(db)
+    if (recipients.length === 0)
+      return forgetPosition(db, async (tx) => (await this.#recipients(tx)).length > 0)
     if (budgets.quota.waitFor(RESERVE, now().getTime()) > 0) return
     // Less than a round, so that a process that is alone has a turn in each.
     const turn = await takeTurn(db, 'events', { now: now(), everyMs: this.#everyMs / 2 })

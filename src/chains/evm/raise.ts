@@ -9,7 +9,8 @@ const SMALL_TIP = 1_000_000_000n
 
 /**
  * The same transaction with the same nonce at the fees of this moment, unsigned; undefined when the old fees are still good, or the cap (wei, in all)
- * leaves no room. Nodes replace a transaction only where both fees rise. `pooled`: whether it waits in a pool; nodes may refuse one that does not for its tip.
+ * leaves no room. Nodes replace a transaction only where both fees rise: so a priority fee that its payer named rises too, within the cap.
+ * `pooled`: whether it waits in a pool; nodes may refuse one that does not for its tip.
  */
 export function raiseFees(
   previous: Uint8Array,

@@ -195,8 +195,12 @@ async function signNext(
   const { payment, newest, chain } = stuck
   const address = signerOf(stuck)
   const wallet = await findWalletByAddress(context.db, address)
-  if (!wallet || (newest.signer === null && wallet.accountId !== payment.accountId))
-    throw new Error(`The wallet of the payment ${payment.id} is not managed any more.`)
+  // What was signed is still followed, and so is a payment that something else has paid.
+  if (!wallet || (newest.signer === null && wallet.accountId !== payment.accountId)) {
+    const facts = { paymentId: payment.id, walletAddress: address }
+    context.log.warn(facts, 'a payment is not signed again: its wallet is not managed any more')
+    return
+  }
   await context.signer.open(wallet)
   const at = context.now()
   const attempt = await context.db.transaction(async (tx) => {

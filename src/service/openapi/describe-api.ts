@@ -22,6 +22,7 @@ import {
   queryParameters,
   wireSchema,
   type FieldSchema,
+  bodyFields,
 } from './field-schemas.ts'
 import { pendingExampleOf } from './pending-examples.ts'
 
@@ -133,7 +134,10 @@ function describeOperation(name: EndpointName, endpoint: Endpoint): FieldSchema 
       requestBody: {
         required: true,
         content: {
-          'application/json': { schema: wireSchema(endpoint.body), example: example.request.body },
+          'application/json': {
+            schema: describeBody(endpoint.body),
+            example: example.request.body,
+          },
         },
       },
     }),
@@ -162,6 +166,16 @@ function describeOperation(name: EndpointName, endpoint: Endpoint): FieldSchema 
       431: { $ref: '#/components/responses/HeadersTooLarge' },
     },
   }
+}
+
+function describeBody(body: GenericSchema): FieldSchema {
+  const { properties, ...schema } = wireSchema(body)
+  if (!properties) return schema
+  const described = Object.entries(properties as Record<string, FieldSchema>).map(([name, own]) => [
+    name,
+    name in bodyFields ? { ...own, description: bodyFields[name] } : own,
+  ])
+  return { ...schema, properties: Object.fromEntries(described) }
 }
 
 function describeParameters(

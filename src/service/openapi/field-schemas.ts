@@ -66,6 +66,12 @@ const shared = new Map<unknown, FieldSchema>([
   [timestamp.pipe[0], { type: 'integer', description: 'Unix milliseconds.' }],
 ])
 
+/** What a field of a body means, where its type alone does not say it. */
+export const bodyFields: Readonly<Record<string, string>> = {
+  priorityFee:
+    'The first offer for the network priority fee, in the native currency; automatic if absent. A transaction that the payer signs is built with no more. An EVM payment from a managed wallet that waits while fees rise is replaced up to five times, each time with a priority fee that is an eighth higher: up to 1.81 times this one. All its gas may cost at most 0.005 and this fee together. On Solana it is never raised.',
+}
+
 /** Query parameters are text on the wire; this is what the text must spell. A test holds each against the schema that validates. */
 export const queryParameters: Readonly<
   Record<string, { schema: FieldSchema; description: string }>

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { buildPayment } from '#chains/solana/build.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
 import type { PaymentStatus } from '#contract/payment.ts'
@@ -7,109 +7,45 @@ import {
   commitBefore,
   evmAddress,
   inSol,
-  openLedger,
   solanaAddress,
   transactionName,
   transferOf,
-  type LedgerFixture,
 } from '#testing/ledger-fixture.ts'
-import { MAX_REORG, type Observation } from '../chains/chain.ts'
+import {
+  BLOCK_TIME,
+  HEIGHT,
+  NOW,
+  failed,
+  final,
+  landed,
+  observationFixture,
+  pending,
+  unconfirmed,
+} from '#testing/observation-fixture.ts'
+import type { Observation } from '../chains/chain.ts'
 import { insertAttempt } from '../db/attempts.ts'
-import { claimAssigned, claimForOrder, consumeClaim, takeClaim } from '../db/claims.ts'
-import { readCursor, writeCursor } from '../db/cursors.ts'
-import { findPayment, readEvents, type NewPayment, type PaymentRecord } from '../db/payments.ts'
-import { event, payment, refundRequest, unmatchedTransfer } from '../db/schema/payment.ts'
-import { claim, refusedPayer, settlementFee } from '../db/schema/proof.ts'
-import { refusePayer, reserveFee } from '../db/settlement-fees.ts'
-import { insertUnmatched } from '../db/unmatched.ts'
-import { applyObservation, rollBack, transferKey, type SeenPayment } from './apply-observation.ts'
+import { takeClaim } from '../db/claims.ts'
+import type { NewPayment, PaymentRecord } from '../db/payments.ts'
+import { payment, refundRequest } from '../db/schema/payment.ts'
+import { claim } from '../db/schema/proof.ts'
+import type { LandedObservation } from '../verification/validate-transfer.ts'
+import { applyObservation, transferKey } from './apply-observation.ts'
 
 /** What an observation of a transaction does to a payment, its events and its claim: in one commit, or nothing. No chain is asked. */
 
-type Landed = Extract<Observation, { state: 'landed' }>
-
-const NOW = new Date('2026-03-01T12:00:00.000Z')
-const BLOCK_TIME = new Date('2026-03-01T11:59:58.000Z')
-const HEIGHT = 101
-
-let ledger: LedgerFixture
-
-beforeAll(async () => {
-  ledger = await openLedger()
-})
-afterAll(() => ledger?.[Symbol.asyncDispose]())
-
-const context = () => ({ db: ledger.db, now: () => NOW })
-/** An order whose sender has signed in: that is evidence enough. */
-const addOrder = (row: Partial<NewPayment> = {}) => ledger.add({ senderVerified: true, ...row })
-const addReceived = (row: Partial<NewPayment> = {}) => ledger.add({ mode: 'received', ...row })
-
-const landed = (row: PaymentRecord, facts: Partial<Landed> = {}): Landed => ({
-  state: 'landed',
-  succeeded: true,
-  height: HEIGHT,
-  blockHash: '0xblock',
-  confirmed: true,
-  finalized: false,
-  feeAtomic: 21n,
-  feePayer: row.sender,
-  blockTime: BLOCK_TIME,
-  transfer: transferOf(row),
-  failure: null,
-  ...facts,
-})
-const pending = (row: PaymentRecord): Observation => ({
-  state: 'pending',
-  transfer: transferOf(row),
-})
-const unconfirmed = { confirmed: false }
-const final = { finalized: true }
-const failed = { succeeded: false, failure: 'reverted' }
-
-const apply = (
-  row: PaymentRecord,
-  observation: Observation,
-  seen: Partial<SeenPayment> & { signature: string },
-) => applyObservation(context(), { paymentId: row.id, observation, source: 'watcher', ...seen })
-
-async function read(id: string): Promise<PaymentRecord> {
-  const row = await findPayment(ledger.db, id)
-  if (!row) throw new Error('Expected a payment.')
-  return row
-}
-const eventsOf = (id: string) =>
-  ledger.db.select().from(event).where(eq(event.paymentId, id)).orderBy(event.id)
-const statusesOf = async (id: string) =>
-  (await readEvents(ledger.db, id)).map(({ status }) => status)
-const claimsOf = (signature: string) =>
-  ledger.db
-    .select()
-    .from(claim)
-    .where(eq(claim.key, `txid:${signature}`))
-
-/** A proof of a payment has used the transfer up, or what the key names. */
-async function useUp(signature: string, id: string, key = `txid:${signature}`): Promise<void> {
-  const { db, accountId } = ledger
-  const claimant = { scope: accountId, accountId, exclusive: false, fingerprint: 'f' }
-  const taken = await takeClaim(db, { network: 'eip155:31337', key, ...claimant })
-  if (!taken.taken) throw new Error('Expected a new transfer.')
-  const facts = { paymentId: id, fingerprint: 'f', checks: '[]', transaction: null }
-  await consumeClaim(db, taken.lease, facts)
-}
-
-/** The transfer that pays a payment, as unmatched money of its account; with a key, what one authorization of its transaction moved. */
-async function addUnmatched(row: PaymentRecord, signature: string, key = ''): Promise<void> {
-  const { accountId, network, sender, recipient, asset, symbol, decimals, amount } = row
-  const terms = { sender, recipient, asset, symbol, decimals, amount, authorizationKey: key }
-  await insertUnmatched(ledger.db, { accountId, network, signature, ...terms, blockHeight: HEIGHT })
-}
-const unmatchedOf = async (signature: string) =>
-  (
-    await ledger.db
-      .select()
-      .from(unmatchedTransfer)
-      .where(eq(unmatchedTransfer.signature, signature))
-  )[0]
+const {
+  addOrder,
+  addReceived,
+  addUnmatched,
+  apply,
+  claimsOf,
+  eventsOf,
+  ledger,
+  read,
+  statusesOf,
+  unmatchedOf,
+  useUp,
+} = observationFixture()
 
 describe('a payment moves', () => {
   const HAS_EVIDENCE: readonly PaymentStatus[] = [
@@ -120,7 +56,7 @@ describe('a payment moves', () => {
   ]
   const inPool = 'in the pool'
 
-  test.each<[PaymentStatus, typeof inPool | Partial<Landed>, PaymentStatus[]]>([
+  test.each<[PaymentStatus, typeof inPool | Partial<LandedObservation>, PaymentStatus[]]>([
     ['created', inPool, ['pending']],
     ['created', unconfirmed, ['pending']],
     ['created', {}, ['pending', 'confirmed']],
@@ -158,7 +94,7 @@ describe('a payment moves', () => {
     expect(await apply(row, observation, { signature })).toBe(path.length > 0 ? 'moved' : 'same')
     const events = await eventsOf(row.id)
     const blockHeight = shown === inPool ? null : HEIGHT
-    const { accountId } = ledger
+    const { accountId } = ledger()
     expect(events).toMatchObject(
       path.map((to) => ({
         status: to,
@@ -202,7 +138,7 @@ describe('a payment moves', () => {
       confirmedAt: NOW,
       evidence: 'sender',
     })
-    const later = { db: ledger.db, now: () => new Date(NOW.getTime() + 1_000) }
+    const later = { db: ledger().db, now: () => new Date(NOW.getTime() + 1_000) }
     const seen = { paymentId: row.id, signature, source: 'watcher' } as const
     await applyObservation(later, { ...seen, observation: landed(row, final) })
     expect(await read(row.id)).toMatchObject({ status: 'finalized', confirmedAt: NOW })
@@ -235,7 +171,7 @@ describe('a payment moves', () => {
   })
 
   test('and keeps the nonce of a transaction that has its fees, as a faster one will have other fees', async () => {
-    const row = await ledger.add({ fingerprint: '9:1' })
+    const row = await ledger().add({ fingerprint: '9:1' })
     const transfer = transferOf(row, { fingerprint: '9:1' })
     await apply(row, { state: 'pending', transfer }, { signature: transactionName() })
     expect(await read(row.id)).toMatchObject({ evidence: 'fingerprint', payerNonce: 7 })
@@ -301,11 +237,11 @@ describe('a payment does not move', () => {
   })
 
   test('by a transfer that nothing ties to it; one that moves nothing needs no evidence', async () => {
-    const row = await ledger.add()
+    const row = await ledger().add()
     const signature = transactionName()
     expect(await apply(row, landed(row), { signature })).toBe('unproven')
     expect(await read(row.id)).toMatchObject({ status: 'created', signature: null })
-    const expired = await ledger.add({ status: 'expired' })
+    const expired = await ledger().add({ status: 'expired' })
     expect(await apply(expired, pending(expired), { signature })).toBe('same')
   })
 
@@ -314,10 +250,10 @@ describe('a payment does not move', () => {
     await addOrder({ status: 'confirmed', signature, evidence: 'sender' })
     const row = await addOrder()
     expect(await apply(row, landed(row), { signature })).toBe('taken')
-    const untied = await ledger.add()
+    const untied = await ledger().add()
     expect(await apply(untied, landed(untied), { signature })).toBe('taken')
     // In the ledger of another account it may be a payment too.
-    const theirs = await addOrder({ accountId: ledger.otherId })
+    const theirs = await addOrder({ accountId: ledger().otherId })
     expect(await apply(theirs, landed(theirs), { signature })).toBe('moved')
   })
 
@@ -325,7 +261,7 @@ describe('a payment does not move', () => {
     const signature = transactionName()
     const [row, other] = [await addOrder(), await addOrder()]
     const applied = await commitBefore(
-      ledger.db,
+      ledger().db,
       (tx) => tx.update(payment).set({ signature }).where(eq(payment.id, other.id)),
       () => apply(row, landed(row, unconfirmed), { signature }),
     )
@@ -345,7 +281,7 @@ describe('a payment does not move', () => {
   test('again by a second transaction with the nonce of a confirmed one', async () => {
     const signature = transactionName()
     const tied = { signature, evidence: 'hosted', nonce: 7 } as const
-    const row = await ledger.add({ mode: 'hosted', status: 'confirmed', ...tied })
+    const row = await ledger().add({ mode: 'hosted', status: 'confirmed', ...tied })
     expect(await apply(row, landed(row, final), { signature: transactionName() })).toBe('same')
     expect(await apply(row, landed(row, final), { signature })).toBe('moved')
   })
@@ -354,20 +290,20 @@ describe('a payment does not move', () => {
 describe('an order stays tied', () => {
   test('to the transaction that has paid it, with no evidence to be found any more', async () => {
     const tied = { signature: transactionName(), evidence: 'payer_signature' } as const
-    const row = await ledger.add({ status: 'confirmed', ...tied })
+    const row = await ledger().add({ status: 'confirmed', ...tied })
     expect(await apply(row, landed(row, final), tied)).toBe('moved')
     expect(await read(row.id)).toMatchObject({ status: 'finalized', evidence: 'payer_signature' })
   })
 
   test('to what was reported for it, where it began before evidence was asked for', async () => {
     const reportedSignature = transactionName()
-    const row = await ledger.add({ status: 'pending', reportedSignature, evidence: 'unproven' })
+    const row = await ledger().add({ status: 'pending', reportedSignature, evidence: 'unproven' })
     const seen = { signature: reportedSignature }
     expect(await apply(row, landed(row), { signature: transactionName() })).toBe('unproven')
     expect(await apply(row, landed(row), seen)).toBe('moved')
     expect(await read(row.id)).toMatchObject({ status: 'confirmed', evidence: 'unproven' })
     const other = transactionName()
-    const newer = await ledger.add({
+    const newer = await ledger().add({
       status: 'pending',
       reportedSignature: other,
       evidence: 'fingerprint',
@@ -390,7 +326,7 @@ describe('the transfer that confirms an order', () => {
     await addUnmatched(row, signature)
     expect(await apply(row, landed(row), { signature })).toBe('moved')
     expect(await claimsOf(signature)).toMatchObject([
-      { attempt: 'order', paymentId: row.id, scope: ledger.accountId },
+      { attempt: 'order', paymentId: row.id, scope: ledger().accountId },
     ])
     expect(await unmatchedOf(signature)).toMatchObject({ matchedPaymentId: row.id })
   })
@@ -409,9 +345,9 @@ describe('the transfer that confirms an order', () => {
   test('waits while a proof of it is looked at, and pays nothing here that a proof has used up', async () => {
     const [row, other] = [await addOrder(), await addReceived()]
     const [held, used] = [transactionName(), transactionName()]
-    const { accountId } = ledger
+    const { accountId } = ledger()
     const key = { network: row.network, key: `txid:${held}`, fingerprint: 'f' }
-    await takeClaim(ledger.db, { ...key, scope: accountId, accountId, exclusive: false })
+    await takeClaim(ledger().db, { ...key, scope: accountId, accountId, exclusive: false })
     await addUnmatched(row, held)
     expect(await apply(row, landed(row), { signature: held })).toBe('same')
     expect(await unmatchedOf(held)).toMatchObject({ matchedPaymentId: null })
@@ -421,7 +357,7 @@ describe('the transfer that confirms an order', () => {
   })
 
   test('is the payment that the service signed, whatever its payee used it for', async () => {
-    const [row, other] = [await ledger.add({ mode: 'hosted', nonce: 7 }), await addReceived()]
+    const [row, other] = [await ledger().add({ mode: 'hosted', nonce: 7 }), await addReceived()]
     const signature = transactionName()
     await useUp(signature, other.id)
     expect(await apply(row, landed(row), { signature })).toBe('moved')
@@ -430,7 +366,7 @@ describe('the transfer that confirms an order', () => {
 
   test('is not used up by a payer’s own record, whose payee is another account', async () => {
     const recipient = evmAddress()
-    await ledger.own(recipient, ledger.otherId)
+    await ledger().own(recipient, ledger().otherId)
     const row = await addOrder({ recipient })
     const signature = transactionName()
     expect(await apply(row, landed(row), { signature })).toBe('moved')
@@ -438,7 +374,7 @@ describe('the transfer that confirms an order', () => {
   })
 
   test('is known on Solana by its message, and waits until the node shows that', async () => {
-    const row = await ledger.add(inSol())
+    const row = await ledger().add(inSol())
     const transfer = transferOf(row, { memo: row.id, nonce: null })
     const signature = transactionName()
     expect(await apply(row, landed(row, { transfer }), { signature })).toBe('same')
@@ -447,8 +383,8 @@ describe('the transfer that confirms an order', () => {
     expect(await apply(row, landed(row, { transfer, messageHash }), { signature })).toBe('moved')
     expect(await read(row.id)).toMatchObject({ status: 'confirmed', evidence: 'memo' })
     expect(
-      await ledger.db
-        .select()
+      await ledger()
+        .db.select()
         .from(claim)
         .where(eq(claim.key, `message:${messageHash}`)),
     ).toMatchObject([{ paymentId: row.id }])
@@ -460,12 +396,12 @@ describe('the transfer that confirms an order', () => {
     ['is being refunded, pays no order yet', 'pending', 'local', 'same'],
     ['is being refunded, pays no proof', 'pending', 'received', 'taken'],
   ])('and that %s', async (_, status, mode, expected) => {
-    const row = await ledger.add({ mode, senderVerified: true })
+    const row = await ledger().add({ mode, senderVerified: true })
     const signature = transactionName()
     await addUnmatched(row, signature)
     const { sender: recipient, recipient: sender } = row
     const metadata = JSON.stringify({ referenceId: signature })
-    await ledger.add({ sender, recipient, status, metadata })
+    await ledger().add({ sender, recipient, status, metadata })
     const observation = landed(row, { moved: [transferOf(row)] })
     expect(await apply(row, observation, { signature })).toBe(expected)
     expect(await read(row.id)).toMatchObject({ status: 'created', signature: null })
@@ -474,199 +410,18 @@ describe('the transfer that confirms an order', () => {
   })
 })
 
-describe('a payment that was received by a proof', () => {
-  test('is the transfer among others that its transaction moved, and needs no evidence', async () => {
-    const row = await addReceived()
-    const signature = transactionName()
-    const other = transferOf(row, { recipient: evmAddress() })
-    const moved = [other, transferOf(row)]
-    expect(await apply(row, landed(row, { transfer: null, moved }), { signature })).toBe('moved')
-    expect(await read(row.id)).toMatchObject({ status: 'confirmed', evidence: null })
-    expect(await claimsOf(signature)).toEqual([])
-    const order = await addOrder()
-    const alone = { transfer: null, moved: [transferOf(order)] }
-    expect(await apply(order, landed(order, alone), { signature })).toBe('foreign')
-    const nothing = await addReceived()
-    expect(
-      await apply(nothing, landed(nothing, { moved: [other], transfer: null }), { signature }),
-    ).toBe('foreign')
-  })
-
-  test('is tied by its proof alone, on Solana too', async () => {
-    const row = await ledger.add({ ...inSol(), mode: 'received' })
-    const signature = transactionName()
-    expect(await apply(row, landed(row), { signature })).toBe('moved')
-    expect(await read(row.id)).toMatchObject({ status: 'confirmed', evidence: null })
-  })
-
-  test('may have a transaction that is an order’s too', async () => {
-    const signature = transactionName()
-    await addOrder({ status: 'confirmed', signature, evidence: 'sender' })
-    const row = await addReceived()
-    expect(await apply(row, landed(row), { signature })).toBe('moved')
-  })
-
-  test('is confirmed by a transaction as often as that moved its terms', async () => {
-    const terms = { sender: evmAddress(), recipient: evmAddress() }
-    const signature = transactionName()
-    const rows = [await addReceived(terms), await addReceived(terms), await addReceived(terms)]
-    const applied: string[] = []
-    for (const row of rows) {
-      const moved = [transferOf(row), transferOf(row), transferOf(row, { amountAtomic: 1n })]
-      applied.push(await apply(row, landed(row, { moved }), { signature }))
-      await claimForOrder(ledger.db, claimant(), {
-        network: row.network,
-        key: `use:${row.id}`,
-        paymentId: row.id,
-      })
-    }
-    expect(applied).toEqual(['moved', 'moved', 'taken'])
-  })
-
-  const claimant = () => ({
-    scope: ledger.accountId,
-    accountId: ledger.accountId,
-    exclusive: false,
-  })
-
-  test('takes an unmatched transfer, assigned or not, only when no other equal one is left', async () => {
-    const terms = { sender: evmAddress(), recipient: evmAddress() }
-    const signature = transactionName()
-    const [first, second] = [await addReceived(terms), await addReceived(terms)]
-    const order = await ledger.add(terms)
-    await addUnmatched(first, signature)
-    const { network } = first
-    const assignment = { network, key: `txid:${signature}`, paymentId: order.id }
-    await claimAssigned(ledger.db, claimant(), assignment)
-    await ledger.db
-      .update(unmatchedTransfer)
-      .set({ assignedPaymentId: order.id })
-      .where(eq(unmatchedTransfer.signature, signature))
-    const observation = landed(first, { moved: [transferOf(first), transferOf(first)] })
-    expect(await apply(first, observation, { signature })).toBe('moved')
-    expect(await unmatchedOf(signature)).toMatchObject({ assignedPaymentId: order.id })
-    expect(await claimsOf(signature)).toMatchObject([{ paymentId: order.id }])
-    const use = { network, key: `use:${first.id}`, paymentId: first.id }
-    await claimForOrder(ledger.db, claimant(), use)
-    expect(await apply(second, observation, { signature })).toBe('moved')
-    expect(await unmatchedOf(signature)).toMatchObject({
-      matchedPaymentId: second.id,
-      assignedPaymentId: null,
-    })
-    expect(await claimsOf(signature)).toEqual([])
-  })
-
-  test('takes the one unmatched transfer of its transaction', async () => {
-    const [row, signature] = [await addReceived(), transactionName()]
-    await addUnmatched(row, signature)
-    const observation = landed(row, { moved: [transferOf(row)] })
-    // A revert, or a block that does not count, takes nothing.
-    await apply(row, landed(row, { ...unconfirmed, moved: [transferOf(row)] }), { signature })
-    expect(await unmatchedOf(signature)).toMatchObject({ matchedPaymentId: null })
-    expect(await apply(row, observation, { signature })).toBe('moved')
-    expect(await unmatchedOf(signature)).toMatchObject({ matchedPaymentId: row.id })
-  })
-
-  test('takes the unmatched transfer of its authorization, and no other one while an equal one is left', async () => {
-    const terms = { sender: evmAddress(), recipient: evmAddress() }
-    const [own, none] = [await addReceived(terms), await addReceived(terms)]
-    const signature = transactionName()
-    const keys = [`nonce:${own.id}`, `nonce:${transactionName()}`]
-    for (const key of keys) await addUnmatched(own, signature, key)
-    const moved = Array.from({ length: 4 }, () => transferOf(own))
-    for (const row of [own, none]) await useUp(signature, row.id, `nonce:${row.id}`)
-    const rowsOf = eq(unmatchedTransfer.signature, signature)
-    const matches = async () => {
-      const rows = await ledger.db.select().from(unmatchedTransfer).where(rowsOf)
-      const matchOf = (key: string) => rows.find((row) => row.authorizationKey === key)
-      return keys.map((key) => matchOf(key)?.matchedPaymentId ?? null)
-    }
-    expect(await apply(none, landed(none, { moved }), { signature })).toBe('moved')
-    expect(await matches()).toEqual([null, null])
-    expect(await apply(own, landed(own, { moved }), { signature })).toBe('moved')
-    expect(await matches()).toEqual([own.id, null])
-  })
-
-  /** A payment that our wallet settles, and whose payer made a settlement fail before. */
-  async function addSettled(signature: string) {
-    const row = await addReceived({ reportedSignature: signature, paymentProof: 'proof' })
-    const { id: paymentId, network, sender: payer } = row
-    const attempt = { paymentId, network, signature, signer: evmAddress() }
-    await insertAttempt(ledger.db, { ...attempt, number: 1, signedTransaction: '', maxFee: 9n })
-    const { accountId } = ledger
-    await reserveFee(ledger.db, {
-      paymentId,
-      network,
-      wallet: attempt.signer,
-      accountId,
-      feeAtomic: 9n,
-    })
-    await refusePayer(ledger.db, { network, payer, paymentId, transaction: 'earlier' })
-    return row
-  }
-  const feeOf = async (id: string) =>
-    (await ledger.db.select().from(settlementFee).where(eq(settlementFee.paymentId, id)))[0]?.paid
-  const isRefused = async (id: string) =>
-    ((await ledger.db.select().from(refusedPayer).where(eq(refusedPayer.paymentId, id)))[0]
-      ?.refusedUntil ?? NOW) > new Date()
-
-  test('has the fee of its receipt once the block counts, and its payer is refused no longer', async () => {
-    const signature = transactionName()
-    const row = await addSettled(signature)
-    await apply(row, landed(row, unconfirmed), { signature })
-    expect(await read(row.id)).toMatchObject({ status: 'pending', fee: null, feePayer: null })
-    expect(await feeOf(row.id)).toBeNull()
-    expect(await isRefused(row.id)).toBe(true)
-    await apply(row, landed(row), { signature })
-    expect(await read(row.id)).toMatchObject({ fee: 21n, feePayer: row.sender })
-    expect(await read(row.id)).toMatchObject({ paymentProof: 'proof' })
-    expect(await feeOf(row.id)).toBe(21n)
-    expect(await isRefused(row.id)).toBe(false)
-  })
-
-  test('that has failed has cost the fee, and its payer stays refused', async () => {
-    const signature = transactionName()
-    const row = await addSettled(signature)
-    await apply(row, landed(row, { ...failed, ...final }), { signature })
-    expect(await feeOf(row.id)).toBe(21n)
-    expect(await isRefused(row.id)).toBe(true)
-  })
-
-  test('has an event of its settlement when a proof was used for it, with its last status', async () => {
-    const signature = transactionName()
-    const row = await addReceived()
-    await useUp(signature, row.id)
-    await apply(row, landed(row), { signature, source: 'facilitator' })
-    const settlement = { kind: 'settlement', source: 'facilitator', blockHeight: HEIGHT, at: NOW }
-    const events = await eventsOf(row.id)
-    expect(events).toMatchObject([
-      { kind: 'payment', status: 'pending' },
-      { kind: 'payment', status: 'confirmed' },
-      { ...settlement, status: 'confirmed', accountId: ledger.accountId },
-    ])
-    await apply(row, landed(row, final), { signature })
-    expect((await eventsOf(row.id)).filter(({ kind }) => kind === 'settlement')).toHaveLength(1)
-    const atOnce = await addReceived()
-    await useUp(transactionName(), atOnce.id)
-    await apply(atOnce, landed(atOnce, final), { signature: transactionName() })
-    expect((await eventsOf(atOnce.id)).at(-1)).toMatchObject({
-      kind: 'settlement',
-      status: 'finalized',
-    })
-    const without = await addOrder()
-    await apply(without, landed(without), { signature: transactionName() })
-    expect((await eventsOf(without.id)).map(({ kind }) => kind)).toEqual(['payment', 'payment'])
-  })
-})
-
 test('a hosted payment has the proof of what landed of all that was signed for it', async () => {
   const [slow, fast] = [transactionName(), transactionName()]
-  const row = await ledger.add({ mode: 'hosted', nonce: 7, paymentProof: 'proof of the fast one' })
+  const row = await ledger().add({
+    mode: 'hosted',
+    nonce: 7,
+    paymentProof: 'proof of the fast one',
+  })
   const { id: paymentId, network } = row
   const attempt = { paymentId, network, signedTransaction: '', maxFee: 9n }
   const proofs = { [slow]: 'proof of the slow one', [fast]: 'proof of the fast one' }
   for (const [index, [signature, paymentProof]] of Object.entries(proofs).entries())
-    await insertAttempt(ledger.db, { ...attempt, number: index + 1, signature, paymentProof })
+    await insertAttempt(ledger().db, { ...attempt, number: index + 1, signature, paymentProof })
   await apply(row, pending(row), { signature: slow })
   expect(await read(row.id)).toMatchObject({ paymentProof: 'proof of the fast one' })
   await apply(row, landed(row), { signature: slow })
@@ -678,10 +433,12 @@ test('a request for a refund is settled once the refund is final', async () => {
   const { id: paymentId, accountId, amount } = original
   const id = `rrq_${paymentId}`
   const asked = { id, paymentId, accountId, number: 1, amount, signature: '0x', createdAt: NOW }
-  await ledger.db.insert(refundRequest).values({ ...asked, earlierRefunds: [] })
+  await ledger()
+    .db.insert(refundRequest)
+    .values({ ...asked, earlierRefunds: [] })
   const settledAt = async () =>
-    (await ledger.db.select().from(refundRequest).where(eq(refundRequest.id, id)))[0]?.settledAt
-  const refund = await ledger.add({ mode: 'hosted', nonce: 7, refundOf: paymentId, amount })
+    (await ledger().db.select().from(refundRequest).where(eq(refundRequest.id, id)))[0]?.settledAt
+  const refund = await ledger().add({ mode: 'hosted', nonce: 7, refundOf: paymentId, amount })
   const signature = transactionName()
   await apply(refund, landed(refund), { signature })
   expect(await settledAt()).toBeNull()
@@ -707,7 +464,7 @@ describe('a transaction on Solana that fails', () => {
       unitPriceMicroLamports: 1n,
     })
     const unsignedTransaction = Buffer.from(bytes).toString('base64')
-    return ledger.add({ ...terms, unsignedTransaction, ...row })
+    return ledger().add({ ...terms, unsignedTransaction, ...row })
   }
   const fail = (row: PaymentRecord, failedBlockhash: string) =>
     apply(
@@ -746,124 +503,5 @@ describe('a transaction on Solana that fails', () => {
         { signature: transactionName() },
       ),
     ).toBe('moved')
-  })
-})
-
-describe('a confirmation whose block is gone', () => {
-  const confirmed = (signature: string) =>
-    ({
-      status: 'confirmed',
-      evidence: 'sender',
-      signature,
-      blockHeight: 500,
-      blockHash: '0xgone',
-      blockTime: BLOCK_TIME,
-      confirmedAt: BLOCK_TIME,
-      fee: 21n,
-      feePayer: evmAddress(),
-    }) as const
-
-  test('is rolled back, and its transaction is looked for again', async () => {
-    const signature = transactionName()
-    const row = await addOrder(confirmed(signature))
-    expect(await rollBack(context(), row)).toBe(true)
-    expect(await read(row.id)).toMatchObject({
-      status: 'rolled_back',
-      signature,
-      reportedSignature: signature,
-      blockHeight: null,
-      blockHash: null,
-      blockTime: null,
-      fee: null,
-      feePayer: null,
-      confirmedAt: null,
-      updatedAt: NOW,
-    })
-    expect(await eventsOf(row.id)).toMatchObject([
-      {
-        status: 'rolled_back',
-        kind: 'payment',
-        source: 'watcher',
-        blockHeight: 500,
-        at: NOW,
-        accountId: ledger.accountId,
-      },
-    ])
-  })
-
-  test('stays where the payment has changed since it was read', async () => {
-    const row = await addOrder(confirmed(transactionName()))
-    const changed: Partial<PaymentRecord>[] = [
-      { id: 'pay_1111111111111111111111' },
-      { signature: transactionName() },
-      { blockHash: '0xother' },
-    ]
-    for (const facts of changed) expect(await rollBack(context(), { ...row, ...facts })).toBe(false)
-    const finalized = await addOrder({ ...confirmed(transactionName()), status: 'finalized' })
-    expect(await rollBack(context(), finalized)).toBe(false)
-    for (const { id } of [row, finalized]) expect(await statusesOf(id)).toEqual([])
-  })
-
-  test.each<[string, Partial<NewPayment>, number]>([
-    [
-      'an order has the blocks read again that a reorganization may have replaced',
-      {},
-      500 - MAX_REORG,
-    ],
-    ['a payment that the service signed needs none', { mode: 'hosted', nonce: 7 }, 900],
-    ['a proof needs none', { mode: 'received' }, 900],
-    ['an order of unknown height needs none', { blockHeight: null }, 900],
-    ['an order on Solana needs none', inSol(), 900],
-  ])('of %s', async (_, row, height) => {
-    const added = await addOrder({ ...confirmed(transactionName()), ...row })
-    await writeCursor(ledger.db, added.network, {
-      from: await readCursor(ledger.db, added.network),
-      to: 900,
-    })
-    expect(await rollBack(context(), added)).toBe(true)
-    expect(await readCursor(ledger.db, added.network)).toBe(height)
-  })
-
-  test.each([
-    ['is followed still where our wallet signed another one', evmAddress()],
-    ['is looked for again where the payer did', null],
-  ])('%s', async (_, signer) => {
-    const [ours, third] = [transactionName(), transactionName()]
-    const row = await addReceived({ ...confirmed(third), reportedSignature: ours })
-    const attempt = { paymentId: row.id, network: row.network, signature: ours, signer }
-    await insertAttempt(ledger.db, { ...attempt, number: 1, signedTransaction: '', maxFee: 9n })
-    await rollBack(context(), row)
-    expect((await read(row.id)).reportedSignature).toBe(signer === null ? third : ours)
-  })
-
-  test('has its blocks read again also where a round ends that began before', async () => {
-    const { db } = ledger
-    const added = await addOrder(confirmed(transactionName()))
-    const { network } = added
-    await writeCursor(db, network, { from: await readCursor(db, network), to: 900 })
-    await rollBack(context(), added)
-    await writeCursor(db, network, { from: 900, to: 950 })
-    expect(await readCursor(db, network)).toBe(500 - MAX_REORG)
-    await writeCursor(db, network, { from: 500 - MAX_REORG, to: 950 })
-    expect(await readCursor(db, network)).toBe(950)
-  })
-
-  test('leaves what our wallet has paid for its settlement open again', async () => {
-    const signature = transactionName()
-    const row = await addReceived({ ...confirmed(signature), reportedSignature: signature })
-    const { id: paymentId, network } = row
-    const { accountId } = ledger
-    const fee = { paymentId, network, wallet: evmAddress(), accountId, feeAtomic: 9n }
-    await reserveFee(ledger.db, fee)
-    await ledger.db
-      .update(settlementFee)
-      .set({ paid: 21n })
-      .where(eq(settlementFee.paymentId, paymentId))
-    expect(await rollBack(context(), row)).toBe(true)
-    const [open] = await ledger.db
-      .select()
-      .from(settlementFee)
-      .where(eq(settlementFee.paymentId, paymentId))
-    expect(open).toMatchObject({ paid: null, reserved: 9n })
   })
 })

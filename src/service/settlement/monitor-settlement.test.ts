@@ -9,6 +9,7 @@ import { endpoints } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { ANSWERS } from '#testing/contract-payers.ts'
 import { startEvm, startGate, type EvmFixture } from '#testing/local-chains.ts'
+import { executeAsOwner } from '#testing/postgres.ts'
 import { eventually } from '#testing/service-context.ts'
 import { openTokenFixture, type Parties, type TokenFixture } from '#testing/token-fixture.ts'
 import { payInvoice, queueFrom, sendFrom } from '#testing/token-payers.ts'
@@ -239,6 +240,31 @@ test('that a third party executed is final with ours, which is sent again where 
   await final()
   expect(await statusOf(paymentId)).toBe('finalized')
   expect(await readPaymentBody(fixture.context, paymentId)).toMatchObject({ signature: hash })
+})
+
+test('that a third party executed is rolled back with its block, also where the wallet of ours is not managed any more', async () => {
+  const { context, facilitator } = fixture
+  const { authorization, paymentId } = await handedIn('eip3009')
+  await carryOut(authorization)
+  await expectReverted()
+  await evm.mine()
+  expect(await statusOf(paymentId)).toBe('confirmed')
+  const rename = (from: string, to: string) =>
+    executeAsOwner(
+      { target: context.config.database, db: context.db },
+      `update service.wallet set address = '${to}' where address = '${from}'`,
+    )
+  await rename(facilitator.address, 'lost')
+  await evm.client.request({ method: 'anvil_reorg', params: [2, []] } as never)
+  // Ours waits for long, and would be offered more.
+  await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 10n ** 10n })
+  await evm.mine()
+  later += 60_000
+  expect(await statusOf(paymentId)).toBe('rolled_back')
+  await rename('lost', facilitator.address)
+  expect(await statusOf(paymentId)).toBe('rolled_back')
+  await final()
+  expect(await statusOf(paymentId)).toBe('finalized')
 })
 
 test('that a third party executed names the fee of our reverted settlement, alone as in the list', async () => {

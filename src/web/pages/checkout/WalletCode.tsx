@@ -23,6 +23,7 @@ import { QrCode } from '../../ui/QrCode.tsx'
 import { useNow } from '../../ui/use-now.ts'
 import { StatusPill } from '../../ui/StatusPill.tsx'
 import { useAccounts } from '../../wallet/state/accounts.ts'
+import { describeBeginFailure } from '../../payment-flow/begin-failure.ts'
 import { cleanRecipient, formatWithSymbol } from '../../payment-flow/form/fields.ts'
 import { breachOf } from '../../payment-flow/form/spending-limit.ts'
 import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
@@ -81,10 +82,8 @@ export function WalletCode({
       const breach = await breachOf(order)
       if (breach) return setRefusal(breach)
       await onStart(order)
-    } catch {
-      setRefusal(
-        t`This browser cannot store payments, perhaps in a private window. Nothing was sent.`,
-      )
+    } catch (error) {
+      setRefusal(describeBeginFailure(error))
     } finally {
       setBusy(false)
     }
