@@ -29,6 +29,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
   const network = networks.find((each) => each.network === receipt.network)
   const asset = network && findAsset(network, receipt.asset)
   const checks = useMemo(() => checkReceipt(receipt), [receipt])
+  const quantity = formatQuantity(receipt.quantity)
   const [busy, setBusy] = useState(false)
   const [result, setResult] = useState<ProofResult>()
   const bad = checks.some(({ state }) => state === 'bad')
@@ -99,9 +100,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
               symbol={receipt.symbol}
             />
           </Fact>
-          {receipt.quantity && (
-            <Fact name={<Trans>Quantity</Trans>}>{formatQuantity(receipt.quantity)}</Fact>
-          )}
+          {quantity && <Fact name={<Trans>Quantity</Trans>}>{quantity}</Fact>}
           <Fact name={<Trans>From</Trans>} long>
             <Address copy full value={receipt.payer} />
           </Fact>
