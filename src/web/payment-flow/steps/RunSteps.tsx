@@ -1,5 +1,6 @@
 import { Trans } from '@lingui/react/macro'
 import { type ReactNode, useEffect, useState } from 'react'
+import { DEMO_WALLET } from '#contract/demo-wallet.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
@@ -142,24 +143,7 @@ function WalletStep({ state, onChange, onBack }: WalletStepProps) {
             <Address full value={order.recipient} />
           </p>
         </div>
-        {slow && (
-          <div className="mx-auto mt-5 max-w-108 text-start text-sm text-muted" role="status">
-            <p className="font-medium text-ink">
-              <Trans>Nothing happening?</Trans>
-            </p>
-            <ul className="mt-1 list-disc space-y-1 ps-5">
-              <li className="pointer-coarse:hidden">
-                <Trans>Using an extension? Open it in the toolbar.</Trans>
-              </li>
-              <li>
-                <Trans>Unlock {walletName}. Answer older requests first.</Trans>
-              </li>
-              <li>
-                <Trans>Wallets may warn about test networks.</Trans>
-              </li>
-            </ul>
-          </div>
-        )}
+        {slow && <WalletHelp walletName={walletName} />}
         {canCancel(state) ? (
           <Button className="mt-5" onClick={onChange} variant="quiet">
             <Trans>Cancel</Trans>
@@ -169,6 +153,29 @@ function WalletStep({ state, onChange, onBack }: WalletStepProps) {
         )}
       </div>
     </Card>
+  )
+}
+
+/** What may keep a wallet from answering. The demo wallet asks in the page itself: none of it applies. */
+export function WalletHelp({ walletName }: { walletName: string }) {
+  if (walletName === DEMO_WALLET) return null
+  return (
+    <div className="mx-auto mt-5 max-w-108 text-start text-sm text-muted" role="status">
+      <p className="font-medium text-ink">
+        <Trans>Nothing happening?</Trans>
+      </p>
+      <ul className="mt-1 list-disc space-y-1 ps-5">
+        <li className="pointer-coarse:hidden">
+          <Trans>Using an extension? Open it in the toolbar.</Trans>
+        </li>
+        <li>
+          <Trans>Unlock {walletName}. Answer older requests first.</Trans>
+        </li>
+        <li>
+          <Trans>Wallets may warn about test networks.</Trans>
+        </li>
+      </ul>
+    </div>
   )
 }
 
