@@ -71,10 +71,10 @@ async function expectVerifiable(page: Page): Promise<void> {
   )
   await page.goto('/verify')
   await page.getByLabel(text('Payment to check')).fill(receipt)
-  await expect(page.getByText(text('Partly checked'))).toBeVisible()
+  await expect(page.getByText(text('Payment adds up'))).toBeVisible()
   await expect(page.getByText(text('Signed by the payer. Check the transaction.'))).toBeVisible()
   await page.getByRole('button', { name: text('Ask my RPC endpoint') }).click()
-  await expect(page.getByText(text('Paid. Purpose unknown.'))).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByText(text('Payment verified'))).toBeVisible({ timeout: 45_000 })
 }
 
 /** What has the focus. */
