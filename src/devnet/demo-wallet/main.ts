@@ -1,19 +1,13 @@
 import { numberToHex } from 'viem'
-import { DEMO_WALLET } from '#contract/demo-wallet.ts'
 import { announceEvm, handleEvmRequest } from './evm-wallet.ts'
 import { connected, remember, setup } from './people.ts'
 import { chooseAccount, confirmSigning } from './questions.ts'
-import { ICON } from './approval-dialog.ts'
+import { ICON, NAME } from './approval-dialog.ts'
 import { registerSolana, solanaHandlers } from './solana-wallet.ts'
 
 /** A wallet for trying out, in place of a browser extension: real keys of this machine, real signatures, both families. A person decides. */
 
-const info = {
-  uuid: crypto.randomUUID(),
-  name: DEMO_WALLET,
-  icon: ICON,
-  rdns: 'local.paydesk.demo',
-}
+const info = { uuid: crypto.randomUUID(), name: NAME, icon: ICON, rdns: 'local.paydesk.demo' }
 const emit = announceEvm({ info }, (method, params) =>
   handleEvmRequest(
     {
@@ -38,7 +32,7 @@ const emit = announceEvm({ info }, (method, params) =>
 )
 
 registerSolana(
-  { name: DEMO_WALLET, icon: ICON, chains: ['solana:devnet'] },
+  { name: NAME, icon: ICON, chains: ['solana:devnet'] },
   solanaHandlers({
     account: async () => (await connected('solana'))?.solana,
     connect: async () => (await chooseAccount('solana')).solana,
