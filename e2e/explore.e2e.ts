@@ -74,7 +74,9 @@ async function expectVerifiable(page: Page): Promise<void> {
   await expect(page.getByText(text('Payment adds up'))).toBeVisible()
   await expect(page.getByText(text('Signed by the payer. Check the transaction.'))).toBeVisible()
   await page.getByRole('button', { name: text('Ask my RPC endpoint') }).click()
-  await expect(page.getByText(text('Payment verified'))).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByRole('heading', { name: text('Payment verified') })).toBeVisible({
+    timeout: 45_000,
+  })
 }
 
 /** What has the focus. */

@@ -331,12 +331,7 @@ function Actions({
   return (
     <>
       {state.unavailable && !isPaid(state) && (
-        <SilentEndpoint
-          back={shop}
-          network={order.network}
-          onBack={notifyOpener}
-          paymentId={paymentId}
-        />
+        <SilentEndpoint back={shop} onBack={notifyOpener} state={state} />
       )}
       <div className="no-print mt-5 grid grid-cols-2 gap-2 *:only:col-span-2">
         {canRebuild(state) && (

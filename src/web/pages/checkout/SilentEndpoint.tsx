@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { isPaid } from '#contract/payment.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import { useConfig } from '../../api/use-config.ts'
+import type { PaymentState } from '../../payment-flow/machine.ts'
 import { AnotherEndpoint } from '../../payment-flow/steps/AnotherEndpoint.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
@@ -10,8 +11,7 @@ import { buttonClass } from '../../ui/button-class.ts'
 const EVERY_MS = 5_000
 
 export type SilentEndpointProps = {
-  network: string
-  paymentId: string
+  state: Extract<PaymentState, { sent: unknown }>
   /** The way back to the shop, where the link names one. */
   back: URL | undefined
   onBack: () => void
@@ -21,11 +21,11 @@ export type SilentEndpointProps = {
  * While no RPC endpoint answers the payer: another endpoint, and the way back to the shop once the merchant says that it is paid. That is no receipt: the
  * merchant is who tells it, and who is told.
  */
-export function SilentEndpoint({ network, paymentId, back, onBack }: SilentEndpointProps) {
+export function SilentEndpoint({ state, back, onBack }: SilentEndpointProps) {
   const { t } = useLingui()
   const { title: merchant } = useConfig()
   const { data } = useQuery({
-    ...paymentQuery(paymentId),
+    ...paymentQuery(state.built.paymentId),
     enabled: back !== undefined,
     refetchInterval: EVERY_MS,
   })
@@ -47,7 +47,7 @@ export function SilentEndpoint({ network, paymentId, back, onBack }: SilentEndpo
           </a>
         </>
       )}
-      <AnotherEndpoint network={network} wide />
+      <AnotherEndpoint network={state.order.network} wide />
     </div>
   )
 }
