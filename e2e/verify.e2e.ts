@@ -209,7 +209,7 @@ test('a receipt adds up without any network, and one that was changed does not',
   await expect(signedByPayer).toBeVisible()
   await page.getByRole('button', { name: text('Ask my RPC endpoint') }).click()
   await expectVerdict(page, text('Payment verified'))
-  await expect(page.getByText(text('Only the merchant can say what was delivered.'))).toHaveCount(2)
+  await expect(page.getByText(text('Only the merchant can confirm delivery.'))).toHaveCount(2)
   await paste(page, JSON.stringify({ ...whole, signed: null }))
   await expect(page.getByText(text('Not signed. Ask your RPC endpoint.'))).toBeVisible()
   await expect(signedByPayer).toHaveCount(0)

@@ -114,7 +114,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
             <Fact name={<Trans>Pays for</Trans>} long>
               <UntrustedText className="break-all" text={receipt.resource} />
               <span className="block text-sm text-muted">
-                <Trans>Only the merchant can say what was delivered.</Trans>
+                <Trans>Only the merchant can confirm delivery.</Trans>
               </span>
             </Fact>
           )}

@@ -18,7 +18,7 @@ export const verdictWords: Readonly<
   },
   paid: {
     title: msg`Payment verified`,
-    body: msg`Only the merchant can say what was delivered.`,
+    body: msg`Only the merchant can confirm delivery.`,
     tone: 'good',
     icon: 'checkDouble',
   },
