@@ -55,6 +55,7 @@ for (const { symbol, family, order, amount } of CASES) {
 test('rejecting in the demo wallet pays nothing', async ({ net, chains, visitor }) => {
   const sent = await countSent(chains, net.wallets.buyer.evm.address)
   const page = await visitor()
+  await page.clock.install()
   await openCheckout(page, onEthereum(net, '0.01'))
   await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
   await page
@@ -69,7 +70,12 @@ test('rejecting in the demo wallet pays nothing', async ({ net, chains, visitor 
   await page.getByRole('button', { name: text('Review payment') }).click()
   await expectReviewed(page, 'Demo wallet')
   await signButton(page, 'Demo wallet').click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
+  const reject = page.getByRole('dialog').getByRole('button', { name: 'Reject' })
+  await expect(reject).toBeVisible()
+  // It asks in the page: what helps with an extension is not told.
+  await page.clock.runFor(10_000)
+  await expect(page.getByText(text('Nothing happening?'))).toHaveCount(0)
+  await reject.click()
 
   await expect(
     page

@@ -71,10 +71,12 @@ async function expectVerifiable(page: Page): Promise<void> {
   )
   await page.goto('/verify')
   await page.getByLabel(text('Payment to check')).fill(receipt)
-  await expect(page.getByText(text('Partly checked'))).toBeVisible()
+  await expect(page.getByText(text('Payment adds up'))).toBeVisible()
   await expect(page.getByText(text('Signed by the payer. Check the transaction.'))).toBeVisible()
   await page.getByRole('button', { name: text('Ask my RPC endpoint') }).click()
-  await expect(page.getByText(text('Paid. Purpose unknown.'))).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByRole('heading', { name: text('Payment verified') })).toBeVisible({
+    timeout: 45_000,
+  })
 }
 
 /** What has the focus. */
@@ -452,6 +454,10 @@ test('an article is asked for, reviewed and paid with the keyboard alone', async
   }
   await tabTo(page.getByLabel(text('URL')))
   await page.keyboard.insertText(`${net.urls.seller}${ARTICLES.sol}`)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: text('Payment required') })).toBeVisible()
+  await press(text('New request'))
+  await expect(page.getByLabel(text('URL'))).toBeFocused()
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: text('Payment required') })).toBeVisible()
   await press(text('Connect a wallet to pay'))

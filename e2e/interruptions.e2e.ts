@@ -1,3 +1,4 @@
+import type { Locator, Page } from '@playwright/test'
 import { PublicKey } from '@solana/web3.js'
 import { parseEther } from 'viem'
 import { ProviderError } from '#devnet/demo-wallet/owner.ts'
@@ -290,10 +291,6 @@ test('the endpoint of a payer is down after the wallet sent: the page says what 
   ).toBeVisible({ timeout: 60_000 })
   await expect(page.getByText(text('Your payment was sent.'))).toBeVisible()
   await expect(page.getByText(text('Do not pay again.'))).toBeVisible()
-  await expect(page.getByRole('link', { name: text('Use another endpoint') })).toHaveAttribute(
-    'href',
-    /\/settings$/,
-  )
   // The merchant says that it is paid, which is no receipt.
   await expect(
     page.getByText(text('Confirmed by {merchant}', { merchant: 'Paydesk' })),
@@ -303,11 +300,59 @@ test('the endpoint of a payer is down after the wallet sent: the page says what 
   await expect(page.getByRole('button', { name: text('Print receipt') })).toHaveCount(0)
   await expectAccessible(page, 'checkout: the endpoint is down after sending')
 
-  await page.unroute(endpoint)
+  const dialog = await openEndpoint(page)
+  await dialog.getByRole('textbox').fill(await anotherEndpoint(page, net.evm.rpcUrl))
+  await dialog.getByRole('button', { name: text('Test and save') }).click()
   await expectPaid(page)
-  await expect(page.getByRole('link', { name: text('Use another endpoint') })).toHaveCount(0)
+  await expect(dialog).toHaveCount(0)
+  await expect(page.getByRole('heading', { name: text('Payment complete') })).toBeFocused()
+  await expect(page.getByRole('button', { name: text('Use another endpoint') })).toHaveCount(0)
   await expect(back).toHaveCount(1)
 })
+
+test('a payer whose endpoint does not answer enters another one where the payment is, and goes on with it', async ({
+  net,
+  buyer,
+  expectError,
+}) => {
+  expectError(/ERR_FAILED/)
+  const { page } = await buyer({ ether: '1' })
+  await openCheckout(page, onEthereum(net, '0.0151'))
+  await connectOnForm(page, 'MetaMask')
+  await page.route(`${net.evm.rpcUrl}/`, (route) => route.abort())
+  await page.getByRole('button', { name: text('Review payment') }).click()
+  const dialog = await openEndpoint(page)
+  const address = page.url()
+  await dialog.getByRole('textbox').fill(net.solana.rpcUrl)
+  await dialog.getByRole('button', { name: text('Test and save') }).click()
+  await expect(dialog.getByText(text('Not used'))).toBeVisible()
+  await dialog.getByRole('textbox').fill(await anotherEndpoint(page, net.evm.rpcUrl))
+  await dialog.getByRole('button', { name: text('Test and save') }).click()
+  await expect(dialog.getByText(text('Right network, reachable'))).toBeVisible()
+  await expectAccessible(page, 'checkout: another endpoint')
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('button', { name: text('Use another endpoint') })).toBeFocused()
+  await page.getByRole('button', { name: text('Try again') }).click()
+  await expect(page.getByRole('heading', { name: text('Review and pay') })).toBeVisible()
+  expect(page.url()).toBe(address)
+  await signButton(page, 'MetaMask').click()
+  await expectPaid(page)
+})
+
+/** The dialog of the checkout, with the focus in its field. */
+async function openEndpoint(page: Page): Promise<Locator> {
+  await page.getByRole('button', { name: text('Use another endpoint') }).click()
+  const dialog = page.getByRole('dialog')
+  await expect(dialog.getByRole('textbox')).toBeFocused()
+  return dialog
+}
+
+/** Another address of the same node. */
+async function anotherEndpoint(page: Page, rpcUrl: string): Promise<string> {
+  const url = `${rpcUrl}/another`
+  await page.route(url, (route) => route.continue({ url: rpcUrl }))
+  return url
+}
 
 test('a wallet that keeps the nonce is asked again after its answer was lost, and only one of the two is paid', async ({
   net,

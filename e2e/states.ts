@@ -49,6 +49,7 @@ export const STATES = [
   'checkout: confirmed as the payer’s later',
   'checkout: an unfinished payment',
   'checkout: nothing can be stored',
+  'checkout: another endpoint',
 
   'managed wallet: form',
   'managed wallet: review',

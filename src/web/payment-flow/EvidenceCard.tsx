@@ -287,7 +287,7 @@ export async function signEvidence(
       }
     return {
       kind: 'not_signed',
-      why: t`Not signed. Your payment is not affected. Try again.`,
+      why: t`Not signed. Your payment is unaffected. Try again.`,
     }
   }
 }

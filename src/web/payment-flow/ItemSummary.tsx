@@ -10,7 +10,7 @@ import { UntrustedText } from '../ui/UntrustedText.tsx'
 import { cx } from '../ui/button-class.ts'
 import { formatQuantity } from './format-quantity.ts'
 
-/** What is paid for: picture, name, and quantity × price. On every step, on the receipt and in print. */
+/** What is paid for: picture, name, and quantity × price, or the price of a single piece. On every step, on the receipt and in print. */
 export function ItemSummary({ item, className }: { item: PaymentItem; className?: string }) {
   const { name, description, image, price, pieces } = item
   return (
@@ -25,7 +25,9 @@ export function ItemSummary({ item, className }: { item: PaymentItem; className?
             <UntrustedText text={description} />
           </p>
         )}
-        <p className="figures text-sm text-muted">{formatQuantity({ pieces, price })}</p>
+        <p className="figures text-sm text-muted">
+          {formatQuantity({ pieces, price }) ?? formatPrice(price.amount, price.currency)}
+        </p>
       </div>
     </div>
   )

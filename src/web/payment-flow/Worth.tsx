@@ -1,7 +1,7 @@
-import { Trans } from '@lingui/react/macro'
+import { t } from '@lingui/core/macro'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { Asset } from '#contract/network.ts'
-import { worthAtRate } from '#contract/quote.ts'
+import { RATE_DECIMALS, worthAtRate } from '#contract/quote.ts'
 import { callProxy } from '../api/client.ts'
 import { useConfig } from '../api/use-config.ts'
 import { formatPrice } from '../locales/formats.ts'
@@ -29,21 +29,30 @@ export function Worth({ atomic, asset, className }: WorthProps) {
   const { data } = useQuery({ ...ratesQuery, enabled: currencies.length > 0 })
   const rate = data?.rates[asset.symbol]
   if (!data?.currency || rate === undefined || atomic === 0n) return null
-  const price = formatWorth(atomic, asset.decimals, { rate, currency: data.currency })
   return (
     <span className={cx('figures block text-muted', className)}>
-      <Trans>about {price}</Trans>
+      {formatWorth(atomic, asset.decimals, { rate, currency: data.currency })}
     </span>
   )
 }
 
-/** At a rate, rounded up as people write money of this currency: in whole units of HUF, where an invoice has hundredths. */
+/**
+ * At a rate, rounded up as people write money of this currency: in whole units of HUF, where an invoice has hundredths. What is less than the smallest coin is
+ * told as less, and nothing as nothing.
+ */
 export function formatWorth(
   atomic: bigint,
   decimals: number,
-  { rate, currency }: { rate: string; currency: string },
+  {
+    rate,
+    currency,
+    rounded = (price) => t`about ${price}`,
+  }: { rate: string; currency: string; rounded?: (price: string) => string },
 ): string {
   const format = new Intl.NumberFormat('en', { style: 'currency', currency })
   const digits = format.resolvedOptions().maximumFractionDigits ?? 2
-  return formatPrice(worthAtRate(atomic, rate, { decimals, digits }), currency)
+  const price = formatPrice(worthAtRate(atomic, rate, { decimals, digits }), currency)
+  if (atomic === 0n) return price
+  const exact = worthAtRate(atomic, rate, { decimals, digits: RATE_DECIMALS })
+  return Number(exact) < 10 ** -digits ? t`less than ${price}` : rounded(price)
 }

@@ -12,7 +12,8 @@ export type Check = {
   reason?: KnownReason
 }
 
-export const VERDICTS = ['settled', 'valid', 'invalid', 'unknown'] as const
+/** `paid`: settled, and only what was bought is open, which nobody signs. */
+export const VERDICTS = ['settled', 'paid', 'valid', 'invalid', 'unknown'] as const
 export type ProofVerdict = (typeof VERDICTS)[number]
 
 /** What is known beyond the checks. */
@@ -32,8 +33,18 @@ export type CheckOutcome = {
 export function verdictOf({ checks, settled, vouched, undecided }: CheckOutcome): ProofVerdict {
   if (checks.some(({ state }) => state === 'bad')) return 'invalid'
   if (settled && checks.every(({ state }) => state === 'ok')) return 'settled'
+  if (settled && undecided === null && isOnlyPurposeOpen(checks)) return 'paid'
   if (undecided !== null || checks.some(({ state }) => state === 'open')) return 'unknown'
   return vouched ? 'valid' : 'unknown'
+}
+
+/** Whether every check that can be made holds: what a receipt names as bought is signed by nobody. */
+export function isOnlyPurposeOpen(checks: readonly Check[]): boolean {
+  const others = checks.filter(({ state }) => state !== 'ok')
+  return (
+    others.length > 0 &&
+    others.every(({ state, got }) => state === 'open' && got.code === 'not_signed')
+  )
 }
 
 export function firstBad(checks: readonly Check[]): Check | undefined {

@@ -3,6 +3,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { EVM_NATIVE } from '#contract/address.ts'
 import type { Receipt } from '#contract/receipt.ts'
+import { verdictOf } from './check.ts'
 import { checkReceipt, provable } from './receipt-checks.ts'
 
 const PAYEE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -108,4 +109,26 @@ test('what a receipt pays for stays open: neither the payer nor the chain has si
   const resource = 'https://shop.example/guide'
   expect(openOnes({ ...signed, resource })).toEqual(['resource'])
   expect(openOnes({ ...signed, resource, signed: null })).toEqual(['resource', 'signed'])
+})
+
+test('of a settled payment that names what it bought, only the payment is verified', async () => {
+  const signed = await receiptWith(
+    await payer.signTransaction({ ...fees, to: PAYEE, value: 200_000_000_000_000_000n }),
+  )
+  const named = { ...signed, resource: 'https://shop.example/guide' }
+  const verdict = (receipt: Receipt, outcome = {}) =>
+    verdictOf({
+      checks: checkReceipt(receipt),
+      settled: true,
+      vouched: false,
+      undecided: null,
+      ...outcome,
+    })
+  expect(verdict(signed)).toBe('settled')
+  expect(verdict(named)).toBe('paid')
+  expect(verdict(named, { settled: false })).toBe('unknown')
+  expect(verdict(named, { undecided: 'Your RPC endpoint lags behind.' })).toBe('unknown')
+  // Without the payer's bytes more than the purpose is open.
+  expect(verdict({ ...named, signed: null })).toBe('unknown')
+  expect(verdict({ ...named, amount: '3' })).toBe('invalid')
 })

@@ -275,7 +275,7 @@ async function openView(paymentId: string | undefined): Promise<View> {
       notice: open ? undefined : t`Not found in this browser.`,
     }
   } catch {
-    return { name: 'details', notice: t`Payment not opened. Reload the page.` }
+    return { name: 'details', notice: t`Not opened. Reload the page.` }
   }
 }
 

@@ -71,8 +71,10 @@ export function CheckoutRun({ run, item, onStartOver, onStart }: CheckoutRunProp
       {!state.order.link && <Steps current={currentStep} />}
       {!('sent' in state) &&
         (state.order.item ? <ItemSummary item={state.order.item} /> : (ownItem ?? lastKnownItem))}
-      {!('sent' in state) && state.order.quantity && (
-        <p className="figures mb-2 text-muted">{formatQuantity(state.order.quantity)}</p>
+      {!('sent' in state) && (
+        <p className="figures mb-2 text-muted empty:hidden">
+          {formatQuantity(state.order.quantity)}
+        </p>
       )}
       <RunSteps
         onLeave={() =>

@@ -86,7 +86,7 @@ export function Details({
   const accounts = useAccounts()
   const { checking, payableBy, connect, forget } = useConnectToPay(link)
   const network = config.networks.find((each) => each.network === networkId) ?? config.networks[0]
-  if (!network) return <Banner tone="bad">{t`No network is configured. Tell the operator.`}</Banner>
+  if (!network) return <Banner tone="bad">{t`No network configured. Tell the operator.`}</Banner>
   const asset = network.assets.find((each) => each.address === assetAddress) ?? nativeAsset(network)
   const account = accounts.find((each) => each.family === familyOf(network.network))
   const begin = beginsAtOnce || (account !== undefined && account.address === payableBy)

@@ -244,9 +244,9 @@ function LinkTermsCard({ link }: { link: OpenLink }) {
           <Worth asset={asset} atomic={BigInt(amountAtomic)} />
         </div>
       )}
-      {link.quantity && (
-        <p className="figures mt-1 text-sm text-muted">{formatQuantity(link.quantity)}</p>
-      )}
+      <p className="figures mt-1 text-sm text-muted empty:hidden">
+        {formatQuantity(link.quantity)}
+      </p>
       <div className="mt-4 mb-4 rounded-xl border border-line bg-surface px-5 py-4">
         <Facts>
           <Locked name={t`To`}>

@@ -80,6 +80,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
   const status = state.step === 'finalized' ? t`Finalized` : t`Confirmed`
   useEffect(() => announce(title), [title])
   const { decimals, symbol } = order.asset
+  const quantity = formatQuantity(order.quantity)
   const seller = sellerWallets.includes(order.recipient) ? merchant : undefined
 
   return (
@@ -150,7 +151,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
             <UntrustedText text={order.description} />
           </Fact>
         )}
-        {order.quantity && <Fact name={t`Quantity`}>{formatQuantity(order.quantity)}</Fact>}
+        {quantity && <Fact name={t`Quantity`}>{quantity}</Fact>}
         {order.reference && (
           <Fact name={t`Reference`}>
             <UntrustedText text={order.reference} />
@@ -330,7 +331,7 @@ function Actions({
   return (
     <>
       {state.unavailable && !isPaid(state) && (
-        <SilentEndpoint back={shop} onBack={notifyOpener} paymentId={paymentId} />
+        <SilentEndpoint back={shop} onBack={notifyOpener} state={state} />
       )}
       <div className="no-print mt-5 grid grid-cols-2 gap-2 *:only:col-span-2">
         {canRebuild(state) && (

@@ -215,7 +215,7 @@ function Expired({ busy, onRenew }: { busy: boolean; onRenew: () => void }) {
       title={t`Price expired`}
       tone="warn"
     >
-      <Trans>The exchange rate may have changed.</Trans>
+      <Trans>The rate may have changed.</Trans>
     </Banner>
   )
 }

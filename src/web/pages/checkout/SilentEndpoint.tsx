@@ -3,15 +3,15 @@ import { useQuery } from '@tanstack/react-query'
 import { isPaid } from '#contract/payment.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import { useConfig } from '../../api/use-config.ts'
-import { Link } from '../../router/Link.tsx'
-import { pathTo } from '../../router/paths.ts'
+import type { PaymentState } from '../../payment-flow/machine.ts'
+import { AnotherEndpoint } from '../../payment-flow/steps/AnotherEndpoint.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 
 const EVERY_MS = 5_000
 
 export type SilentEndpointProps = {
-  paymentId: string
+  state: Extract<PaymentState, { sent: unknown }>
   /** The way back to the shop, where the link names one. */
   back: URL | undefined
   onBack: () => void
@@ -21,11 +21,11 @@ export type SilentEndpointProps = {
  * While no RPC endpoint answers the payer: another endpoint, and the way back to the shop once the merchant says that it is paid. That is no receipt: the
  * merchant is who tells it, and who is told.
  */
-export function SilentEndpoint({ paymentId, back, onBack }: SilentEndpointProps) {
+export function SilentEndpoint({ state, back, onBack }: SilentEndpointProps) {
   const { t } = useLingui()
   const { title: merchant } = useConfig()
   const { data } = useQuery({
-    ...paymentQuery(paymentId),
+    ...paymentQuery(state.built.paymentId),
     enabled: back !== undefined,
     refetchInterval: EVERY_MS,
   })
@@ -47,9 +47,7 @@ export function SilentEndpoint({ paymentId, back, onBack }: SilentEndpointProps)
           </a>
         </>
       )}
-      <Link className={buttonClass({ wide: true })} to={pathTo('settings', {})}>
-        <Trans>Use another endpoint</Trans>
-      </Link>
+      <AnotherEndpoint network={state.order.network} wide />
     </div>
   )
 }

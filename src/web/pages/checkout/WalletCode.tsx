@@ -207,7 +207,7 @@ export function CodeStep({
         </p>
         <p className="text-sm text-muted">
           {payable ? (
-            <Trans>Scan it with your wallet. Check amount and address.</Trans>
+            <Trans>Scan with your wallet. Check amount and address.</Trans>
           ) : unproven ? (
             !evidence && (
               <Trans>Such a payment arrived. Open it and sign with the paying wallet.</Trans>

@@ -72,6 +72,7 @@ export function ExplorePage() {
           <RequestForm
             busy={busy}
             fields={fields}
+            focused={view.name === 'idle' && view.again === true}
             onSend={(request) => void send(request)}
             onChange={setFields}
           />

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useState, type FormEvent } from 'react'
+import { useEffect, useRef, useState, type FormEvent } from 'react'
 import { RELAY_METHODS } from '#contract/relay.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -25,13 +25,19 @@ export type RequestFormProps = {
   onChange: (fields: RequestFields) => void
   onSend: (request: ResourceRequest) => void
   busy: boolean
+  /** It replaces the control that had the focus: its first field gets it. */
+  focused: boolean
 }
 
 /** Where the way begins: what to ask, and how to get there. */
-export function RequestForm({ fields, onChange, onSend, busy }: RequestFormProps) {
+export function RequestForm({ fields, onChange, onSend, busy, focused }: RequestFormProps) {
   const { examples } = useConfig()
   const [problems, setProblems] = useState<Partial<Record<'url' | 'headers' | 'body', string>>>({})
   const set = (change: Partial<RequestFields>) => onChange({ ...fields, ...change })
+  const urlField = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (focused) urlField.current?.focus()
+  }, [focused])
 
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -72,6 +78,7 @@ export function RequestForm({ fields, onChange, onSend, busy }: RequestFormProps
               mono
               onChange={(event) => set({ url: event.target.value })}
               placeholder="https://"
+              ref={urlField}
               type="url"
               value={fields.url}
             />

@@ -28,7 +28,8 @@ import { sendRequest, type ResourceResult } from './request/send-request.ts'
 import type { Way } from './request/usable.ts'
 
 export type ExplorerView =
-  | { name: 'idle'; notice?: string }
+  /** `again`: the form replaces what came of a request. */
+  | { name: 'idle'; again?: true; notice?: string }
   | { name: 'opening' }
   | {
       name: 'answer'
@@ -160,7 +161,7 @@ export function useExplorer() {
 
   /** Back to the form; the purchase stays in the journal. */
   const startOver = useCallback(() => {
-    setView({ name: 'idle' })
+    setView({ name: 'idle', again: true })
     navigate(pathTo('explore', { search: { url: fields.url || undefined } }), { replace: true })
   }, [fields.url])
 

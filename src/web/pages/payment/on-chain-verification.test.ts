@@ -1,10 +1,12 @@
 import { createServer, type Server } from 'node:http'
 import * as v from 'valibot'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { formatAmount } from '#contract/amount.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { Receipt } from '#contract/receipt.ts'
 import { statusBody } from '#testing/status-body.ts'
+import { checkReceipt } from '../../payment-view/receipt-checks.ts'
 import { recordedReceiptOf, verifyOnChain } from './on-chain-verification.ts'
 
 // The page learns of requests blocked by its CSP through the document.
@@ -265,6 +267,44 @@ test('no answer, another chain, and nonsense are not available, never a match', 
       )
     ).kind,
   ).toBe('unavailable')
+})
+
+test('the receipt of a payment of several pieces says how many, and the price of one, and adds up', () => {
+  const read = (changes: Partial<PaymentStatusBody>) =>
+    v.parse(Receipt, { ...recordedReceiptOf({ ...payment, ...changes }), signed: null })
+  const quote = {
+    currency: 'EUR',
+    amount: '37.5',
+    rate: '2000',
+    source: 'test',
+    round: null,
+    observedAt: 1,
+    quotedAt: 2,
+    expiresAt: 3,
+  }
+  const link = { paymentLink: 'abc', description: 'Coffee', pieces: 3 }
+  const fiat = read({ metadata: { ...link, quote } })
+  expect(fiat.description).toBe('Coffee')
+  expect(fiat.quantity).toEqual({
+    pieces: 3,
+    price: { kind: 'fiat', currency: 'EUR', amount: '12.5' },
+  })
+  const asset = read({ metadata: link, amountAtomic: '30' })
+  expect(asset.quantity?.price).toEqual({
+    kind: 'asset',
+    currency: payment.symbol,
+    amount: formatAmount(10n, payment.decimals),
+  })
+  for (const receipt of [fiat, asset])
+    expect(checkReceipt(receipt).find(({ name }) => name === 'quantity')?.state).toBe('ok')
+  // What no link wrote, and what does not divide, is left out; so is the count of a single piece.
+  for (const changes of [
+    { metadata: { pieces: 3, quote } },
+    { metadata: { ...link, pieces: 1, quote } },
+    { metadata: { ...link, pieces: '3', quote } },
+    { metadata: link, amountAtomic: '31' },
+  ])
+    expect(read(changes).quantity).toBeUndefined()
 })
 
 test('the receipt of a payment has its quoted price, and no fee that another payment of its transaction has', () => {

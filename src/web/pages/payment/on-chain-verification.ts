@@ -2,12 +2,12 @@ import { t } from '@lingui/core/macro'
 import * as v from 'valibot'
 import { useQuery } from '@tanstack/react-query'
 import type { PaymentIntent } from '#chains/match.ts'
-import { formatAmount } from '#contract/amount.ts'
+import { formatAmount, parseAmount } from '#contract/amount.ts'
 import { moneyOf } from '#contract/facts.ts'
 import { familyOf, findAsset, nativeAsset, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { isPaid } from '#contract/payment.ts'
-import { quoteOf } from '#contract/quote.ts'
+import { MOST_PIECES, quoteOf, RATE_DECIMALS } from '#contract/quote.ts'
 import type { Receipt } from '#contract/receipt.ts'
 import { usePreferences } from '../../local-data/preferences.ts'
 import { i18n } from '../../locales/i18n.ts'
@@ -256,7 +256,34 @@ export function recordedReceiptOf(payment: PaymentStatusBody): Omit<Receipt, 'si
     resource: payment.resource,
     description: descriptionOf(payment),
     reference: referenceOf(payment),
+    ...quantityOf(payment),
     ...(quote && { quote }),
     orderedAt: payment.timestamp,
   }
+}
+
+/** Only the proxy writes either of them: `pieces` where there are several. */
+const LinkPieces = v.object({
+  paymentLink: v.string(),
+  pieces: v.pipe(v.number(), v.integer(), v.minValue(2), v.maxValue(MOST_PIECES)),
+})
+
+/** Of a link that sells pieces, as the proxy recorded it: the price of one is its share of what was asked for. */
+function quantityOf({
+  metadata,
+  amountAtomic,
+  decimals,
+  symbol,
+}: PaymentStatusBody): Pick<Receipt, 'quantity'> {
+  const read = v.safeParse(LinkPieces, metadata)
+  if (!read.success) return {}
+  const { pieces } = read.output
+  const quote = quoteOf(metadata)
+  const total = quote
+    ? parseAmount(quote.amount, RATE_DECIMALS)
+    : { ok: true as const, atomic: BigInt(amountAtomic) }
+  if (!total.ok || total.atomic % BigInt(pieces) !== 0n) return {}
+  const amount = formatAmount(total.atomic / BigInt(pieces), quote ? RATE_DECIMALS : decimals)
+  const kind = quote ? 'fiat' : 'asset'
+  return { quantity: { pieces, price: { kind, currency: quote?.currency ?? symbol, amount } } }
 }

@@ -188,7 +188,7 @@ function ListView({
           {(capped || total > MOST_ROWS_SHOWN) && (
             <p className="mt-3 text-sm text-muted">
               {t`${plural(Math.min(total, MOST_ROWS_SHOWN), { one: 'The newest payment is listed.', other: 'The newest # payments are listed.' })}`}{' '}
-              <Trans>Narrow the filters, or export all.</Trans>
+              <Trans>Narrow filters, or export all.</Trans>
             </p>
           )}
           <SelectionBar onExport={() => onExporting(true)} selection={selection} viewer={viewer} />

@@ -13,6 +13,7 @@ import { setPreferences, usePreferences, getPreferences } from '../../local-data
 import { formatNumber, languageLocale, numberLocale } from '../../locales/formats.ts'
 import { i18n } from '../../locales/i18n.ts'
 import { chooseLanguage } from '../../locales/language.ts'
+import { NodeSetting } from '../../rpc/NodeSetting.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -28,7 +29,6 @@ import { AddressBook } from './AddressBook.tsx'
 import { readCap, writeCap } from './cap-text.ts'
 import { FigureSettings, SettingRow } from './FigureSettings.tsx'
 import { MailCard } from './MailCard.tsx'
-import { NodeSetting } from './NodeSetting.tsx'
 import { SessionSettings } from './SessionSettings.tsx'
 
 /** Everything here is kept in this browser, except the sessions and e-mails. */

@@ -15,6 +15,7 @@ import { Icon } from '../../ui/Icon.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { findTransaction } from './chain-checks.ts'
 import { CheckList } from './CheckList.tsx'
+import { isOnlyPurposeOpen } from '../../payment-view/check.ts'
 import { checkReceipt } from '../../payment-view/receipt-checks.ts'
 import { ResultCard } from './ResultCard.tsx'
 import type { ProofResult } from './run-checks.ts'
@@ -29,9 +30,11 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
   const network = networks.find((each) => each.network === receipt.network)
   const asset = network && findAsset(network, receipt.asset)
   const checks = useMemo(() => checkReceipt(receipt), [receipt])
+  const quantity = formatQuantity(receipt.quantity)
   const [busy, setBusy] = useState(false)
   const [result, setResult] = useState<ProofResult>()
   const bad = checks.some(({ state }) => state === 'bad')
+  const paymentHolds = isOnlyPurposeOpen(checks)
   const open = checks.some(({ state }) => state === 'open')
 
   async function requestReceipt() {
@@ -58,9 +61,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
       undecided: errorSentence(error, t`The check failed.`),
     }))
     setBusy(false)
-    const purpose = view.settled && receipt.resource !== null
-    const unknown = purpose ? t`Paid. Purpose unknown.` : view.undecided
-    const undecided = view.absent ? t`Not found on your RPC endpoint.` : unknown
+    const undecided = view.absent ? t`Not found on your RPC endpoint.` : view.undecided
     // The chain has answered what the receipt's own bytes left open, except what the payment is for.
     const known = checks.filter(({ state, name }) => state !== 'open' || name === 'resource')
     setResult({
@@ -78,9 +79,11 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
     <>
       <Card
         action={
-          <Badge tone={bad ? 'bad' : open ? 'warn' : 'good'}>
+          <Badge tone={bad ? 'bad' : open && !paymentHolds ? 'warn' : 'good'}>
             {bad ? (
               <Trans>Does not match</Trans>
+            ) : paymentHolds ? (
+              <Trans>Payment adds up</Trans>
             ) : open ? (
               <Trans>Partly checked</Trans>
             ) : (
@@ -99,9 +102,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
               symbol={receipt.symbol}
             />
           </Fact>
-          {receipt.quantity && (
-            <Fact name={<Trans>Quantity</Trans>}>{formatQuantity(receipt.quantity)}</Fact>
-          )}
+          {quantity && <Fact name={<Trans>Quantity</Trans>}>{quantity}</Fact>}
           <Fact name={<Trans>From</Trans>} long>
             <Address copy full value={receipt.payer} />
           </Fact>
@@ -112,6 +113,9 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
           {receipt.resource && (
             <Fact name={<Trans>Pays for</Trans>} long>
               <UntrustedText className="break-all" text={receipt.resource} />
+              <span className="block text-sm text-muted">
+                <Trans>Only the merchant can confirm delivery.</Trans>
+              </span>
             </Fact>
           )}
         </Facts>

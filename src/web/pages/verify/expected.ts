@@ -73,7 +73,7 @@ export function readExpected(
     problems.wallet = t`Wrong network type.`
   const decimal = readDecimal(fields.amount.trim(), numberLocale())
   const amount = decimal.ok && asset ? parseAmount(decimal.plain, asset.decimals) : undefined
-  if (!decimal.ok) problems.amount = t`Enter the amount, for example 0.01.`
+  if (!decimal.ok) problems.amount = t`Enter an amount, like 0.01.`
   else if (amount && !amount.ok && asset)
     problems.amount = describeAmountProblem(amount.problem, decimal.plain, asset.decimals)
   const seconds = Number(fields.timeout)

@@ -16,6 +16,12 @@ export const verdictWords: Readonly<
     tone: 'good',
     icon: 'checkDouble',
   },
+  paid: {
+    title: msg`Payment verified`,
+    body: msg`Only the merchant can confirm delivery.`,
+    tone: 'good',
+    icon: 'checkDouble',
+  },
   valid: {
     title: msg`Valid, not settled yet`,
     body: msg`Do not deliver.`,

@@ -112,6 +112,9 @@ test('a link without a product keeps how many pieces its payer chose and the pri
   // A payment that was begun before quantities were kept has none.
   const { quantity: _, ...earlier } = order
   expect(receiptOf({ ...state, order: earlier })).not.toHaveProperty('quantity')
+  // A single piece is not counted.
+  const single = { ...order, quantity: { pieces: 1, price: terms.price } }
+  expect(receiptOf({ ...state, order: single })).not.toHaveProperty('quantity')
 })
 
 test('a link that sells one piece at a time has no quantity', () => {

@@ -28,7 +28,8 @@ export function receiptOf(state: PaymentState): Omit<Receipt, 'signed'> | undefi
     resource: order.resource ?? null,
     description: order.description ?? null,
     reference: order.reference ?? null,
-    ...(counted && { quantity: { pieces: counted.pieces, price: counted.price } }),
+    ...(counted &&
+      counted.pieces > 1 && { quantity: { pieces: counted.pieces, price: counted.price } }),
     ...(order.quote && { quote: order.quote }),
     orderedAt: order.createdAt,
   }

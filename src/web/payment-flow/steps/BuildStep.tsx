@@ -13,16 +13,14 @@ import { formatWithSymbol } from '../form/fields.ts'
 import type { PaymentState } from '../machine.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import type { PaymentRun } from '../run.ts'
-import { Link } from '../../router/Link.tsx'
-import { pathTo } from '../../router/paths.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
-import { buttonClass } from '../../ui/button-class.ts'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { useAccounts } from '../../wallet/state/accounts.ts'
+import { AnotherEndpoint } from './AnotherEndpoint.tsx'
 import { StepHeading } from './Steps.tsx'
 import { describeSlowBuild } from './words.ts'
 
@@ -197,11 +195,7 @@ function Actions({
       <Button onClick={onChange} variant={change ? 'primary' : 'secondary'}>
         <Trans>Change the payment</Trans>
       </Button>
-      {userError?.code === SILENT && (
-        <Link className={buttonClass({})} to={pathTo('settings', {})}>
-          <Trans>Use another endpoint</Trans>
-        </Link>
-      )}
+      {userError?.code === SILENT && <AnotherEndpoint network={order.network} />}
       {short && (
         <Button icon={<Icon name="refresh" />} onClick={() => attempt(run.build())}>
           <Trans>Check again</Trans>

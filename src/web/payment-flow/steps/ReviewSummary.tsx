@@ -87,7 +87,7 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
           )}
           {quote && asset.native && costs > 0n ? (
             <span className="block text-muted">
-              {upTo(formatWorth(costs, asset.decimals, quote))}
+              {formatWorth(costs, asset.decimals, { ...quote, rounded: upTo })}
             </span>
           ) : (
             <TotalWorth asset={native} atomic={costs} only={quote?.currency} />
@@ -111,7 +111,7 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
             <span className="block text-muted">
               {costs === 0n
                 ? formatPrice(quote.amount, quote.currency)
-                : upTo(formatWorth(amountAtomic + costs, asset.decimals, quote))}
+                : formatWorth(amountAtomic + costs, asset.decimals, { ...quote, rounded: upTo })}
             </span>
           )}
           {!quote && costs > 0n && asset.native && (

@@ -108,8 +108,12 @@ function WalletStep({ state, onChange, onBack }: WalletStepProps) {
   const { walletName } = order
   const units = order.amountAtomic.toString()
   const [slow, setSlow] = useState(false)
+  const [inPage, setInPage] = useState(false)
   useEffect(() => {
-    const timer = setTimeout(() => setSlow(true), HELP_AFTER_MS)
+    const timer = setTimeout(() => {
+      setInPage(asksInPage(document))
+      setSlow(true)
+    }, HELP_AFTER_MS)
     return () => clearTimeout(timer)
   }, [])
 
@@ -142,24 +146,7 @@ function WalletStep({ state, onChange, onBack }: WalletStepProps) {
             <Address full value={order.recipient} />
           </p>
         </div>
-        {slow && (
-          <div className="mx-auto mt-5 max-w-108 text-start text-sm text-muted" role="status">
-            <p className="font-medium text-ink">
-              <Trans>Nothing happening?</Trans>
-            </p>
-            <ul className="mt-1 list-disc space-y-1 ps-5">
-              <li className="pointer-coarse:hidden">
-                <Trans>Using an extension? Open it in the toolbar.</Trans>
-              </li>
-              <li>
-                <Trans>Unlock {walletName}. Answer older requests first.</Trans>
-              </li>
-              <li>
-                <Trans>Wallets may warn about test networks.</Trans>
-              </li>
-            </ul>
-          </div>
-        )}
+        {slow && !inPage && <WalletHelp walletName={walletName} />}
         {canCancel(state) ? (
           <Button className="mt-5" onClick={onChange} variant="quiet">
             <Trans>Cancel</Trans>
@@ -169,6 +156,36 @@ function WalletStep({ state, onChange, onBack }: WalletStepProps) {
         )}
       </div>
     </Card>
+  )
+}
+
+/** A wallet that asks in the page takes the focus there, outside of the app: it is in no toolbar, and not locked. */
+export function asksInPage({
+  activeElement,
+  body,
+}: Pick<Document, 'activeElement' | 'body'>): boolean {
+  return activeElement !== null && activeElement !== body && !activeElement.closest('#root')
+}
+
+/** What may keep a wallet from answering. */
+function WalletHelp({ walletName }: { walletName: string }) {
+  return (
+    <div className="mx-auto mt-5 max-w-108 text-start text-sm text-muted" role="status">
+      <p className="font-medium text-ink">
+        <Trans>Nothing happening?</Trans>
+      </p>
+      <ul className="mt-1 list-disc space-y-1 ps-5">
+        <li className="pointer-coarse:hidden">
+          <Trans>Open extensions in the toolbar.</Trans>
+        </li>
+        <li>
+          <Trans>Unlock {walletName}. Answer older requests first.</Trans>
+        </li>
+        <li>
+          <Trans>Wallets may warn about test networks.</Trans>
+        </li>
+      </ul>
+    </div>
   )
 }
 

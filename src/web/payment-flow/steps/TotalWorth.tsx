@@ -1,4 +1,3 @@
-import { Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { parseAmount } from '#contract/amount.ts'
 import type { Asset } from '#contract/network.ts'
@@ -26,13 +25,8 @@ export function TotalWorth({ only, ...amounts }: TotalWorthProps) {
   const { currencies } = useConfig()
   const { data } = useQuery({ ...ratesQuery, enabled: currencies.length > 0 })
   if (!data?.currency || (only ?? data.currency) !== data.currency) return null
-  const price = formatTotal(amounts, data.currency, data.rates)
-  if (price === undefined) return null
-  return (
-    <span className="figures block text-muted">
-      <Trans>about {price}</Trans>
-    </span>
-  )
+  const total = formatTotal(amounts, data.currency, data.rates)
+  return total === undefined ? null : <span className="figures block text-muted">{total}</span>
 }
 
 /** All of it together, rounded up once; undefined for nothing, or where a rate is missing. */

@@ -86,7 +86,7 @@ export function HostedForm({
   const funds = useFunds(network, chosen?.wallet, asset)
   const signer = network && accounts.find((each) => each.family === familyOf(network.network))
   if (!chosen || !network || !asset)
-    return <Banner tone="bad">{t`No network is configured. Tell the operator.`}</Banner>
+    return <Banner tone="bad">{t`No network configured. Tell the operator.`}</Banner>
   const { errors } = formState
   const native = nativeAsset(network)
 
@@ -250,7 +250,7 @@ function FeeField({ native, error, register }: FeeFieldProps) {
       error={error}
       hint={
         <Trans>
-          From {leastFee} to {mostFee}, for faster inclusion.
+          {leastFee} to {mostFee}, for faster inclusion.
         </Trans>
       }
       label={<Trans>Priority fee</Trans>}

@@ -234,7 +234,7 @@ function OutcomeBanners({
           title={t`The payment service was restored from a backup`}
           tone="warn"
         >
-          <Trans>Check the managed wallet’s transactions before you pay again.</Trans>
+          <Trans>Check the managed wallet before you pay again.</Trans>
         </Banner>
       )}
       {failed && (

@@ -11,12 +11,11 @@ function purchaseOf(way: Way, made: Purchase['header'] = null): Purchase {
   return { way, header: made } as Purchase
 }
 
-/** A transfer on its way, from the moment the wallet has sent it until just before it is confirmed. */
+/** A transfer on its way, from its broadcast until just before it is confirmed. */
 function unconfirmed(family: 'evm' | 'solana'): OutgoingState[] {
   const order = new TestDependencies(family).order()
   const landed = { signature: 'a', height: 1 }
   return [
-    { step: 'signed' },
     { step: 'broadcast', since: 0 },
     { step: 'submitted', landed: null, outcome: null },
     { step: 'submitted', landed, outcome: 'paid' },
@@ -35,8 +34,23 @@ describe('a page that alone can make the payment’s header', () => {
   })
 })
 
+test('what is signed and not sent yet is told as such, to the network or to the merchant', () => {
+  const order = new TestDependencies('solana').order()
+  const signed = { order, attempt: 1, sent: {}, step: 'signed' } as OutgoingState
+  const unsent = 'Not sent yet. Trying again automatically.'
+  for (const [way, body] of [
+    ['transaction', `${unsent} Keep this page open: the request follows.`],
+    ['sponsored', unsent],
+    ['authorization', unsent],
+  ] as const)
+    expect(progressOf(signed, purchaseOf(way))).toMatchObject({
+      title: 'Signed, waiting for the network',
+      body,
+    })
+})
+
 test('a signature that the seller holds needs no open page', () => {
   for (const way of ['signed_transfer', 'sponsored', 'authorization', 'permit'] as const)
-    for (const state of unconfirmed('evm').slice(2))
+    for (const state of unconfirmed('evm').slice(1))
       expect(progressOf(state, purchaseOf(way, header)).body).toBe('You can close this page.')
 })

@@ -1,7 +1,10 @@
 import { t } from '@lingui/core/macro'
 import { isPaid, type OutgoingState } from '../../../payment-flow/machine.ts'
 import type { Progress } from '../../../payment-flow/steps/ProgressCard.tsx'
-import { joinSentences } from '../../../payment-flow/steps/words.ts'
+import {
+  joinSentences,
+  progressOf as progressOfPayment,
+} from '../../../payment-flow/steps/words.ts'
 import { describeCause } from '../request/UnansweredCard.tsx'
 import { BY_SELLER } from '../request/usable.ts'
 import { titleOfRefusal } from './RefusedCard.tsx'
@@ -33,7 +36,11 @@ export function progressOf(state: OutgoingState, purchase: Purchase): Progress {
   const { closedAt } = purchase
   const { walletName } = state.order
   switch (state.step) {
-    case 'signed':
+    case 'signed': {
+      // Neither the network nor the merchant has it before the journal says that it may have left.
+      const progress = progressOfPayment(state)
+      return { ...progress, body: `${progress.body} ${keepOpenWords(purchase)}`.trim() }
+    }
     case 'broadcast':
       return bySeller
         ? {
@@ -101,11 +108,15 @@ export function progressOf(state: OutgoingState, purchase: Purchase): Progress {
  * Where the header is made only of a confirmed transfer, this page alone can make it and send it:
  * who closes it before has paid, and gets nothing.
  */
-function describeClosing({ way, header }: Purchase): string {
+function keepOpenWords({ way, header }: Purchase): string {
   if (header === null && way === 'transaction_then_proof')
     return t`Keep this page open: one signature follows.`
   if (header === null && way === 'transaction') return t`Keep this page open: the request follows.`
-  return t`You can close this page.`
+  return ''
+}
+
+function describeClosing(purchase: Purchase): string {
+  return keepOpenWords(purchase) || t`You can close this page.`
 }
 
 function failureOf(state: Extract<OutgoingState, { step: 'failed' }>, bySeller: boolean): Progress {
