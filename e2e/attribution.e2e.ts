@@ -15,7 +15,7 @@ import { oneOf, text, textLike } from './text.ts'
  */
 
 const ASKED = text('Confirm this payment is yours')
-const UNCONFIRMED = 'Sent, not confirmed as yours'
+const UNCONFIRMED = 'Sent, one signature missing'
 
 type Row = { paymentId: string; status: string }
 

@@ -236,7 +236,7 @@ test('a request that MetaMask never answers is left for the form, which warns of
   // The wallet has the word for minutes: the way out is there all the time.
   const back = page.getByRole('button', { name: text('Back to the form') })
   const reject = page.getByText(
-    text('First reject the request in {walletName}.', { walletName: 'MetaMask' }),
+    text('To restart, reject it in {walletName} first.', { walletName: 'MetaMask' }),
   )
   await expect(back).toBeVisible({ timeout: 15_000 })
   await expect(reject).toBeVisible()

@@ -140,8 +140,8 @@ export const refusals = {
     who: 'you',
     action: 'wait',
     retry: 'look_first',
-    title: msg`Payment not in this session`,
-    body: msg`Check your payments first.`,
+    title: msg`Payment unknown to this session`,
+    body: msg`Check Payments before paying again.`,
   },
   hosted_expired: {
     ...hosted,
@@ -157,7 +157,7 @@ export const refusals = {
     action: 'wait',
     retry: 'look_first',
     title: msg`Payment already signed`,
-    body: msg`Check your payments first.`,
+    body: msg`Check Payments before paying again.`,
   },
   hosted_signature: {
     ...hosted,

@@ -217,7 +217,7 @@ function LiveIndicator({ compact }: { compact?: boolean }) {
       ) : (
         // A single word does not wrap: on a phone it would widen the page.
         <span className="truncate">
-          {live && <Trans>Live</Trans>}
+          {live && <Trans>Synced</Trans>}
           {state.kind === 'connecting' && <Trans>Connecting…</Trans>}
           {state.kind === 'reconnecting' && <Trans>Connecting…</Trans>}
         </span>

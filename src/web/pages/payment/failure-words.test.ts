@@ -18,7 +18,7 @@ test.each([
   ],
   [
     'The transaction landed and failed: {"InstructionError":[0,{"Custom":6001}]}',
-    'A program rejected it',
+    'The network rejected it',
   ],
   ['The transaction landed and was reverted: nothing was moved.', 'contract'],
 ])('%s is told in words', (failure, words) => {

@@ -23,7 +23,7 @@ export function stateWords({
       return t`Not paid yet. Waiting for a signature.`
     case 'pending':
       return confirmations > 0
-        ? t`${counted} of ${needed} confirmations. Not paid yet.`
+        ? t`Unconfirmed: ${counted} of ${needed} confirmations.`
         : t`Sent. Waiting for confirmation.`
     case 'confirmed':
       return t`Confirmed, becoming final.`
@@ -76,7 +76,7 @@ const patterns: readonly [RegExp, MessageDescriptor][] = [
     msg`An account cannot take this payment.`,
   ],
   [/AlreadyProcessed/, msg`Already processed. Nothing moved twice.`],
-  [/InstructionError/, msg`A program rejected it.`],
+  [/InstructionError/, msg`The network rejected it.`],
   [/revert/i, msg`A contract rejected it.`],
 ]
 

@@ -32,7 +32,10 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
   const name =
     findEntry(order.recipient)?.name ??
     (sellerWallets.includes(order.recipient) ? title : undefined)
-  const { asset, amountAtomic, description, reference, quote } = order
+  const { asset, amountAtomic, quote, link } = order
+  // A link's page names its own above every step.
+  const item = link && !openTerms(link).description ? undefined : order.description
+  const reference = link ? undefined : order.reference
   const native = network ? nativeAsset(network) : asset
   const fee = rows.find(({ field }) => field === 'fee')?.got
   const rent = rows.find(({ field }) => field === 'rent')?.got
@@ -61,16 +64,17 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
       </Line>
       <Line name={t`To`}>
         {name !== undefined && <span className="block font-medium">{name}</span>}
-        {/* A link's page names its own above every step. */}
-        {description !== undefined && (!order.link || openTerms(order.link).description) && (
-          <UntrustedText className="line-clamp-2 text-muted" text={description} />
-        )}
-        {reference !== undefined && !order.link && (
-          <UntrustedText className="block text-muted" text={reference} />
-        )}
         <AddressDisclosure value={order.recipient} />
         <span className="block text-muted">{network?.name ?? order.network}</span>
       </Line>
+      {(item !== undefined || reference !== undefined) && (
+        <Line name={t`For`}>
+          {item !== undefined && <UntrustedText className="line-clamp-2" text={item} />}
+          {reference !== undefined && (
+            <UntrustedText className="block text-muted" text={reference} />
+          )}
+        </Line>
+      )}
       {!blocked && fee && (
         <Line name={t`Network fee`}>
           {fee.code === 'nothing' ? (

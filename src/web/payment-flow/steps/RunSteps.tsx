@@ -194,7 +194,7 @@ function BackToForm({ walletName, onBack }: { walletName: string; onBack: () => 
   return (
     <div className="no-print mt-5 text-center">
       <p className="text-sm text-muted">
-        <Trans>First reject the request in {walletName}.</Trans>
+        <Trans>To restart, reject it in {walletName} first.</Trans>
       </p>
       <Button className="mt-1" onClick={onBack} variant="quiet">
         <Trans>Back to the form</Trans>

@@ -190,8 +190,8 @@ export function isWaiting({ step }: OutgoingState): boolean {
 /** Sent, and the shop cannot tell whose it is. It is no failure: the payer can confirm it now or later. */
 export function unconfirmedProgress(): Progress {
   return {
-    title: t`Sent, not confirmed as yours`,
-    body: t`Confirm that it is yours.`,
+    title: t`Sent, one signature missing`,
+    body: t`Then the order is paid.`,
     tone: 'warn',
     icon: 'question',
     working: false,

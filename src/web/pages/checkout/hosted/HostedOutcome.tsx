@@ -221,10 +221,10 @@ function OutcomeBanners({
         <Banner
           className="mx-auto mt-5 max-w-120 text-start"
           role="alert"
-          title={t`Payment not in this session`}
+          title={t`Payment unknown to this session`}
           tone="warn"
         >
-          <Trans>Check your payments first.</Trans>
+          <Trans>Check Payments before paying again.</Trans>
         </Banner>
       )}
       {unanswered === 'restored' && (
