@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
-import { env } from 'node:process'
+import { argv, env } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
@@ -13,21 +13,24 @@ import * as v from 'valibot'
 import { privateKeyToAccount } from 'viem/accounts'
 import { build } from 'vite'
 import { Devnet } from '#devnet/network.ts'
+import { pagePaths } from '#web/router/page-paths.ts'
 import { succeed, textAt } from '#testing/api-client.ts'
 import { findBrowser } from '#testing/browser.ts'
 import { asReply } from '#testing/tenant-proxy.ts'
 import { TestBrowser } from '#testing/test-browser.ts'
-import { QUICK, runBench, spread } from './bench.ts'
+import { QUICK, runBench, spread, type Bench } from './bench.ts'
 
 /**
  * `npm run bench:web`: Lighthouse on a slow phone, on pages of the dashboard as `npm start` serves them, and in the same run on the bare template
  * `react-ts` of `npm create vite`, built with this repository's Vite and React. Medians of three runs, `--quick` of one. npm gets Lighthouse and the
  * template from its registry into its cache and a temporary folder; the repository depends on neither.
+ * `--accessibility`: that category alone, once, on every page that has no parameter, a payment link, a payment and its refund.
  */
 
 const LIGHTHOUSE = 'lighthouse@12.8.2'
 const TEMPLATE = { package: 'create-vite@9.3.0', folder: 'package/template-react-ts' }
 const ROUNDS = QUICK ? 1 : 3
+const ACCESSIBILITY = argv.includes('--accessibility')
 const MOST_REQUESTS = 10
 const BESIDE = 1.1
 const POINTS = 2
@@ -48,9 +51,13 @@ const Report = v.object({
     'total-byte-weight': Numeric,
     'network-requests': v.object({ details: v.object({ items: v.array(v.unknown()) }) }),
   }),
-  /** What Lighthouse could not do. */
-  runtimeError: v.optional(v.object({ message: v.string() })),
 })
+const AccessibilityReport = v.object({
+  categories: v.object({ accessibility: v.object({ score: v.number() }) }),
+  audits: v.record(v.string(), v.object({ score: v.nullable(v.number()) })),
+})
+/** What Lighthouse could not do. */
+const Failure = v.object({ runtimeError: v.optional(v.object({ message: v.string() })) })
 
 type Figures = {
   performance: number
@@ -63,8 +70,10 @@ type Figures = {
 
 const chrome = await findBrowser(env)
 
+type Page = { name: string; url: string; headers?: Record<string, string> }
+
 /** One run of Lighthouse. @throws Error with what it said when it could not open the page */
-async function inspect(url: string, headers: Record<string, string> = {}): Promise<Figures> {
+async function runLighthouse({ url, headers = {} }: Page, categories: string): Promise<unknown> {
   const [report, extra] = [join(folder, 'report.json'), join(folder, 'headers.json')]
   writeFileSync(extra, JSON.stringify(headers))
   await run(
@@ -79,17 +88,23 @@ async function inspect(url: string, headers: Record<string, string> = {}): Promi
       '--quiet',
       '--output=json',
       `--output-path=${report}`,
-      '--only-categories=performance,accessibility',
+      `--only-categories=${categories}`,
       `--extra-headers=${extra}`,
       '--chrome-flags=--headless --no-sandbox',
     ],
     { cwd: folder, env: { ...env, CHROME_PATH: chrome } },
   )
-  const { categories, audits, runtimeError } = v.parse(
-    Report,
-    JSON.parse(readFileSync(report, 'utf8')),
-  )
+  const read: unknown = JSON.parse(readFileSync(report, 'utf8'))
+  const { runtimeError } = v.parse(Failure, read)
   if (runtimeError) throw new Error(`${url}: ${runtimeError.message}`)
+  return read
+}
+
+async function inspect(page: Page): Promise<Figures> {
+  const { categories, audits } = v.parse(
+    Report,
+    await runLighthouse(page, 'performance,accessibility'),
+  )
   return {
     performance: Math.round(categories.performance.score * 100),
     accessibility: Math.round(categories.accessibility.score * 100),
@@ -143,9 +158,30 @@ async function serveTemplate(): Promise<AsyncDisposable & { url: string }> {
   }
 }
 
-await runBench('web', async ({ add }) => {
+/** Of every page the score and, where it is below 100, the audits that failed. */
+async function measureAccessibility(pages: readonly Page[], { add }: Bench): Promise<void> {
+  for (const page of pages) {
+    const { categories, audits } = v.parse(
+      AccessibilityReport,
+      await runLighthouse(page, 'accessibility'),
+    )
+    const score = Math.round(categories.accessibility.score * 100)
+    const failed = Object.keys(audits).filter((name) => audits[name]?.score === 0)
+    const note = failed.join(', ') || undefined
+    add({
+      name: `${page.name}: accessibility`,
+      ours: score,
+      value: score,
+      least: 100,
+      unit: '',
+      note,
+    })
+  }
+}
+
+await runBench(ACCESSIBILITY ? 'web-accessibility' : 'web', async (bench) => {
+  const { add } = bench
   await using net = await Devnet.create()
-  await using template = await serveTemplate()
   const seller = privateKeyToAccount(net.wallets.seller.evm.privateKey)
   const browser = new TestBrowser(() => net.urls.bff, net.urls.web)
   succeed(
@@ -163,21 +199,57 @@ await runBench('web', async ({ add }) => {
     description: 'Tea',
   })
   const link = textAt(succeed(asReply(short)).body, 'link.link')
-  const pages = [
+  const signedIn = { Cookie: cookie }
+  const on = (path: string) => `${net.urls.web}${path}`
+  if (ACCESSIBILITY) {
+    const payment = textAt(
+      succeed(asReply(await browser.get('/api/payments?limit=1'))).body,
+      'payments.0.paymentId',
+    )
+    const form = new URLSearchParams({
+      network: `eip155:${net.evm.chainId}`,
+      to: seller.address,
+      amount: '0.01',
+    })
+    const open = ['/', '/pay', '/explore', '/verify']
+    const owned = Object.values(pagePaths).filter(
+      (path) => !path.includes(':') && !['/pay', '/explore', '/verify'].includes(path),
+    )
+    const named = [
+      { name: 'a form of the checkout with its terms', url: on(`/pay?${form.toString()}`) },
+      { name: 'a payment link', url: on(`/pay/${link}`) },
+      { name: 'a payment', url: on(`/payments/${payment}`), headers: signedIn },
+      { name: 'a refund', url: on(`/refund/${payment}`), headers: signedIn },
+    ]
+    return await measureAccessibility(
+      [
+        ...open.map((path) => ({ name: path, url: on(path) })),
+        ...owned.map((path) => ({
+          name: `${path}, signed in`,
+          url: on(path),
+          headers: signedIn,
+        })),
+        ...named,
+      ],
+      bench,
+    )
+  }
+  await using template = await serveTemplate()
+  const pages: Page[] = [
     { name: 'the template', url: `${template.url}/` },
     { name: '/', url: `${net.urls.web}/` },
     { name: '/pay with a form', url: `${net.urls.web}/pay` },
     { name: 'a payment link', url: `${net.urls.web}/pay/${link}` },
     { name: '/payments, signed out', url: `${net.urls.web}/payments` },
-    { name: '/payments, signed in', url: `${net.urls.web}/payments`, headers: { Cookie: cookie } },
+    { name: '/payments, signed in', url: `${net.urls.web}/payments`, headers: signedIn },
   ]
   const seen = new Map<string, Figures[]>(pages.map(({ name }) => [name, []]))
   // Each page once in each round: what slows the machine down slows all of them.
   for (let round = 0; round < ROUNDS; round++)
-    for (const { name, url, headers } of pages) {
-      const figures = await inspect(url, headers)
-      console.error(`${name}: ${JSON.stringify(figures)}`)
-      seen.get(name)?.push(figures)
+    for (const page of pages) {
+      const figures = await inspect(page)
+      console.error(`${page.name}: ${JSON.stringify(figures)}`)
+      seen.get(page.name)?.push(figures)
     }
   const median = (name: string, field: keyof Figures) =>
     spread((seen.get(name) ?? []).map((figures) => figures[field])).p50

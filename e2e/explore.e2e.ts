@@ -620,6 +620,10 @@ async function recordAnnouncements(page: Page): Promise<string[]> {
 /** Pays for the article in SOL, through the relay where asked, up to the answer. */
 async function buyArticle({ page }: Person, url: string, via?: 'relay'): Promise<void> {
   await askFor(page, url, via)
+  await payForArticle(page)
+}
+
+async function payForArticle(page: Page): Promise<void> {
   await connect(page, 'Phantom')
   await offerIn(page, '0.1')
     .filter({ hasText: SELLER_SENDS })
@@ -703,16 +707,19 @@ test('a redirection of a payment through the relay has delivered nothing, and na
   expect(solana.signed).toHaveLength(1)
 })
 
-/** A server beside the shop, which says whom it was asked by. `payments`: the payment headers that reached it. */
+/** A server beside the shop, which says whom it was asked by. `cors`: whether pages may read it. `payments`: the payment headers that reached it. */
 async function openServer(
   respond: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>,
+  { cors = true }: { cors?: boolean } = {},
 ) {
   const payments: string[] = []
   const server = createServer((request, response) => {
-    response.setHeader('Access-Control-Allow-Origin', '*')
-    response.setHeader('Access-Control-Allow-Headers', 'PAYMENT-SIGNATURE, X-PAYMENT')
-    response.setHeader('Access-Control-Expose-Headers', 'PAYMENT-REQUIRED')
-    if (request.method === 'OPTIONS') return void response.writeHead(204).end()
+    if (cors) {
+      response.setHeader('Access-Control-Allow-Origin', '*')
+      response.setHeader('Access-Control-Allow-Headers', 'PAYMENT-SIGNATURE, X-PAYMENT')
+      response.setHeader('Access-Control-Expose-Headers', 'PAYMENT-REQUIRED')
+      if (request.method === 'OPTIONS') return void response.writeHead(204).end()
+    }
     const payment = request.headers['payment-signature'] ?? request.headers['x-payment']
     if (payment !== undefined) payments.push(String(payment))
     void respond(request, response)
@@ -798,6 +805,39 @@ test.describe('on a host that lets its pages ask any server', () => {
     await expectServed(page)
     await expect(page.getByText(article, { exact: true }).first()).toBeVisible()
     expect(moved.payments).toEqual([])
+  })
+
+  test('a seller without CORS headers is named, and is asked and paid through the relay', async ({
+    net,
+    buyer,
+    expectError,
+  }) => {
+    expectError(REFUSED)
+    expectError(/blocked by CORS policy|net::ERR_FAILED/)
+    const person = await buyer({ sol: 2 })
+    const { page, solana } = person
+    const article = `${net.urls.seller}${ARTICLES.sol}`
+    await using seller = await openServer(
+      async ({ headers }, response) => {
+        const payment = headers['payment-signature']
+        const answer = await fetch(article, {
+          headers: payment === undefined ? {} : { 'PAYMENT-SIGNATURE': String(payment) },
+        })
+        for (const name of ['content-type', 'payment-required', 'payment-response']) {
+          const value = answer.headers.get(name)
+          if (value !== null) response.setHeader(name, value)
+        }
+        response.writeHead(answer.status).end(await answer.text())
+      },
+      { cors: false },
+    )
+    await askFor(page, `${seller.url}/article`)
+    await expect(page.getByRole('heading', { name: text('Blocked by the server') })).toBeVisible()
+    await page.getByRole('button', { name: text('Use the relay') }).click()
+    await expect(page.getByRole('heading', { name: text('Payment required') })).toBeVisible()
+    await payForArticle(page)
+    await expectServed(page)
+    expect([seller.payments.length, solana.signed.length]).toEqual([1, 1])
   })
 })
 
