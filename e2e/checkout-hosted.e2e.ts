@@ -236,7 +236,7 @@ test('an operator whom the proxy does not tell what became of a payment looks fi
     .click()
   const heading = page.getByRole('heading', { name: text('It may have been sent') })
   await expect(heading).toBeVisible()
-  await expect(page.getByRole('alert')).toContainText(text('Check your payments first.'))
+  await expect(page.getByRole('alert')).toContainText(text('Check Payments before paying again.'))
   await expectAccessible(page, 'managed wallet: not told')
   await page.getByRole('button', { name: text('Start again') }).click()
   await page.reload()

@@ -63,7 +63,7 @@ export const SHOWN = [
   {
     name: 'A page that fails after it was paid',
     path: '/articles/the-price-of-finality?demo=error-after-payment',
-    description: 'It answers 500 once: the same payment gets it at the next try.',
+    description: 'Returns 500 once. Try again with the same payment.',
   },
 ] as const
 

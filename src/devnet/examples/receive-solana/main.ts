@@ -13,7 +13,7 @@ const price = {
   maxTimeoutSeconds: 300,
 }
 const extra = { assetTransferMethod: 'txid', paymentFlow: 'upfront' }
-// An order carries a code over itself: it is known after a restart, but not with another PAYDESK_KEY.
+// The name of an order is signed with PAYDESK_KEY: it is valid after a restart, but not with another key.
 const codeOf = (text: string) => createHmac('sha256', PAYDESK_KEY).update(text).digest('base64url')
 // Everybody reads memos on the chain, so the memo of an order must not reveal it.
 const memoOf = (order: string) => codeOf(`memo ${order}`)

@@ -186,7 +186,7 @@ function CustomerTable({
             <Th className="max-md:hidden" end>
               <Trans>Payments</Trans>
             </Th>
-            <Th className="max-lg:hidden">
+            <Th className="ps-8 max-lg:hidden">
               <Trans>First payment</Trans>
             </Th>
             <Th className="max-md:hidden">
@@ -242,7 +242,7 @@ function CustomerRow({
       <Td className="figures max-md:hidden" end>
         {formatNumber(payments)}
       </Td>
-      <Td className="whitespace-nowrap text-muted max-lg:hidden">
+      <Td className="ps-8 whitespace-nowrap text-muted max-lg:hidden">
         <Time at={firstAt} />
       </Td>
       <Td className="whitespace-nowrap text-muted max-md:hidden">

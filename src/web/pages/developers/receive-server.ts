@@ -83,7 +83,7 @@ const price = {
   maxTimeoutSeconds: 300,
 }
 ${offer}
-// An order carries a code over itself: it is known after a restart, but not with another PAYDESK_KEY.
+// The name of an order is signed with PAYDESK_KEY: it is valid after a restart, but not with another key.
 const codeOf = (text: string) => createHmac('sha256', PAYDESK_KEY).update(text).digest('base64url')${memo}
 
 const app = new Hono().get('/article', async (c) => {

@@ -30,7 +30,9 @@ export function Undelivered() {
       itemsOf={({ payments }) => payments}
       keyOf={({ paymentId }) => paymentId}
       query={query}
-      subtitle={<Trans>Your server lost the connection. The same proof gets the result.</Trans>}
+      subtitle={
+        <Trans>Delivery was not confirmed. Customers can retry with the same payment.</Trans>
+      }
       title={<Trans>Undelivered payments</Trans>}
     >
       {(payment) => <PaymentItem onChanged={() => void query.refetch()} payment={payment} />}

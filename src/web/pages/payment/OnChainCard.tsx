@@ -1,6 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { isPaid } from '#contract/payment.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -47,7 +48,7 @@ export function OnChainCard({
     >
       <div className="px-5 pb-4">
         {data ? (
-          <Verdict verification={data} />
+          <Verdict paid={isPaid(payment.status)} verification={data} />
         ) : error ? (
           <Verdict
             verification={{
@@ -69,11 +70,18 @@ export function OnChainCard({
   )
 }
 
-function Verdict({ verification }: { verification: OnChainVerification }) {
+/** A failure that the chain shows too is no success: it has no green mark. */
+function Verdict({
+  verification,
+  paid = false,
+}: {
+  verification: OnChainVerification
+  paid?: boolean
+}) {
   switch (verification.kind) {
     case 'matches':
       return (
-        <Banner icon="checkDouble" tone="good">
+        <Banner icon={paid ? 'checkDouble' : undefined} tone={paid ? 'good' : 'neutral'}>
           <Trans>Matches the service’s record.</Trans>
         </Banner>
       )

@@ -42,7 +42,7 @@ export function ReceiptCard({
   }
 
   return (
-    <Card className="no-print" title={<Trans>Receipt</Trans>}>
+    <Card className="no-print" title={receipt ? <Trans>Receipt</Trans> : <Trans>Verify</Trans>}>
       <div className="flex flex-col items-start gap-2">
         {receipt && (
           <>

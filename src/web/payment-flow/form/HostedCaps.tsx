@@ -9,9 +9,9 @@ export function HostedCaps({ wallet, asset }: { wallet: HostedWallet; asset: Ass
   return (
     <Trans>
       Up to <Amount atomic={wallet.maxPerPaymentAtomic} decimals={decimals} symbol={symbol} /> per
-      payment. Left of the 24-hour limit:{' '}
-      <Amount atomic={dayLeft(wallet)} decimals={decimals} symbol={symbol} /> of{' '}
-      <Amount atomic={wallet.maxPerDayAtomic} decimals={decimals} symbol={symbol} />.
+      payment. <Amount atomic={dayLeft(wallet)} decimals={decimals} symbol={symbol} /> of{' '}
+      <Amount atomic={wallet.maxPerDayAtomic} decimals={decimals} symbol={symbol} /> left in 24
+      hours.
     </Trans>
   )
 }
