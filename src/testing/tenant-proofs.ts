@@ -7,6 +7,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import type { Hex } from 'viem'
+import type { x402Client } from '@x402/core/client'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Asset } from '#contract/network.ts'
 import { encodeBase64 } from '#x402/header.ts'
@@ -40,10 +41,19 @@ export type ProofMakers = Pick<Tenants, 'evm' | 'eth' | 'usdc' | 'payer' | 'feeP
 /** Every way to prove a payment: broadcast by the payer, or signed by the payer and broadcast by the service. */
 export const EVM_METHODS = ['evm txid', 'evm signed-transaction', 'evm eip3009'] as const
 export const SOLANA_METHODS = ['solana txid', 'solana native-transfer', 'solana token'] as const
-export type ProofMethod = (typeof EVM_METHODS)[number] | (typeof SOLANA_METHODS)[number]
+/** By payers who have let Permit2 move their tokens, or are a contract. */
+export const HOLDER_METHODS = [
+  'evm permit2',
+  'evm contract eip3009',
+  'evm contract permit2',
+] as const
+export type ProofMethod =
+  | (typeof EVM_METHODS)[number]
+  | (typeof SOLANA_METHODS)[number]
+  | (typeof HOLDER_METHODS)[number]
 
 const MEMO_PROGRAM = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
-const RESOURCE = 'https://shop.example/article'
+export const RESOURCE = 'https://shop.example/article'
 
 /** Where a method's money goes. */
 export function payeeOf({ payout }: Pick<Tenant, 'payout'>, method: ProofMethod): string {
@@ -62,7 +72,7 @@ export async function makeProof(
   const { method } = terms
   if (method === 'evm txid') return proveSent(t, terms)
   if (method === 'evm signed-transaction') return proveSigned(t, terms)
-  if (method === 'evm eip3009') return proveAuthorized(t, terms)
+  if (method === 'evm eip3009') return proveAuthorized(t, terms, evmPayer(t.evm, await t.payer()))
   if (method === 'solana token') return proveTokens(t, terms)
   return proveSol(t, terms)
 }
@@ -177,8 +187,15 @@ async function proveSigned(t: ProofMakers, terms: Terms): Promise<Presented> {
   return { ...proof, header: encodeBase64(new TextEncoder().encode(JSON.stringify(value))) }
 }
 
-async function proveAuthorized(t: ProofMakers, terms: Terms): Promise<Presented> {
-  const extra = { assetTransferMethod: 'eip3009', name: 'USD Coin', version: '2' }
+/** This payer signs a transfer of USDC, which the service broadcasts. */
+export async function proveAuthorized(
+  t: Pick<ProofMakers, 'evm' | 'usdc'>,
+  terms: Terms,
+  payer: x402Client,
+): Promise<Presented> {
+  const extra = terms.method.endsWith('permit2')
+    ? { assetTransferMethod: 'permit2' }
+    : { assetTransferMethod: 'eip3009', name: 'USD Coin', version: '2' }
   const proof = {
     ...terms,
     header: '',
@@ -190,9 +207,7 @@ async function proveAuthorized(t: ProofMakers, terms: Terms): Promise<Presented>
   }
   return {
     ...proof,
-    header: await payInvoice(evmPayer(t.evm, await t.payer()), requirementsOf(proof), {
-      url: terms.resource,
-    }),
+    header: await payInvoice(payer, requirementsOf(proof), { url: terms.resource }),
   }
 }
 

@@ -3,7 +3,7 @@ import { claim } from '#service/db/schema/proof.ts'
 import { ApiClient } from '../api-client.ts'
 import { alter, withHighS } from '../proofs.ts'
 import { startServiceProcess } from '../service-process.ts'
-import { EVM_METHODS, makeProof, SOLANA_METHODS, type Presented } from '../tenant-proofs.ts'
+import { EVM_METHODS, HOLDER_METHODS, SOLANA_METHODS, type Presented } from '../tenant-proofs.ts'
 import { pause, runCommand } from './command.ts'
 import { openFaultHarness } from './fault-harness.ts'
 import { openPremiumAccount } from './harness.ts'
@@ -15,12 +15,12 @@ import type { SeededRng } from './rng.ts'
  * Proofs of every method, each presented many times at once to four service processes on one Postgres: as it was
  * made, and as others can write it without the payer's key, at `/payment/receive` and at
  * `/facilitator/settle`, by the merchant and by another account. Every proof buys one thing. A round
- * is 6 proofs, 32 presentations each; with 17 rounds in the long form, 200 presentations each.
+ * is 9 proofs, 32 presentations each; with 17 rounds in the long form, 200 presentations each.
  */
 const PROCESSES = 4
 const SHORT_AT_ONCE = 8
 const LONG_AT_ONCE = 50
-const METHODS = [...EVM_METHODS, ...SOLANA_METHODS]
+const METHODS = [...EVM_METHODS, ...HOLDER_METHODS, ...SOLANA_METHODS]
 const PAUSE_MS = 150
 
 type Spelling = (header: string) => string
@@ -77,7 +77,7 @@ await runCommand('chaos:claims', { short: 1, long: 17 }, async ({ rounds, rng, m
     const proofs = await Promise.all(
       METHODS.map(async (method) => {
         const payTo = await harness.openPayee(method.startsWith('evm') ? 'evm' : 'solana')
-        return makeProof(harness.makersOf(method), { method, payTo, validSeconds: 1_800 })
+        return harness.prove({ method, payTo, validSeconds: 1_800 })
       }),
     )
     const works = proofs.flatMap((proof) => {

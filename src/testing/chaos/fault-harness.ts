@@ -15,20 +15,29 @@ import { openFileVault } from '#signer/vaults.ts'
 import { startEvm } from '../local-chains.ts'
 import { give } from '../local-tokens.ts'
 import { createDurable, databaseVariables, type OwnDatabase } from '../postgres.ts'
-import type { ProofMakers, ProofMethod } from '../tenant-proofs.ts'
+import {
+  makeProof,
+  proveAuthorized,
+  RESOURCE,
+  type Presented,
+  type ProofMakers,
+} from '../tenant-proofs.ts'
 import { deployTokens } from '../token-payers.ts'
 import { assetOf, balanceOf, openSolana, type OwnedAsset } from '../two-tenants.ts'
 import { pause } from './command.ts'
 import { startFaultProxy, type FaultProxy } from './fault-proxy.ts'
 import { openPremiumAccount, openTills, type ChaosHarness } from './harness.ts'
+import { openHolders } from './holders.ts'
 import type { SeededRng } from './rng.ts'
 
 export type FaultHarness = ChaosHarness & {
   makers: ProofMakers
-  /** With payers who hold what the method moves. */
-  makersOf: (method: ProofMethod) => ProofMakers
+  /** A proof by a payer who holds what the method moves. */
+  prove: (terms: Parameters<typeof makeProof>[1]) => Promise<Presented>
   /** In front of the chains, all endpoints of each; honest at first. */
   proxies: FaultProxy[]
+  /** The same by chain, in the order in which they are asked. */
+  endpoints: Record<Family, FaultProxy[]>
   /**
    * Those that may know no transaction and still not deceive the service: on EVM all, since it reads its proofs from blocks; on Solana the one
    * that is asked first, where another shows what landed.
@@ -122,6 +131,8 @@ export async function openFaultHarness(options: Options): Promise<FaultHarness> 
     return account
   }
 
+  const holding = await openHolders({ evm, usdc: tokens.usdc }, tokens)
+
   const buried = await Promise.all(
     Array.from({ length: buriedPayers }, () => evm.wallet(parseEther('100'))),
   )
@@ -176,9 +187,14 @@ export async function openFaultHarness(options: Options): Promise<FaultHarness> 
     tills,
     payments,
     makers,
-    // Every authorization has a different nonce, so payers of USDC can be used again.
-    makersOf: (method) =>
-      method === 'evm eip3009' ? { ...makers, payer: async () => rng.pick(holders) } : makers,
+    async prove(terms) {
+      const { method } = terms
+      const holder = Object.entries(holding).find(([name]) => name === method)?.[1]
+      if (holder) return proveAuthorized(makers, { resource: RESOURCE, ...terms }, holder)
+      // Every authorization has a different nonce, so payers of USDC can be used again.
+      const payer = async () => rng.pick(holders)
+      return makeProof(method === 'evm eip3009' ? { ...makers, payer } : makers, terms)
+    },
     async openPayer() {
       if (buriedPayers === 0) return evm.wallet(parseEther('100'))
       const payer = buried.pop()
@@ -187,6 +203,7 @@ export async function openFaultHarness(options: Options): Promise<FaultHarness> 
     },
     accountId,
     proxies: [...proxies.evm, ...proxies.solana],
+    endpoints: proxies,
     forgetful: { evm: proxies.evm, solana: proxies.solana.slice(0, endpoints - 1) },
     target: database.target,
     restartDatabase: database.restart,

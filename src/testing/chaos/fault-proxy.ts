@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import bs58 from 'bs58'
 import * as v from 'valibot'
-import { keccak256, type Hex } from 'viem'
+import { keccak256, numberToHex, type Hex } from 'viem'
 import { pause } from './command.ts'
 import type { SeededRng } from './rng.ts'
 
@@ -59,13 +59,28 @@ const Question = v.object({
 })
 type Question = v.InferOutput<typeof Question>
 
+/**
+ * A lie that an endpoint keeps to. `behind`: heads, nonces and balances stand still, and no transaction is known. `forgetful`: it knows no
+ * transaction. `deaf`: it takes broadcasts and passes none on. `ahead`: its heads are too high. Each says the rest as it is.
+ */
+export const MANNERS = ['behind', 'forgetful', 'deaf', 'ahead'] as const
+export type Manner = (typeof MANNERS)[number]
+const HEADS = ['eth_blockNumber', 'getSlot', 'getBlockHeight']
+const Numbered = v.looseObject({ number: v.string() })
+/** More than any blockhash lives. */
+const AHEAD_BY = 300
+
 export type FaultProxy = AsyncDisposable & {
   url: string
   /** The part of calls that is not answered honestly; 0 ends all faults. */
   rate: number
   /** While true, the endpoint knows no transaction: not its receipt, not its status, no history. Everything else that it says is right. */
   forgets: boolean
-  /** Calls that could have been answered wrongly. */
+  /** From now on it lies in this manner, too; `undefined` ends that. */
+  lieAs: (manner: Manner | undefined) => void
+  /** How often it lied in each manner. */
+  lies: Record<Manner, number>
+  /** Calls that could have been answered wrongly; those of a manner are in `lies`. */
   calls: number
   /** How often each fault really happened. */
   counts: Record<RpcFault, number>
@@ -75,6 +90,9 @@ export type FaultProxy = AsyncDisposable & {
 export async function startFaultProxy(target: string, rng: SeededRng): Promise<FaultProxy> {
   const counts = Object.fromEntries(FAULTS.map((fault) => [fault, 0])) as Record<RpcFault, number>
   const earlier = new Map<string, string[]>()
+  const lies = { behind: 0, forgetful: 0, deaf: 0, ahead: 0 }
+  let manner: Manner | undefined
+  let standing = new Map<string, string>()
   let mix: readonly RpcFault[] = FAULTS
   const mixing = setInterval(() => (mix = FAULTS.filter(() => rng.next() < 0.7)), MIX_MS)
 
@@ -155,6 +173,13 @@ export async function startFaultProxy(target: string, rng: SeededRng): Promise<F
       status: 200,
       text: JSON.stringify({ jsonrpc: '2.0', id: question?.id ?? 1, ...content }),
     })
+    if (manner && question && name !== undefined && !fault) {
+      const said = await lieOf(manner, question, { name, body })
+      if (said) {
+        lies[manner]++
+        return reply(said)
+      }
+    }
     if (lie === 'broadcast swallowed' && question) return reply({ result: nameOf(question) })
     if (lie === 'stale answer' || lie === 'stale nonce')
       return reply({ result: JSON.parse(rng.pick(past)) })
@@ -168,6 +193,35 @@ export async function startFaultProxy(target: string, rng: SeededRng): Promise<F
       return reply({ error: REFUSALS[question.method] })
     if (name !== undefined && question && ages(question.method)) remember(name, text)
     return { status, text }
+  }
+
+  /** What is answered in this manner; nothing where the truth is. */
+  async function lieOf(
+    as: Manner,
+    question: Question,
+    { name, body }: { name: string; body: string },
+  ): Promise<{ result: unknown } | undefined> {
+    const { method } = question
+    const ask = async () => v.parse(Reply, JSON.parse((await forward(body)).text)).result
+    if (as === 'deaf') return BROADCASTS.includes(method) ? { result: nameOf(question) } : undefined
+    if (as === 'ahead') {
+      const isNewest = method === 'eth_getBlockByNumber' && question.params[0] === 'latest'
+      if (!HEADS.includes(method) && !isNewest) return undefined
+      const answer = await ask()
+      const block = v.safeParse(Numbered, answer)
+      const head = Number(block.success ? block.output.number : answer) + AHEAD_BY
+      if (block.success) return { result: { ...block.output, number: numberToHex(head) } }
+      return { result: method.startsWith('eth_') ? numberToHex(head) : head }
+    }
+    const unknown = UNKNOWN[method]
+    if (unknown) return { result: unknown(await ask()) }
+    if (as === 'forgetful' || !ages(method)) return undefined
+    const known = standing.get(name)
+    if (known !== undefined) return { result: JSON.parse(known) }
+    const result = await ask()
+    if (result === undefined || result === null) return undefined
+    standing.set(name, JSON.stringify(result))
+    return { result }
   }
 
   function remember(name: string, text: string): void {
@@ -184,6 +238,13 @@ export async function startFaultProxy(target: string, rng: SeededRng): Promise<F
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     rate: 0,
     forgets: false,
+    lieAs(next) {
+      manner = next
+      standing = new Map(
+        [...earlier].flatMap(([name, past]) => past.slice(-1).map((last) => [name, last] as const)),
+      )
+    },
+    lies,
     calls: 0,
     counts,
     async [Symbol.asyncDispose]() {

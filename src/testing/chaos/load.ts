@@ -6,7 +6,7 @@ import { ApiClient, at, textAt, type ApiReply } from '../api-client.ts'
 import {
   EVM_METHODS,
   facilitatorBody,
-  makeProof,
+  HOLDER_METHODS,
   receiveBody,
   SOLANA_METHODS,
   type Presented,
@@ -184,13 +184,11 @@ async function payLocally(harness: FaultHarness, running: Running, rng: SeededRn
 async function settleProof(harness: FaultHarness, running: Running, rng: SeededRng): Promise<void> {
   const { options, load, over } = running
   const family = rng.pick(options.families ?? (['evm', 'solana'] as const))
-  const method = rng.pick<Presented['method']>(family === 'evm' ? EVM_METHODS : SOLANA_METHODS)
+  const method = rng.pick<Presented['method']>(
+    family === 'evm' ? [...EVM_METHODS, ...HOLDER_METHODS] : SOLANA_METHODS,
+  )
   const payTo = await harness.openPayee(family)
-  const proof = await makeProof(harness.makersOf(method), {
-    method,
-    payTo,
-    validSeconds: PROOF_VALID_S,
-  })
+  const proof = await harness.prove({ method, payTo, validSeconds: PROOF_VALID_S })
   const settled: SettledProof = { proof, grants: 0, cutOff: 0, refusal: undefined }
   load.settled.push(settled)
   const atFacilitator = rng.next() < 0.5
@@ -202,7 +200,9 @@ async function settleProof(harness: FaultHarness, running: Running, rng: SeededR
       return undefined
     })
     if (decided === 'granted') settled.grants++
-    if (typeof decided === 'object') settled.refusal = decided.refusal
+    // Presented once more: what was granted may not be granted again.
+    if (decided === 'granted' && settled.grants === 1) continue
+    if (typeof decided === 'object' && settled.grants === 0) settled.refusal = decided.refusal
     if (decided !== undefined && decided !== 'undecided') return
     if (over.yes && performance.now() - over.at > DECIDED_WITHIN_MS) {
       load.undecided++

@@ -244,6 +244,10 @@ export async function checkProofs(
       console.log({ method, payTo, arrived, atomic, rows, claims, grants, cutOff, refusal })
   }
   const all = settled.length
+  const methods = Map.groupBy(settled, ({ proof }) => proof.method)
+  console.log(
+    `proofs: ${[...methods].map(([method, of]) => `${of.length} × ${method}`).join(', ')}`,
+  )
   measure(
     'proofs whose money moved otherwise than once',
     wrong.moved,
