@@ -693,7 +693,8 @@ test('on Solana a payment that a fee payer sends is found, or absent, past newer
   const signature = await solana.connection.sendRawTransaction(bytes)
   await newer(3)
   await expect.poll(received).toBe(2 * 10 ** 7 + 6)
-  expect(await look()).toMatchObject({ kind: 'landed', landed: { signature } })
+  // A node may list it a moment after it shows the balance.
+  await expect.poll(look).toMatchObject({ kind: 'landed', landed: { signature } })
 })
 
 test('on Solana a payment that landed as a transaction of version 1 is verified as the payment, and as no other', async () => {

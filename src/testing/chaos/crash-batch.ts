@@ -115,10 +115,10 @@ async function die(stage: CrashHarness, { family, point }: Case): Promise<Run> {
     () => readChecks(dying),
     ({ checks }) => checks.some(({ name, ok }) => name === 'signer' && ok),
   )
-  // Processes that died took the tokens they had leased with them: the limit is reached sooner. A 503 decides nothing, and a client asks again under its key.
+  // Processes that died took the tokens they had leased with them: the limit is reached sooner. A 503 decides nothing, and a client asks again under its key, which the first request may still have.
   const answered = await eventually(
     () => order.ask(dying.url),
-    ({ status }) => status !== 429 && status !== 503,
+    ({ status }) => status !== 409 && status !== 429 && status !== 503,
   ).then(
     ({ status }) => `answered ${status}`,
     () => undefined,
