@@ -21,10 +21,12 @@ export type CopyButtonProps = {
   label: string
   /** Shows the label beside the picture. */
   text?: boolean
+  /** The main action of its page. */
+  primary?: boolean
 }
 
 /** Copies, and says so for two seconds; where the clipboard is closed to us it says that instead. */
-export function CopyButton({ value, label, text }: CopyButtonProps) {
+export function CopyButton({ value, label, text, primary }: CopyButtonProps) {
   const { t } = useLingui()
   const [state, setState] = useState<'idle' | 'copied' | 'refused'>('idle')
 
@@ -51,7 +53,12 @@ export function CopyButton({ value, label, text }: CopyButtonProps) {
   const words = state === 'copied' ? t`Copied` : state === 'refused' ? t`Not allowed` : label
   if (text) {
     return (
-      <Button icon={icon} onClick={() => void copy()} size="sm">
+      <Button
+        icon={icon}
+        onClick={() => void copy()}
+        size="sm"
+        variant={primary ? 'primary' : 'secondary'}
+      >
         {words}
       </Button>
     )

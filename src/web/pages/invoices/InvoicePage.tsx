@@ -222,7 +222,14 @@ function InvoiceActions({ invoice, onEdit }: { invoice: InvoiceBody; onEdit: OnE
 
   return (
     <div className="flex flex-wrap gap-2">
-      {link !== null && <CopyButton label={t`Copy link`} text value={pageOf(link)} />}
+      {link !== null && (
+        <CopyButton
+          label={t`Copy link`}
+          primary={state === 'open' || state === 'overdue'}
+          text
+          value={pageOf(link)}
+        />
+      )}
       <Button icon={<Icon name="print" size={14} />} onClick={() => window.print()} size="sm">
         <Trans>Print</Trans>
       </Button>
