@@ -65,7 +65,7 @@ test('a payment shows its status: on its way, late, counted, confirmed, and drop
   await chain.mine()
   await expect(
     page.getByText(
-      text('{counted} of {needed} confirmations. Not paid yet.', { counted: '1', needed: '2' }),
+      text('Unconfirmed: {counted} of {needed} confirmations.', { counted: '1', needed: '2' }),
       {
         exact: true,
       },

@@ -83,7 +83,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await chain.mine()
     await page
       .getByText(
-        text('{counted} of {needed} confirmations. Not paid yet.', { counted: '1', needed: '2' }),
+        text('Unconfirmed: {counted} of {needed} confirmations.', { counted: '1', needed: '2' }),
         { exact: true },
       )
       .waitFor()
