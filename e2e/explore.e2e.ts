@@ -1,5 +1,3 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Page } from '@playwright/test'
 import { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
@@ -10,39 +8,24 @@ import type { Devnet } from '#devnet/network.ts'
 import { expectAbsent } from './absent.ts'
 import { connect, expectReviewed, sign, signButton } from './checkout.ts'
 import { giveUsdc, pauseMining, until } from './chain.ts'
-import { copied } from './clipboard.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
 import { downloaded } from './seller.ts'
 import { onEthereum } from './orders.ts'
-import { startingWith, text, textLike } from './text.ts'
+import { startingWith, text } from './text.ts'
+import {
+  ARTICLES,
+  requestArticle,
+  buyArticle,
+  expectServed,
+  paymentOptionIn,
+  recordAnnouncements,
+  REFUSED,
+  SELLER_SENDS,
+} from './articles.ts'
 
 /** A person reads pages that cost money: the shop of the local network, paid in each of its currencies and versions. */
-
-/** Browsers tell of every 402 on their consoles. */
-const REFUSED = /status of 402/
-
-/** What the offer says whose transaction the seller sends. */
-const SELLER_SENDS = text('One transaction. You pay the network fee in {symbol}.', {
-  symbol: 'SOL',
-})
-
-const ARTICLES = {
-  eth: '/articles/settlement-without-banks',
-  sol: '/articles/the-price-of-finality',
-  usdc: '/articles/reading-a-402',
-}
-
-async function askFor(page: Page, url: string, via?: 'relay'): Promise<void> {
-  await page.goto('/explore')
-  await page.getByLabel(text('URL')).fill(url)
-  if (via === 'relay') {
-    await page.getByText(text('Headers, body, routing')).click()
-    await page.getByText(text('Through the relay'), { exact: true }).click()
-  }
-  await page.getByRole('button', { name: text('Request'), exact: true }).click()
-}
 
 /** On paper, what was bought is its receipt: the request, the price and the answer stay on the screen. */
 async function expectPrinted(page: Page, facts: readonly string[]): Promise<void> {
@@ -82,24 +65,10 @@ async function expectVerifiable(page: Page): Promise<void> {
 /** What has the focus. */
 const focused = (page: Page) => page.locator(':focus')
 
-/** The offer in a currency, once the reader's balance is there. */
-function offerIn(page: Page, symbol: string) {
-  return page
-    .getByRole('listitem')
-    .filter({ hasText: symbol })
-    .filter({ has: page.getByRole('button', { name: text('Review and pay') }) })
-}
-
 /** The permission is on the chain, and the review of the payment itself comes next. */
 async function expectPermitted(page: Page): Promise<void> {
   await expect(page.getByText(text('First, allow Permit2 to spend up to'))).toBeHidden({
     timeout: 30_000,
-  })
-}
-
-async function expectServed(page: Page): Promise<void> {
-  await expect(page.getByRole('heading', { name: text('Your purchase') })).toBeVisible({
-    timeout: 45_000,
   })
 }
 
@@ -113,7 +82,7 @@ for (const version of [2, 1] as const) {
     expectError(REFUSED)
     const { page, ethereum } = await buyer({ ether: '1' })
     const before = await chains.evm.getBalance({ address: net.wallets.seller.evm.address })
-    await askFor(page, `${net.urls.seller}${ARTICLES.eth}`)
+    await requestArticle(page, `${net.urls.seller}${ARTICLES.eth}`)
     await expect(page.getByRole('heading', { name: text('Payment required') })).toBeVisible()
     await connect(page, 'MetaMask')
     if (version === 2) await expectAccessible(page, 'explore: priced')
@@ -122,7 +91,7 @@ for (const version of [2, 1] as const) {
         .getByText(text('x402 version {version}', { version: 1 }))
         .first()
         .click()
-    await offerIn(page, '0.01')
+    await paymentOptionIn(page, '0.01')
       .first()
       .getByRole('button', { name: text('Review and pay') })
       .click()
@@ -176,14 +145,14 @@ for (const version of [2, 1] as const) {
     const { page, solana } = await buyer({ sol: 2 })
     const seller = new PublicKey(net.wallets.seller.solana.address)
     const before = await chains.solana.getBalance(seller)
-    await askFor(page, `${net.urls.seller}${ARTICLES.sol}`)
+    await requestArticle(page, `${net.urls.seller}${ARTICLES.sol}`)
     await connect(page, 'Phantom')
     if (version === 1)
       await page
         .getByText(text('x402 version {version}', { version: 1 }))
         .first()
         .click()
-    await offerIn(page, '0.1')
+    await paymentOptionIn(page, '0.1')
       .filter({ hasText: SELLER_SENDS })
       .getByRole('button', { name: text('Review and pay') })
       .click()
@@ -209,9 +178,9 @@ test('an article for USDC: one signature and no gas', async ({
   expectError(REFUSED)
   const { page, ethereum } = await buyer()
   await giveUsdc(chains, net, { address: ethereum.address, units: 5_000_000n })
-  await askFor(page, `${net.urls.seller}${ARTICLES.usdc}`)
+  await requestArticle(page, `${net.urls.seller}${ARTICLES.usdc}`)
   await connect(page, 'MetaMask')
-  await offerIn(page, 'USDC')
+  await paymentOptionIn(page, 'USDC')
     .first()
     .getByRole('button', { name: text('Review and pay') })
     .click()
@@ -236,7 +205,7 @@ test('a purchase in two steps asks to keep the page open until the second, which
   expectError(REFUSED)
   const { page, ethereum } = await buyer({ ether: '1' })
   await page.setViewportSize({ width: 390, height: 844 })
-  await askFor(page, `${net.urls.seller}${ARTICLES.eth}`)
+  await requestArticle(page, `${net.urls.seller}${ARTICLES.eth}`)
   // What is new has the focus.
   await expect(focused(page)).toHaveText(text('Payment required'))
   await page
@@ -281,7 +250,7 @@ test('of the offers of an article, version 1 has those whose networks its client
 }) => {
   expectError(REFUSED)
   const page = await visitor()
-  await askFor(page, `${net.urls.seller}${ARTICLES.usdc}`)
+  await requestArticle(page, `${net.urls.seller}${ARTICLES.usdc}`)
   const offers = page.getByRole('listitem').filter({ hasText: 'USDC' })
   await expect(offers.filter({ hasText: 'Local Ethereum' })).toHaveCount(1)
   await expect(offers.filter({ hasText: 'Local Solana' })).toHaveCount(1)
@@ -331,9 +300,9 @@ test('an issue for WETH: one leave for exactly the price, one signature over eve
   const before = await held()
   expect(await allowed()).toBe(0n)
 
-  await askFor(page, `${net.urls.seller}/issues/1`)
+  await requestArticle(page, `${net.urls.seller}/issues/1`)
   await connect(page, 'MetaMask')
-  await offerIn(page, 'WETH')
+  await paymentOptionIn(page, 'WETH')
     .first()
     .getByRole('button', { name: text('Review and pay') })
     .click()
@@ -376,9 +345,9 @@ test('a permission that a reload interrupts is gone on with, not asked for again
 }) => {
   expectError(REFUSED)
   const { page, ethereum } = await openBuyer(net, open)
-  await askFor(page, `${net.urls.seller}/issues/1`)
+  await requestArticle(page, `${net.urls.seller}/issues/1`)
   await connect(page, 'MetaMask')
-  await offerIn(page, 'WETH')
+  await paymentOptionIn(page, 'WETH')
     .first()
     .getByRole('button', { name: text('Review and pay') })
     .click()
@@ -416,9 +385,9 @@ test('an issue for USDC on Solana: one signature, and the seller pays the networ
     return value.reduce((sum, { account }) => sum + account.data.readBigUInt64LE(64), 0n)
   }
   const [before, lamports] = [await holdings(), await chains.solana.getBalance(own)]
-  await askFor(page, `${net.urls.seller}/issues/1`)
+  await requestArticle(page, `${net.urls.seller}/issues/1`)
   await connect(page, 'Phantom')
-  await offerIn(page, 'USDC')
+  await paymentOptionIn(page, 'USDC')
     .filter({ hasText: 'Local Solana' })
     .getByRole('button', { name: text('Review and pay') })
     .click()
@@ -548,7 +517,7 @@ test('a server that does not answer is named while the page waits for it', async
 }) => {
   const page = await visitor()
   await page.route(`${net.urls.seller}/**`, () => undefined)
-  await askFor(page, `${net.urls.seller}${ARTICLES.eth}`)
+  await requestArticle(page, `${net.urls.seller}${ARTICLES.eth}`)
   const { host } = new URL(net.urls.seller)
   await expect(page.getByText(text('{host} has not answered yet.', { host }))).toBeVisible()
 })
@@ -570,9 +539,9 @@ test('the payer’s own limits hold in the explorer and for a wallet code too', 
     `${network}/${NATIVE_ETH.address}`,
   )
   const limit = text('Your limit is {cap} per payment.', { cap: '0.009 ETH' })
-  await askFor(page, `${net.urls.seller}${ARTICLES.eth}`)
+  await requestArticle(page, `${net.urls.seller}${ARTICLES.eth}`)
   await connect(page, 'MetaMask')
-  const review = offerIn(page, '0.01')
+  const review = paymentOptionIn(page, '0.01')
     .first()
     .getByRole('button', { name: text('Review and pay') })
   await review.click()
@@ -586,261 +555,6 @@ test('the payer’s own limits hold in the explorer and for a wallet code too', 
   await expect(page.getByRole('alert').filter({ hasText: limit })).toBeVisible()
 })
 
-test('a 402 whose terms are hidden from pages is recognized, and read through the relay', async ({
-  net,
-  visitor,
-  expectError,
-}) => {
-  expectError(REFUSED)
-  const page = await visitor()
-  await askFor(page, `${net.urls.seller}${ARTICLES.eth}?demo=hidden-headers`)
-  await expect(page.getByRole('heading', { name: text('Payment terms hidden') })).toBeVisible()
-  await expect(page.getByText('Access-Control-Expose-Headers')).toBeVisible()
-  await expectAccessible(page, 'explore: terms hidden')
-  await page.getByRole('button', { name: text('Use the relay') }).click()
-  await expect(page.getByRole('heading', { name: text('Payment required') })).toBeVisible()
-})
-
-/** What screen readers are told from now on, on every page that is opened. */
-async function recordAnnouncements(page: Page): Promise<string[]> {
-  const announced: string[] = []
-  await page.exposeFunction('onAnnouncement', (words: string) => announced.push(words.trim()))
-  await page.addInitScript(() => {
-    new MutationObserver((changes) => {
-      for (const { target } of changes) {
-        const element = target instanceof Element ? target : target.parentElement
-        const words = element?.closest('[data-live-region]')?.textContent
-        if (words) (Reflect.get(globalThis, 'onAnnouncement') as (words: string) => void)(words)
-      }
-    }).observe(document, { subtree: true, childList: true, characterData: true })
-  })
-  return announced
-}
-
-/** Pays for the article in SOL, through the relay where asked, up to the answer. */
-async function buyArticle({ page }: Person, url: string, via?: 'relay'): Promise<void> {
-  await askFor(page, url, via)
-  await payForArticle(page)
-}
-
-async function payForArticle(page: Page): Promise<void> {
-  await connect(page, 'Phantom')
-  await offerIn(page, '0.1')
-    .filter({ hasText: SELLER_SENDS })
-    .getByRole('button', { name: text('Review and pay') })
-    .click()
-  await expectReviewed(page, 'Phantom')
-  await signButton(page, 'Phantom').click()
-}
-
-test('a large answer to a payment is received whole, and saved', async ({
-  net,
-  buyer,
-  expectError,
-}) => {
-  expectError(REFUSED)
-  const person = await buyer({ sol: 2 })
-  const { page, solana } = person
-  await buyArticle(person, `${net.urls.seller}${ARTICLES.sol}?demo=large-answer`)
-  await expectServed(page)
-  await expectAccessible(page, 'explore: large answer')
-  const { text: saved } = await downloaded(page, () =>
-    page.getByRole('button', { name: text('Save file') }).click(),
-  )
-  expect(saved.length).toBeGreaterThanOrEqual(2 * 1024 * 1024 - 8)
-  expect(solana.signed).toHaveLength(1)
-})
-
-test('an answer that is too large for the relay: its limits are said before, and another program or this browser gets what was paid for', async ({
-  net,
-  buyer,
-  expectError,
-}) => {
-  expectError(REFUSED)
-  const person = await buyer({ sol: 2 })
-  const { page } = person
-  const url = `${net.urls.seller}${ARTICLES.sol}?demo=large-answer`
-  await askFor(page, url, 'relay')
-  await expect(page.getByRole('heading', { name: text('Payment required') })).toBeVisible()
-  const limits = textLike('Limits: public HTTPS servers, one minute, 512 KB.')
-  await expect(page.getByText(limits)).toBeVisible()
-  await expectAccessible(page, 'explore: priced, through the relay')
-  await buyArticle(person, url, 'relay')
-  await expect(page.getByRole('heading', { name: text('Relay failed') })).toBeVisible({
-    timeout: 45_000,
-  })
-  await expectAccessible(page, 'explore: too large for the relay')
-  const command = await copied(page, page.getByRole('button', { name: text('Copy as curl') }))
-  const [, name = '', value = ''] = /--header '(PAYMENT-SIGNATURE): ([^']+)'/.exec(command) ?? []
-  expect(command).toContain(`'${url}'`)
-  const received = await fetch(url, { headers: { [name]: value } })
-  expect([received.status, (await received.text()).length > 2 ** 20]).toEqual([200, true])
-
-  await page.getByRole('button', { name: text('From this browser') }).click()
-  await expectServed(page)
-  await expect(page.getByRole('button', { name: text('Save file') })).toBeVisible()
-  expect(person.solana.signed).toHaveLength(1)
-})
-
-test('a redirection of a payment through the relay has delivered nothing, and names where it leads', async ({
-  net,
-  buyer,
-  expectError,
-}) => {
-  expectError(REFUSED)
-  const person = await buyer({ sol: 2 })
-  const { page, solana } = person
-  const url = `${net.urls.seller}${ARTICLES.sol}?demo=redirect-after-payment`
-  await buyArticle(person, url, 'relay')
-  await expect(page.getByRole('heading', { name: text('Paid, not delivered') })).toBeVisible({
-    timeout: 45_000,
-  })
-  await expect(page.getByRole('link', { name: `${net.urls.seller}/` })).toHaveAttribute(
-    'rel',
-    'noopener noreferrer',
-  )
-  await expectAccessible(page, 'explore: redirected after the payment')
-  await page.goto('/')
-  await expect(
-    page.getByRole('note').filter({ hasText: text('Paid, not delivered') }),
-  ).toContainText('0.1')
-  expect(solana.signed).toHaveLength(1)
-})
-
-/** A server beside the shop, which says whom it was asked by. `cors`: whether pages may read it. `payments`: the payment headers that reached it. */
-async function openServer(
-  respond: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>,
-  { cors = true }: { cors?: boolean } = {},
-) {
-  const payments: string[] = []
-  const server = createServer((request, response) => {
-    if (cors) {
-      response.setHeader('Access-Control-Allow-Origin', '*')
-      response.setHeader('Access-Control-Allow-Headers', 'PAYMENT-SIGNATURE, X-PAYMENT')
-      response.setHeader('Access-Control-Expose-Headers', 'PAYMENT-REQUIRED')
-      if (request.method === 'OPTIONS') return void response.writeHead(204).end()
-    }
-    const payment = request.headers['payment-signature'] ?? request.headers['x-payment']
-    if (payment !== undefined) payments.push(String(payment))
-    void respond(request, response)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}`,
-    payments,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-}
-
-/** What no chain has confirmed is not called paid. */
-const undelivered = (page: Page) =>
-  page.getByRole('note').filter({ hasText: text('Payment pending') })
-
-test.describe('on a host that lets its pages ask any server', () => {
-  test.use({ bypassCSP: true })
-
-  test('a payment that another server asks for by a redirection stays with the seller, and its reader closes it by hand', async ({
-    net,
-    buyer,
-    expectError,
-  }) => {
-    expectError(REFUSED)
-    const person = await buyer({ sol: 2 })
-    const { page, solana } = person
-    await using thief = await openServer((_, response) => void response.end('thanks'))
-    const article = `${net.urls.seller}${ARTICLES.sol}`
-    await using seller = await openServer(async ({ headers }, response) => {
-      if (headers['payment-signature'] !== undefined)
-        return void response.writeHead(307, { Location: `${thief.url}/more` }).end()
-      const priced = await fetch(article)
-      const required = priced.headers.get('payment-required') ?? ''
-      response.writeHead(402, { 'PAYMENT-REQUIRED': required }).end(await priced.text())
-    })
-    await buyArticle(person, `${seller.url}/article`)
-    await expect(page.getByRole('heading', { name: text('Redirected') })).toBeVisible({
-      timeout: 45_000,
-    })
-    expect([seller.payments.length, thief.payments]).toEqual([1, []])
-    await expectAccessible(page, 'explore: redirected to another server')
-
-    // With the keyboard, and remembered.
-    const close = page.getByRole('button', { name: text('Mark as delivered or refunded') })
-    await close.focus()
-    await page.keyboard.press('Enter')
-    const undo = page.getByRole('button', { name: text('Undo') })
-    await expect(undo).toBeFocused()
-    const closed = page.getByText(textLike('You marked this as delivered or refunded, <0/>.'))
-    await expect(closed.locator('time')).toBeVisible()
-    await expectAccessible(page, 'explore: marked as delivered')
-    const visit = page.url()
-    await page.goto('/')
-    await expect(page.getByRole('main')).toBeVisible()
-    await expectAbsent(undelivered(page))
-    await page.goto(visit)
-    await expect(closed).toBeVisible()
-    await undo.press('Enter')
-    await expect(close).toBeFocused()
-    await page.goto('/')
-    await expect(undelivered(page)).toContainText('0.1')
-    expect(solana.signed).toHaveLength(1)
-  })
-
-  test('a redirection before the payment is shown, and the server that named the price is paid', async ({
-    net,
-    buyer,
-    expectError,
-  }) => {
-    expectError(REFUSED)
-    const person = await buyer({ sol: 2 })
-    const { page } = person
-    const article = `${net.urls.seller}${ARTICLES.sol}`
-    await using moved = await openServer(
-      (_, response) => void response.writeHead(302, { Location: article }).end(),
-    )
-    await buyArticle(person, `${moved.url}/article`)
-    await expectServed(page)
-    await expect(page.getByText(article, { exact: true }).first()).toBeVisible()
-    expect(moved.payments).toEqual([])
-  })
-
-  test('a seller without CORS headers is named, and is asked and paid through the relay', async ({
-    net,
-    buyer,
-    expectError,
-  }) => {
-    expectError(REFUSED)
-    expectError(/blocked by CORS policy|net::ERR_FAILED/)
-    const person = await buyer({ sol: 2 })
-    const { page, solana } = person
-    const article = `${net.urls.seller}${ARTICLES.sol}`
-    await using seller = await openServer(
-      async ({ headers }, response) => {
-        const payment = headers['payment-signature']
-        const answer = await fetch(article, {
-          headers: payment === undefined ? {} : { 'PAYMENT-SIGNATURE': String(payment) },
-        })
-        for (const name of ['content-type', 'payment-required', 'payment-response']) {
-          const value = answer.headers.get(name)
-          if (value !== null) response.setHeader(name, value)
-        }
-        response.writeHead(answer.status).end(await answer.text())
-      },
-      { cors: false },
-    )
-    await askFor(page, `${seller.url}/article`)
-    await expect(page.getByRole('heading', { name: text('Blocked by the server') })).toBeVisible()
-    await page.getByRole('button', { name: text('Use the relay') }).click()
-    await expect(page.getByRole('heading', { name: text('Payment required') })).toBeVisible()
-    await payForArticle(page)
-    await expectServed(page)
-    expect([seller.payments.length, solana.signed.length]).toEqual([1, 1])
-  })
-})
-
 test('a request that is still open in the wallet when its tab is closed is named on every page', async ({
   net,
   buyer,
@@ -848,9 +562,9 @@ test('a request that is still open in the wallet when its tab is closed is named
 }) => {
   expectError(REFUSED)
   const { context, page, ethereum } = await buyer({ ether: '1' })
-  await askFor(page, `${net.urls.seller}${ARTICLES.eth}`)
+  await requestArticle(page, `${net.urls.seller}${ARTICLES.eth}`)
   await connect(page, 'MetaMask')
-  await offerIn(page, '0.01')
+  await paymentOptionIn(page, '0.01')
     .first()
     .getByRole('button', { name: text('Review and pay') })
     .click()

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import * as v from 'valibot'
 import { batchingFetch } from './batching-fetch.ts'
+import { NO_OBSERVER, observedFetch } from './endpoints.ts'
 
 /** Small reads of one moment are one HTTP request, and each caller gets its own answer, whatever the node says. */
 
@@ -29,7 +30,7 @@ async function startNode(answer: (asked: Question | Question[]) => Reply) {
     (
       await asking(url, { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id, method }) })
     ).json()
-  return { ask, bodies, requests: () => bodies.length }
+  return { ask, bodies, url, requests: () => bodies.length }
 }
 
 async function read(request: IncomingMessage): Promise<string> {
@@ -116,5 +117,23 @@ test('an error of one request is the answer to it alone', async () => {
   expect(await Promise.all([ask('a'), ask('b')])).toEqual([
     { id: 'a', error: { code: 3, message: 'reverted' } },
     { jsonrpc: '2.0', id: 'b', result: 'small 1' },
+  ])
+})
+
+test('an answer to a batch that is too large fails the reads that have such an answer alone, and no other', async () => {
+  const { url } = await startNode((asked) => ({
+    body: Array.isArray(asked) ? ' '.repeat(11 * 2 ** 20) : honest(asked),
+  }))
+  const asking = batchingFetch(
+    observedFetch('solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', NO_OBSERVER),
+    () => true,
+  )
+  const ask = async (id: string, method: string) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id, method })
+    return (await asking(url, { method: 'POST', body })).json()
+  }
+  expect(await Promise.all([ask('a', 'getSlot'), ask('b', 'getMultipleAccounts')])).toMatchObject([
+    { result: 'getSlot a' },
+    { result: 'getMultipleAccounts b' },
   ])
 })

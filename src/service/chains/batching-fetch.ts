@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { OversizedAnswerError } from './endpoints.ts'
+import { isTooLarge, OversizedAnswerError } from './endpoints.ts'
 
 /** Requests in one batch: what the strictest public nodes take. */
 export const BATCH_SIZE = 10
@@ -72,7 +72,8 @@ export function batchingFetch(
       for (const [id, { question, response }] of waiting.entries())
         response.resolve(Response.json({ ...answers.get(id), id: question.id }))
     } catch (error) {
-      if (error instanceof OversizedAnswerError) return alone()
+      // Each answer is judged by itself.
+      if (error instanceof OversizedAnswerError || isTooLarge(error)) return alone()
       for (const { response } of waiting) response.reject(error)
     }
     return undefined

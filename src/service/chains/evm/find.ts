@@ -15,7 +15,7 @@ import { readTransfer } from './observe.ts'
 const MAX_BLOCKS = 200
 const PARALLEL_BLOCKS = 8
 
-type ScannedBlock = Block<bigint, true>
+type ScannedBlock = Block<bigint, true, 'latest'>
 type Match = { hash: string; landed: NonNullable<Found['landed']> }
 
 /**
@@ -26,6 +26,8 @@ export class BlockScan {
   readonly #endpoints: EvmEndpoints
   readonly #head: () => Promise<Head>
   readonly #hashes = new Map<number, Hex>()
+  /** Where the search after `from` began. */
+  #last: { from: number; start: number } | undefined
 
   /** @param head read at most a block ago: it costs no call where the caller has asked for it. */
   constructor(endpoints: EvmEndpoints, head: () => Promise<Head>) {
@@ -48,9 +50,11 @@ export class BlockScan {
     if (first > to) return { found: [], readTo: Math.max(from, to) }
     const readByAnother = first > oldest && !this.#hashes.has(from)
     const read = new Map<number, ScannedBlock>()
-    const start = await (readByAnother
+    const begin = await (readByAnother
       ? this.#afterFinal(first, oldest)
       : this.#beforeReorg(first, read))
+    // A caller who has not come further may not have written what was found in replaced blocks.
+    const start = this.#last?.from === from ? Math.min(begin, this.#last.start) : begin
 
     const end = Math.min(to, start + MAX_BLOCKS - 1)
     const heights = Array.from({ length: end - start + 1 }, (_, index) => start + index)
@@ -59,6 +63,7 @@ export class BlockScan {
       PARALLEL_BLOCKS,
       async (height) => read.get(height) ?? this.#read(height),
     )
+    requireOneChain(blocks)
 
     const transfers = blocks.flatMap(transfersOf)
     const late = await expired?.equalTo(transfers.map(({ landed }) => landed.transfer))
@@ -68,16 +73,17 @@ export class BlockScan {
       const paymentIds = fitting.map(({ paymentId }) => paymentId)
       return paymentIds.length === 0 ? [] : [{ signature: hash, paymentIds, landed }]
     })
+    // What was read counts when all of it was: after a failure, replaced blocks are read again.
+    for (const block of blocks) this.#hashes.set(Number(block.number), block.hash)
+    this.#last = { from, start }
     this.#forgetBefore(end - MAX_REORG)
     return { found, readTo: end }
   }
 
-  async #read(height: number): Promise<ScannedBlock> {
-    const block = await this.#endpoints.request((client) =>
+  #read(height: number): Promise<ScannedBlock> {
+    return this.#endpoints.request((client) =>
       client.getBlock({ blockNumber: BigInt(height), includeTransactions: true }),
     )
-    this.#hashes.set(height, block.hash)
-    return block
   }
 
   /**
@@ -108,6 +114,17 @@ export class BlockScan {
   #forgetBefore(height: number): void {
     for (const known of this.#hashes.keys()) if (known < height) this.#hashes.delete(known)
   }
+}
+
+/**
+ * A reorganization between two reads, or an endpoint that is behind, gives blocks of two branches: one would
+ * be left out.
+ * @throws Error where a block does not follow the one before it
+ */
+function requireOneChain(blocks: readonly ScannedBlock[]): void {
+  for (const [index, { number, parentHash }] of blocks.entries())
+    if (index > 0 && parentHash !== blocks[index - 1]?.hash)
+      throw new Error(`Block ${number} does not follow the block that was read before it.`)
 }
 
 function transfersOf(block: ScannedBlock): Match[] {

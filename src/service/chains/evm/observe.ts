@@ -20,9 +20,9 @@ import type { Chain, Head, Observation, ObservedTransfer } from '../chain.ts'
 import { observeAtTwo, requireQuorumFinality } from '../endpoints.ts'
 import { isHeadOf, readTipOf, type EvmEndpoints, type Tip } from './client.ts'
 
-type Look = { seen: Promise<Observation>; tip: Tip; at: number }
-/** How many transactions are remembered. */
-const MOST_LOOKS = 10_000
+type Look = { seen: Promise<Observation>; at: number }
+/** How many transactions are remembered of one block. */
+const MOST_LOOKS = 1_000
 
 /**
  * What the chain knows of a transaction: in the pool, in a block of the present chain, or nothing. All who look
@@ -34,13 +34,16 @@ export function openLooks(
   readTip: () => Promise<Tip>,
 ): Pick<Chain, 'observe' | 'observeTwice'> {
   const looks = new Map<string, Look>()
+  let newest: Tip | undefined
 
   function share(hash: string, tip: Tip): Promise<Observation> {
+    if (!newest || !isSame(newest, tip)) looks.clear()
+    newest = tip
     const known = looks.get(hash)
     const now = performance.now()
-    if (known && isSame(known.tip, tip) && now - known.at < network.blockTimeMs) return known.seen
+    if (known && now - known.at < network.blockTimeMs) return known.seen
     const seen = endpoints.request((client) => observeOnce(client, network, { hash, head: tip }))
-    const look = { seen, tip, at: now }
+    const look = { seen, at: now }
     const forget = () => looks.get(hash) === look && looks.delete(hash)
     looks.delete(hash)
     looks.set(hash, look)
