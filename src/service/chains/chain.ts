@@ -410,6 +410,26 @@ export function notifyMonitor(chain: Chain): void {
   for (const listener of sleepers.get(chain) ?? []) listener()
 }
 
+/** When the watcher of this process began the last look that it has ended, by the chain. */
+const looks = new WeakMap<Chain, number>()
+
+/** @param startedAt by `performance.now()` */
+export function noteLook(chain: Chain, startedAt: number): void {
+  looks.set(chain, startedAt)
+}
+
+/** A look may take so long, beside the time of two blocks, before waiters of this process look themselves. */
+const LOOK_MS = 1_000
+
+/** Whether the watcher of this process looks at everything that waits on a chain, block by block. */
+export function isFollowed(chain: Chain): boolean {
+  const startedAt = looks.get(chain)
+  return (
+    startedAt !== undefined &&
+    performance.now() - startedAt < 2 * chain.network.blockTimeMs + LOOK_MS
+  )
+}
+
 /** @returns a function that ends the subscription */
 export function onNotify(chain: Chain, listener: () => void): () => void {
   const wakes = sleepers.get(chain) ?? new Set()

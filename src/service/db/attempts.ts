@@ -24,6 +24,20 @@ export async function readAttempts(db: Database, paymentId: string): Promise<Att
     .orderBy(desc(attempt.number))
 }
 
+/** The same for many payments, by payment. */
+export async function readAttemptsOf(
+  db: Database,
+  paymentIds: readonly string[],
+): Promise<ReadonlyMap<string, AttemptRecord[]>> {
+  if (paymentIds.length === 0) return new Map()
+  const rows = await db
+    .select()
+    .from(attempt)
+    .where(inArray(attempt.paymentId, [...paymentIds]))
+    .orderBy(desc(attempt.number))
+  return Map.groupBy(rows, ({ paymentId }) => paymentId)
+}
+
 /** What a wallet signed for the payments of others, from a nonce on: it takes its places in the wallet's nonce queue. */
 export async function readSigned(
   db: Database,

@@ -19,19 +19,77 @@ export type NewEvent = {
 /** What numbers the events of this process, by the database that they are written to. */
 const listeners = new WeakMap<Database, () => void>()
 
+/** The same for those of one payment, in their order and in one statement. */
+export async function recordEvents(tx: Database, inputs: readonly NewEvent[]): Promise<void> {
+  const [first] = inputs
+  if (!first) return
+  const [row] = await tx
+    .insert(event)
+    .values([...inputs])
+    .returning({ draft: event.draft })
+  // Nobody is told of a draft; it is numbered with the next others.
+  if (row?.draft) return
+  afterCommit(tx, announceRecorded)
+  afterCommit(tx, (db) => announceChange(db, first.paymentId))
+}
+
 /**
  * Writes the event of a status change, in the transaction of the change. It has no number yet: that
  * comes once it is committed, so that writers need not wait for each other (`numberEvents`).
  * The caller has locked the payment, or made it: ids of a payment's events are in their order.
  */
-export async function recordEvent(tx: Database, input: NewEvent): Promise<void> {
-  const [row] = await tx.insert(event).values(input).returning({ draft: event.draft })
-  // Nobody is told of a draft; it is numbered with the next others.
-  if (!row?.draft) afterCommit(tx, announceRecorded)
+export function recordEvent(tx: Database, input: NewEvent): Promise<void> {
+  return recordEvents(tx, [input])
 }
 
 function announceRecorded(db: Database): void {
   listeners.get(db)?.()
+}
+
+/** Those who wait for a payment, by the database and the payment. */
+const waits = new WeakMap<Database, Map<string, Set<() => void>>>()
+
+function announceChange(db: Database, paymentId: string): void {
+  for (const end of waits.get(db)?.get(paymentId) ?? []) end()
+}
+
+export type ChangeWait = Disposable & {
+  /** Whether this process has recorded an event of the payment since the answer before; false after `ms`. */
+  changed(ms: number): Promise<boolean>
+}
+
+/** Begins to notice the changes of a payment that this process records. Those of other processes are only in the row. */
+export function awaitChanges(db: Database, paymentId: string): ChangeWait {
+  const byPayment = waits.get(db) ?? new Map<string, Set<() => void>>()
+  waits.set(db, byPayment)
+  const own = byPayment.get(paymentId) ?? new Set()
+  byPayment.set(paymentId, own)
+  let noticed = false
+  let wake: (() => void) | undefined
+  const notice = () => {
+    noticed = true
+    wake?.()
+  }
+  own.add(notice)
+  return {
+    async changed(ms) {
+      if (!noticed)
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms)
+          wake = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
+      const answer = noticed
+      noticed = false
+      return answer
+    },
+    [Symbol.dispose]() {
+      own.delete(notice)
+      if (own.size === 0) byPayment.delete(paymentId)
+    },
+  }
 }
 
 /** Calls `on` when this process has committed events. @returns a function that ends it */
@@ -71,11 +129,18 @@ export async function releaseNumbering(db: Database, holder: string): Promise<vo
     .where(and(eq(eventNumbering.id, THE_ROW), eq(eventNumbering.holder, holder)))
 }
 
-/** `accounts`: whose feeds have new events. `more`: there may be further events to number. */
-export type Numbered = { accounts: readonly string[]; more: boolean }
+/** Postgres takes 8,000 bytes of a notification. */
+const MAX_PAYLOAD_BYTES = 7_000
+
+/** Who is told of new numbers: `channel` by the accounts that have new events, or everybody by an empty text. */
+export type Telling = { channel: string; everybody: boolean }
+/** `more`: there may be further events to number. */
+export type Numbered = { more: boolean }
 
 /**
- * Numbers events that are committed, without a gap but at a restore, and extends the lease, in one statement.
+ * Numbers events that are committed, without a gap but at a restore, extends the lease, and tells readers, in
+ * one statement: they hear of the numbers at their commit, and only then. A notification takes a lock of the whole
+ * server until the commit, for which no payment waits.
  *
  * A reader that continues after the last number it saw misses nothing: a number is handed out after
  * its event was committed, and all those of one call become visible before the next call begins. The
@@ -86,12 +151,12 @@ export type Numbered = { accounts: readonly string[]; more: boolean }
  * Nothing is synced to the disk where nothing was numbered.
  * @returns undefined when the lease is lost
  */
-export async function numberEvents(db: Database, holder: string): Promise<Numbered | undefined> {
-  const { rows } = await db.execute<{
-    leased: boolean
-    numbered: number
-    accounts: string | null
-  }>(sql`
+export async function numberEvents(
+  db: Database,
+  holder: string,
+  telling?: Telling,
+): Promise<Numbered | undefined> {
+  const { rows } = await db.execute<{ leased: boolean; numbered: number }>(sql`
     with unnumbered as (
       select id from service.event where number is null order by id limit ${AT_ONCE} for update skip locked
     ), placed as (
@@ -103,11 +168,19 @@ export async function numberEvents(db: Database, holder: string): Promise<Number
       update service.event set number = lease.last - placed.total + placed.place
       from placed, lease where event.id = placed.id and event.number is null
       returning event.account_id, event.draft
+    ), told as (
+      select string_agg(distinct account_id, ' ') as accounts from numbered where not draft
     )
     select exists (select from lease) as leased, (select count(*)::int from numbered) as numbered,
-      (select string_agg(distinct account_id, ' ') from numbered where not draft) as accounts,
+      ${telling ? tell(telling) : sql`null`} as told,
       set_config('synchronous_commit', case when exists (select from placed) then current_setting('synchronous_commit') else 'off' end, true)`)
   const [row] = rows
   if (!row?.leased) return undefined
-  return { accounts: row.accounts?.split(' ') ?? [], more: row.numbered === AT_ONCE }
+  return { more: row.numbered === AT_ONCE }
+}
+
+function tell({ channel, everybody }: Telling) {
+  return sql`(
+    select pg_notify(${channel}, case when ${everybody} or length(accounts) > ${MAX_PAYLOAD_BYTES} then '' else accounts end)::text
+    from told where exists (select from lease) and (${everybody} or accounts is not null))`
 }

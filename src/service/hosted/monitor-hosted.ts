@@ -1,7 +1,7 @@
 import { familyOf } from '#contract/network.ts'
 import type { Chain, Head, MonitoredTransaction } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
-import { readAttempts } from '../db/attempts.ts'
+import type { AttemptRecord } from '../db/attempts.ts'
 import type { MonitoredRecord } from '../db/payments.ts'
 import { applyObservation, isRecorded } from '../payments/apply-observation.ts'
 import { ensureInclusion, signReplacement } from './fee-bump.ts'
@@ -9,6 +9,8 @@ import { ensureInclusion, signReplacement } from './fee-bump.ts'
 type HostedMonitoring = {
   payment: MonitoredRecord
   monitored: MonitoredTransaction
+  /** What was signed for it, the newest first, as it was read in this round. */
+  attempts: readonly AttemptRecord[]
   chain: Chain
   head: Head
 }
@@ -19,9 +21,8 @@ type HostedMonitoring = {
  */
 export async function monitorHosted(
   context: Context,
-  { payment, monitored, chain, head }: HostedMonitoring,
+  { payment, monitored, attempts, chain, head }: HostedMonitoring,
 ): Promise<void> {
-  const attempts = await readAttempts(context.db, payment.id)
   const [newest] = attempts
   if (!newest) return
   let [pooled, newestPooled] = [false, false]

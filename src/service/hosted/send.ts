@@ -11,6 +11,7 @@ import { type Chain, type SenderFunds, notifyMonitor } from '../chains/chain.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { chainOf, refuseParameters } from '../context/network.ts'
 import { findPayment, type PaymentRecord, findByIdempotencyKey } from '../db/payments.ts'
+import { awaitChanges } from '../db/record-event.ts'
 import { findWallet, type WalletRecord } from '../db/wallet-ledger.ts'
 import {
   checkRecipient,
@@ -34,7 +35,8 @@ export type SendRequest = {
   waitMs: number
 }
 
-const POLL_MS = 100
+/** How often a payment is read whose changes another process may record. */
+const POLL_MS = 1_000
 
 /**
  * Pays from a managed wallet: validates, simulates, then reserves, signs and stores the signed
@@ -192,11 +194,12 @@ async function answer(
  */
 async function untilDecided(context: Context, id: string, waitMs: number): Promise<void> {
   const until = performance.now() + waitMs
+  using wait = awaitChanges(context.db, id)
   for (;;) {
     const row = await findPayment(context.db, id)
     const left = until - performance.now()
     if ((row?.status !== 'created' && row?.status !== 'pending') || left <= 0) return
-    await new Promise((resolve) => setTimeout(resolve, Math.min(POLL_MS, left)))
+    await wait.changed(Math.min(POLL_MS, left))
   }
 }
 

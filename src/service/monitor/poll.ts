@@ -1,11 +1,7 @@
-import type { Chain, ExpiredTransactions, Found, Head } from '../chains/chain.ts'
-import { inParallel } from '../chains/endpoints.ts'
+import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
-import { readCursor, writeCursor } from '../db/cursors.ts'
+import { readAttemptsOf } from '../db/attempts.ts'
 import {
-  findBySignature,
-  findExpiredHeight,
-  findExpiredWith,
   isMonitored,
   readExpired,
   readMonitored,
@@ -15,16 +11,16 @@ import {
 } from '../db/payments.ts'
 import { readOrders, type SettlementOrder } from '../db/settlement-orders.ts'
 import { readUnsettled } from '../db/unmatched.ts'
-import { findOwner } from '../db/wallet-owners.ts'
-import { applyObservation, type Applied, rollBack } from '../payments/apply-observation.ts'
-import { chooseOrder, matchesPayment } from '../payments/attribution.ts'
+import { applyObservation, isRecorded, rollBack } from '../payments/apply-observation.ts'
 import { expire } from '../payments/expire.ts'
+import { asPaymentResult } from '../payments/payment-result.ts'
 import { monitorHosted } from '../hosted/monitor-hosted.ts'
 import { monitorOutpaced, monitorSettlement } from '../settlement/monitor-settlement.ts'
 import { checkUnmatched, noteShort, noteUnmatched } from '../payments/unmatched.ts'
 import { monitorOrder } from '../settlement/monitor-self.ts'
 import { checkFurtherTransfers } from './further-transfers.ts'
 import { isHosted, isReceived, toMonitored } from './monitored.ts'
+import { each, search, searchExpired, type Round } from './search.ts'
 
 /** How long an expired payment is still looked for: a day, and the longest pause between two looks. */
 const AFTERLIFE_MS = 25 * 60 * 60 * 1000
@@ -41,9 +37,6 @@ const EXPIRED_GROUPS = [
 type ExpiredGroup = (typeof EXPIRED_GROUPS)[number]
 /** How many expired payments are read in one statement, and searched for in one call. */
 const EXPIRED_AT_ONCE = 2_000
-const PARALLEL_PAYMENTS = 8
-
-type Round = { context: Context; chain: Chain; head: Head; failures: unknown[] }
 
 export type PollOptions = {
   /** Whether expired payments are looked for. */
@@ -86,7 +79,11 @@ export async function pollOnce(
     return { open: 0, failures: [], idle: true }
   const head = await chain.head()
   const open = await readMonitored(context.db, network)
-  const round: Round = { context, chain, head, failures: [] }
+  const attempts = await readAttemptsOf(
+    context.db,
+    open.filter((payment) => payment.mode !== 'local').map(({ id }) => id),
+  )
+  const round: Round = { context, chain, head, attempts, failures: [] }
   const lookBeside = async (group: string, look: Look) => {
     if (options.beside) options.beside(group, look)
     else round.failures.push(...(await look()))
@@ -149,11 +146,11 @@ export async function pollOnce(
  * @returns what went wrong
  */
 async function checkExpired(
-  { context, chain, head }: Round,
+  { context, chain, head, attempts }: Round,
   group: ExpiredGroup,
   { now, signal }: { now: Date; signal: AbortSignal | undefined },
 ): Promise<unknown[]> {
-  const round: Round = { context, chain, head, failures: [] }
+  const round: Round = { context, chain, head, attempts, failures: [] }
   const range = {
     network: chain.network.network,
     received: group.received,
@@ -189,37 +186,6 @@ async function checkExpired(
   return round.failures
 }
 
-async function searchExpired(round: Round, searched: readonly MonitoredRecord[]): Promise<void> {
-  const { chain, head } = round
-  const { found, failed = [] } = await chain.find(searched.map(toMonitored), {
-    from: head.height,
-    to: head.height,
-  })
-  round.failures.push(...failed.map(({ error }) => error))
-  const byId = new Map(searched.map((payment) => [payment.id, payment]))
-  await each(round, found, async (each, one) => {
-    await checkFound(
-      each,
-      one,
-      one.paymentIds.flatMap((id) => byId.get(id) ?? []),
-    )
-  })
-}
-
-async function each<T>(
-  round: Round,
-  items: readonly T[],
-  check: (round: Round, item: T) => Promise<void>,
-): Promise<void> {
-  await inParallel(items, PARALLEL_PAYMENTS, async (item) => {
-    try {
-      await check(round, item)
-    } catch (error) {
-      round.failures.push(error)
-    }
-  })
-}
-
 /**
  * Follows what a client reported and what was seen before: a wrong report must not hide the
  * transaction the chain has shown. A report that turns out to be another transaction is dropped.
@@ -230,6 +196,12 @@ async function checkReported({ context, chain }: Round, payment: MonitoredRecord
     if (signature === null) continue
     const observation = await chain.observe(signature)
     await noteShort(context, chain, { payment, signature, observation })
+    // What a settlement moves is shown only once it has landed.
+    const shown =
+      isReceived(payment) && observation.state === 'pending'
+        ? asPaymentResult(payment, observation)
+        : observation
+    if (isRecorded(payment, { observation: shown })) continue
     const applied = await applyObservation(context, {
       paymentId,
       signature,
@@ -250,150 +222,20 @@ async function checkReported({ context, chain }: Round, payment: MonitoredRecord
 }
 
 /**
- * Looks for payments nobody reported. The cursor stays where it is until everything found has been
- * checked. Where blocks are scanned, those that expired are looked for in the same blocks.
- * `unsearched`: those that could not be looked for.
- */
-async function search(
-  round: Round,
-  searched: readonly MonitoredRecord[],
-  { expiredSince }: { expiredSince: Date },
-): Promise<{ readTo: number; unsearched: ReadonlySet<string> }> {
-  const { context, chain, head } = round
-  const { network } = chain.network
-  const byId = new Map(searched.map((payment) => [payment.id, payment]))
-  const builtHeight = chain.scansBlocks
-    ? await findExpiredHeight(context.db, network, expiredSince)
-    : undefined
-  const expired: ExpiredTransactions | undefined =
-    builtHeight === undefined
-      ? undefined
-      : {
-          builtHeight,
-          equalTo: async (transfers) => {
-            const equal = await findExpiredWith(context.db, { network, expiredSince }, transfers)
-            for (const payment of equal) byId.set(payment.id, payment)
-            return equal.map(toMonitored)
-          },
-        }
-  // A chain that is shorter than what was read of it has been restarted.
-  const cursor = await readCursor(context.db, network)
-  const from = Math.min(cursor, head.height)
-  const {
-    found,
-    readTo,
-    failed = [],
-  } = searched.length === 0 && !expired
-    ? { found: [], readTo: head.height }
-    : await chain.find(searched.map(toMonitored), { from, to: head.height }, expired)
-  round.failures.push(...failed.map(({ error }) => error))
-  const unsearched = new Set(failed.flatMap(({ paymentIds }) => paymentIds))
-  const failures = round.failures.length
-  let decidedTo = readTo
-  await each(round, found, async (each, one) => {
-    const { paymentIds, landed } = one
-    const payments = paymentIds
-      .flatMap((id) => byId.get(id) ?? [])
-      .filter((payment) => !landed || matchesPayment(payment, landed.transfer, landed))
-    if (payments.length === 0 || (await checkFound(each, one, payments))) return
-    if (landed) decidedTo = Math.min(decidedTo, landed.height - 1)
-  })
-  if (round.failures.length > failures) return { readTo: from, unsearched }
-  if (decidedTo !== cursor) await writeCursor(context.db, network, { from: cursor, to: decidedTo })
-  return { readTo: decidedTo, unsearched }
-}
-
-/**
- * How long a transfer that fits two equal orders of one payer stays undecided: the payer's report
- * may still name one of them.
- */
-const UNDECIDED_MS = 10_000
-/**
- * How long a block is read again while its node does not show a transaction of it: behind one address
- * there may be several nodes. A transaction of an orphaned block is not found again.
- */
-const UNSEEN_MS = 60_000
-
-/**
- * Assigns what was found to the order that it pays in each account. What is not certain yet is
- * stored as if it had been reported: its block is not searched again. False while a report may
- * still decide between equal orders of one payer, and while a transfer that nothing ties to an order
- * is not shown.
- */
-async function checkFound(
-  { context, chain, head }: Round,
-  { signature, landed }: Found,
-  payments: readonly MonitoredRecord[],
-): Promise<boolean> {
-  const { network, blockTimeMs } = chain.network
-  const isNewerThan = (ms: number) =>
-    landed !== undefined && head.height < landed.height + Math.ceil(ms / blockTimeMs)
-  let decided = true
-  const byAccount = Map.groupBy(payments, (payment) => payment.accountId)
-  const settled = new Set<string>()
-  for (const [accountId, orders] of byAccount) {
-    if (await findBySignature(context.db, { accountId, network, signature })) {
-      settled.add(accountId)
-      continue
-    }
-    const senderOwned =
-      landed !== undefined &&
-      (await findOwner(context.db, network, landed.transfer.sender)) === accountId
-    const chosen = landed
-      ? (chooseOrder(orders, { transfer: landed.transfer, signature, senderOwned })?.orders ?? [])
-      : orders
-    if (chosen.length > 1 && isNewerThan(UNDECIDED_MS)) decided = false
-    else {
-      for (const payment of landed ? chosen.slice(0, 1) : chosen) {
-        const applied = await checkCandidate({ context, chain }, { payment, signature })
-        if (applied === 'reported') decided = false
-        if (applied !== 'unproven') settled.add(accountId)
-      }
-    }
-  }
-  if (!landed) return decided
-  const accountIds = [...byAccount.keys()]
-  const noted = await noteUnmatched(context, chain, { signature, accountIds, settled })
-  if (noted !== 'unseen') return decided
-  if (isNewerThan(UNSEEN_MS)) return false
-  context.log.warn(
-    { network, signature, blockHeight: landed.height },
-    'a block has a transaction that no node has shown for a minute; unless an order names it, it is looked for no longer',
-  )
-  return decided
-}
-
-/** `reported`: another transaction was reported meanwhile, or the former report was dropped, so this one is not stored. */
-async function checkCandidate(
-  { context, chain }: Pick<Round, 'context' | 'chain'>,
-  { payment, signature }: { payment: MonitoredRecord; signature: string },
-): Promise<Applied | 'reported'> {
-  const observation = await chain.observe(signature)
-  await noteShort(context, chain, { payment, signature, observation })
-  const seen = { paymentId: payment.id, signature, observation, source: 'watcher' } as const
-  // A node that is behind says nothing about the block that the order has.
-  const applied = observation.state === 'not_found' ? 'same' : await applyObservation(context, seen)
-  // What failed takes the place of no report: its payer may have reported another one since.
-  const failed = 'failedBlockhash' in observation && observation.failedBlockhash !== undefined
-  // An order that was built meanwhile may fit better: the next rounds decide between them.
-  if ((applied !== 'same' || failed) && applied !== 'unproven') return applied
-  const report = { signature, at: context.now(), replaces: payment.reportedSignature }
-  return (await setReported(context.db, payment.id, report)) ? applied : 'reported'
-}
-
-/**
  * Finalizes a confirmed payment, or rolls it back when its block is gone, or when two endpoints show
  * that its transaction is final and failed: the next round then ends it.
  */
 async function checkConfirmed(
-  { context, chain, head }: Round,
+  { context, chain, head, attempts }: Round,
   payment: MonitoredRecord,
   isGone: Chain['isGone'],
 ): Promise<void> {
   const { id, signature, blockHeight, blockHash, reportedSignature: broadcast } = payment
   if (signature === null || blockHeight === null) return
   const outpaced = isReceived(payment) && broadcast !== null && broadcast !== signature
-  const isOver = !outpaced || (await monitorOutpaced(context, { payment, chain }))
+  const isOver =
+    !outpaced ||
+    (await monitorOutpaced(context, { payment, chain, attempts: attempts.get(payment.id) ?? [] }))
   const final = isOver && blockHeight <= head.finalizedHeight
   if (final) {
     const observation = await chain.observe(signature)
@@ -430,15 +272,29 @@ function shareBlocks(chain: Chain): Chain['isGone'] {
 }
 
 async function checkHosted(
-  { context, chain, head }: Round,
+  { context, chain, head, attempts }: Round,
   payment: MonitoredRecord,
 ): Promise<void> {
-  await monitorHosted(context, { payment, monitored: toMonitored(payment), chain, head })
+  await monitorHosted(context, {
+    payment,
+    monitored: toMonitored(payment),
+    attempts: attempts.get(payment.id) ?? [],
+    chain,
+    head,
+  })
 }
 
 /** What the service broadcasts for a presented proof is followed to its end as well. */
-async function checkReceived({ context, chain }: Round, payment: MonitoredRecord): Promise<void> {
-  await monitorSettlement(context, { payment, chain, source: 'watcher' })
+async function checkReceived(
+  { context, chain, attempts }: Round,
+  payment: MonitoredRecord,
+): Promise<void> {
+  await monitorSettlement(context, {
+    payment,
+    chain,
+    attempts: attempts.get(payment.id) ?? [],
+    source: 'watcher',
+  })
 }
 
 async function checkOrdered(

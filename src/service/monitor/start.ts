@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { ProblemError } from '#contract/problem.ts'
-import { type Chain, onNotify } from '../chains/chain.ts'
+import { type Chain, noteLook, onNotify } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { Sleep } from '../context/sleep.ts'
 import { releaseLease, takeLease } from '../db/cursors.ts'
@@ -9,6 +10,8 @@ import { pollOnce, type PollOptions } from './poll.ts'
 export type Watchers = { stop(): Promise<void> }
 
 const MIN_INTERVAL_MS = 100
+/** What wakes the watcher within this time of a look is looked at together. */
+const MIN_PAUSE_MS = 250
 const MAX_INTERVAL_MS = 4_000
 /** Without a payment to follow, looks are this much rarer; a new payment of this process wakes the loop. */
 const IDLE_FACTOR = 4
@@ -77,6 +80,7 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
   let idle = true
   while (!signal.aborted) {
     let pause = interval
+    const lookAt = performance.now()
     try {
       holds = performance.now() - renewedAt < LEASE_RENEWAL_MS || (await renew())
       if (!holds) pause = Math.min(interval, STAND_BY_MS)
@@ -90,6 +94,7 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
           beside,
         })
         idle = looked.idle
+        noteLook(chain, lookAt)
         if (expiredToo) {
           expiredAt = performance.now()
           expiredBefore = startedAt
@@ -110,6 +115,8 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
       pause = Math.min(interval * 2 ** ++failures, MAX_BACKOFF_MS)
     }
     await sleep.for(pause)
+    const restMs = lookAt + Math.min(interval, MIN_PAUSE_MS) - performance.now()
+    if (restMs > 0) await delay(restMs, undefined, { signal }).catch(() => {})
   }
   clearInterval(heartbeat)
   stopNotifications()

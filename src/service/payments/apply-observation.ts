@@ -17,7 +17,7 @@ import {
   type PaymentRecord,
   NOT_IN_BLOCK,
 } from '../db/payments.ts'
-import { recordEvent } from '../db/record-event.ts'
+import { recordEvent, recordEvents } from '../db/record-event.ts'
 import { settleRefundRequests } from '../db/refund-requests.ts'
 import { acceptPayerOf, recordFeePaid, reopenFee } from '../db/settlement-fees.ts'
 import {
@@ -118,28 +118,15 @@ export async function applyObservation(context: Applying, seen: SeenPayment): Pr
       }
       if (row.refundOf !== null && path.includes('finalized'))
         await settleRefundRequests(tx, row.refundOf, at)
-      for (const status of path) {
-        await recordEvent(tx, {
-          accountId: row.accountId,
-          paymentId: row.id,
-          status,
-          source: seen.source,
-          blockHeight: height,
-          at,
-        })
-      }
-      if (isPaid && (await isProven(tx, row.id))) {
-        const status = path.at(-1) ?? row.status
-        await recordEvent(tx, {
-          kind: 'settlement',
-          accountId: row.accountId,
-          paymentId: row.id,
-          status,
-          source: seen.source,
-          blockHeight: height,
-          at,
-        })
-      }
+      const { accountId, id: paymentId } = row
+      const noted = { accountId, paymentId, source: seen.source, blockHeight: height, at }
+      const isSettled = isPaid && (await isProven(tx, row.id))
+      await recordEvents(tx, [
+        ...path.map((status) => ({ ...noted, status })),
+        ...(isSettled
+          ? [{ ...noted, kind: 'settlement' as const, status: path.at(-1) ?? row.status }]
+          : []),
+      ])
       return path.length > 0 ? 'moved' : 'same'
     })
   } catch (error) {
@@ -153,13 +140,13 @@ export async function applyObservation(context: Applying, seen: SeenPayment): Pr
 
 /**
  * Whether the row that was read in this round says already what the chain shows, so that there is nothing to
- * write: of a payment that waits, and whose transaction the service signed or a proof names.
+ * write: of a payment that waits for the transaction it was reported or signed with.
  */
 export function isRecorded(
   row: MonitoredRecord,
   { observation }: Pick<SeenPayment, 'observation'>,
 ): boolean {
-  if (row.status !== 'pending' || row.mode === 'local') return false
+  if (row.status !== 'pending') return false
   if (observation.state === 'not_found') return row.blockHeight === null && row.blockTime === null
   const block = observation.state === 'landed' ? observation : null
   if (block && (!block.succeeded || block.confirmed || block.finalized)) return false

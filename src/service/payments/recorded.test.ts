@@ -86,7 +86,7 @@ test('what a row says already is not written again, and nothing else is left out
       }
   // A row that names no block, for what is nowhere or in a pool; one that names the block, for what landed there.
   expect(left).toEqual(
-    ['hosted', 'received'].flatMap((mode) => [
+    MODES.flatMap((mode) => [
       `${mode} pending 0 not_found`,
       `${mode} pending 0 pending`,
       `${mode} pending 1 landed`,

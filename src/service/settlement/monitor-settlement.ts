@@ -19,7 +19,13 @@ import { failPayment } from '../payments/expire.ts'
 import { noteUnmatched } from '../payments/unmatched.ts'
 import { ensureInclusion } from '../hosted/fee-bump.ts'
 
-type Following = { payment: MonitoredRecord; chain: Chain; source?: EventSource }
+type Following = {
+  payment: MonitoredRecord
+  chain: Chain
+  /** What was signed for it, the newest first, where it was read a moment ago. */
+  attempts?: readonly AttemptRecord[] | undefined
+  source?: EventSource
+}
 type Seen = { signature: string; observation: Observation }
 
 /**
@@ -29,10 +35,10 @@ type Seen = { signature: string; observation: Observation }
  */
 export async function monitorSettlement(
   context: Context,
-  { payment, chain, source = 'service' }: Following,
+  { payment, chain, attempts: read, source = 'service' }: Following,
 ): Promise<void> {
-  const attempts = await readAttempts(context.db, payment.id)
   const { id: paymentId } = payment
+  const attempts = read ?? (await readAttempts(context.db, paymentId))
   const apply = async ({ signature, observation }: Seen, authorization?: Authorization) => {
     if (isRecorded(payment, { observation })) return
     const applied = await applyObservation(context, { paymentId, signature, observation, source })
@@ -48,7 +54,7 @@ export async function monitorSettlement(
   const isOpen =
     newest &&
     !ours.reverted &&
-    (ours.pooled.length > 0 || !(await isVoid(chain, payment, attempts)))
+    (ours.pooled.length > 0 || !(await isVoid(context, { payment, chain }, attempts)))
   if (isOpen)
     return ensureInclusion(
       context,
@@ -96,9 +102,9 @@ export async function monitorSettlement(
  */
 export async function monitorOutpaced(
   context: Context,
-  { payment, chain }: Following,
+  { payment, chain, attempts: read }: Following,
 ): Promise<boolean> {
-  const attempts = await readAttempts(context.db, payment.id)
+  const attempts = read ?? (await readAttempts(context.db, payment.id))
   const [newest] = attempts
   // What the payer signed takes no nonce of ours.
   if (!newest || newest.signer === null) return true
@@ -114,7 +120,7 @@ export async function monitorOutpaced(
     })
     return finalized
   }
-  if (pooled.length === 0 && (await isVoid(chain, payment, attempts))) return true
+  if (pooled.length === 0 && (await isVoid(context, { payment, chain }, attempts))) return true
   await ensureInclusion(context, { payment, newest, chain }, pooled.includes(newest.signature))
   return false
 }
@@ -210,17 +216,20 @@ async function lookAtOurs(
 
 /**
  * Whether another transaction permanently took the nonce of ours in the nonce queue of the wallet that
- * signed them.
+ * signed them. One of ours that was signed since they were read may be that transaction.
  */
 async function isVoid(
-  chain: Chain,
-  payment: MonitoredRecord,
+  context: Context,
+  { payment, chain }: Following,
   attempts: readonly AttemptRecord[],
 ): Promise<boolean> {
   const [newest] = attempts
   if (!newest || newest.signer === null || newest.nonce === null) return false
   const signatures = attempts.map(({ signature }) => signature)
-  return isNonceTaken(chain, payment, { signer: newest.signer, nonce: newest.nonce, signatures })
+  const { signer, nonce } = newest
+  if (!(await isNonceTaken(chain, payment, { signer, nonce, signatures }))) return false
+  const [last] = await readAttempts(context.db, payment.id)
+  return last?.number === newest.number
 }
 
 async function fail(context: Context, { id }: MonitoredRecord, failure: string): Promise<void> {

@@ -9,7 +9,7 @@ import type { Signed } from '../wallets/sign.ts'
 import { undecided } from '../verification/verification-report.ts'
 import { dailyFees, orNotSigned } from './facilitator-wallet.ts'
 import { orUndecided, type Job } from './outcome.ts'
-import { recordBroadcast, type ValidityLimits, type OutgoingSettlement } from './record.ts'
+import { recordBroadcastIn, type ValidityLimits, type OutgoingSettlement } from './record.ts'
 
 /**
  * How often a wallet is checked before deferring a settlement that would fit beside fewer others.
@@ -97,7 +97,7 @@ async function keep(
       nonce: place.nonce,
       maxFee: feeAtomic,
     }
-    const payment = await recordBroadcast(
+    const payment = await recordBroadcastIn(
       { ...context, db: tx },
       { ...job, lease, transfer },
       { limits, signed },

@@ -21,7 +21,7 @@ import {
   markMatched,
   TransferRefundedError,
 } from '../db/unmatched.ts'
-import { recordEvent } from '../db/record-event.ts'
+import { recordEvents, type NewEvent } from '../db/record-event.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { findAdoptable, isAdoptable } from '../payments/attribution.ts'
 import { resourceOf } from '../verification/terms.ts'
@@ -63,7 +63,7 @@ async function usedFor(
   const own = await adoptOrder(context, recorded, landed)
   if (own && isPaid(own.status)) {
     await consume(context.db, recorded, { paymentId: own.id, transaction: null })
-    await recordVerified(context.db, own, context.now())
+    await recordEvents(context.db, verifiedEvents(own, context.now()))
     return own
   }
   const facts = {
@@ -101,56 +101,56 @@ export async function recordBroadcast(
   recorded: Recorded,
   { limits, signed }: { limits: ValidityLimits; signed: OutgoingSettlement | null },
 ): Promise<PaymentRecord> {
-  const transaction = signed && Buffer.from(signed.bytes).toString('base64')
-  const known = { ...recorded, signature: signed?.signature ?? null }
   const { checks } = recorded.report
   const made = checks.length
-  return context.db.transaction(async (tx) => {
+  return context.db.transaction((tx) => {
     checks.length = made
-    const own = await adoptOrder({ ...context, db: tx }, known, {
-      state: 'pending',
-      transfer: recorded.transfer,
-    })
-    if (own?.status === 'pending') {
-      if (own.mode === 'local' && limits.lastValidBlockHeight !== null)
-        await extendValidity(tx, own.id, limits.lastValidBlockHeight)
-      await consume(tx, known, { paymentId: own.id, transaction })
-      await recordVerified(tx, own, context.now())
-      return own
-    }
-    const row = {
-      reportedSignature: known.signature,
-      nonce: recorded.transfer.nonce,
-      expiresAt: endOf(recorded),
-      ...limits,
-    }
-    const inserted = await insertReceived({ ...context, db: tx }, known, {
-      statuses: ['pending'],
-      row,
-      transaction,
-    })
-    if (signed && transaction !== null) {
-      const { signer, signature, nonce, maxFee } = signed
-      const at = context.now()
-      const attempt = {
-        network: inserted.network,
-        signer,
-        signature,
-        signedTransaction: transaction,
-        nonce,
-        maxFee,
-        createdAt: at,
-        broadcastAt: at,
-      }
-      await insertOnce(tx, {
-        ...attempt,
-        paymentId: inserted.id,
-        number: 1,
-        lastValidBlockHeight: limits.lastValidBlockHeight,
-      })
-    }
-    return inserted
+    return recordBroadcastIn({ ...context, db: tx }, recorded, { limits, signed })
   })
+}
+
+/** The same in the caller's transaction, which `context.db` is. */
+export async function recordBroadcastIn(
+  context: Context,
+  recorded: Recorded,
+  { limits, signed }: { limits: ValidityLimits; signed: OutgoingSettlement | null },
+): Promise<PaymentRecord> {
+  const { db: tx } = context
+  const transaction = signed && Buffer.from(signed.bytes).toString('base64')
+  const known = { ...recorded, signature: signed?.signature ?? null }
+  const own = await adoptOrder(context, known, { state: 'pending', transfer: recorded.transfer })
+  if (own?.status === 'pending') {
+    if (own.mode === 'local' && limits.lastValidBlockHeight !== null)
+      await extendValidity(tx, own.id, limits.lastValidBlockHeight)
+    await consume(tx, known, { paymentId: own.id, transaction })
+    await recordEvents(tx, verifiedEvents(own, context.now()))
+    return own
+  }
+  const row = {
+    reportedSignature: known.signature,
+    nonce: recorded.transfer.nonce,
+    expiresAt: endOf(recorded),
+    ...limits,
+  }
+  const inserted = await insertReceived(context, known, { statuses: ['pending'], row, transaction })
+  if (signed && transaction !== null) {
+    const { signer, signature, nonce, maxFee } = signed
+    const at = context.now()
+    await insertOnce(tx, {
+      paymentId: inserted.id,
+      number: 1,
+      network: inserted.network,
+      signer,
+      signature,
+      signedTransaction: transaction,
+      nonce,
+      lastValidBlockHeight: limits.lastValidBlockHeight,
+      maxFee,
+      createdAt: at,
+      broadcastAt: at,
+    })
+  }
+  return inserted
 }
 
 /** Another account may be settling the same payment right now: its bytes are sent once. */
@@ -282,35 +282,29 @@ async function insertReceived(
     updatedAt: at,
   })
   await consume(context.db, recorded, { paymentId: inserted.id, transaction })
-  for (const status of statuses) {
-    await recordEvent(context.db, {
-      accountId,
-      paymentId: inserted.id,
-      status,
-      source: 'service',
-      blockHeight: inserted.blockHeight,
-      at,
-    })
-  }
-  await recordVerified(context.db, inserted, at)
+  const event = { accountId, paymentId: inserted.id, source: 'service', at } as const
+  await recordEvents(context.db, [
+    ...statuses.map((status) => ({ ...event, status, blockHeight: inserted.blockHeight })),
+    ...verifiedEvents(inserted, at),
+  ])
   return inserted
 }
 
 /** `applyObservation` reports a settlement that the chain shows only later. */
-async function recordVerified(tx: Database, row: PaymentRecord, at: Date): Promise<void> {
-  for (const kind of isPaid(row.status)
+function verifiedEvents(row: PaymentRecord, at: Date): NewEvent[] {
+  const { accountId, id: paymentId, status, blockHeight } = row
+  const kinds = isPaid(status)
     ? (['verification', 'settlement'] as const)
-    : (['verification'] as const)) {
-    await recordEvent(tx, {
-      kind,
-      accountId: row.accountId,
-      paymentId: row.id,
-      status: row.status,
-      source: 'service',
-      blockHeight: row.blockHeight,
-      at,
-    })
-  }
+    : (['verification'] as const)
+  return kinds.map((kind) => ({
+    kind,
+    accountId,
+    paymentId,
+    status,
+    source: 'service',
+    blockHeight,
+    at,
+  }))
 }
 
 /** The payer chose this text; Postgres cannot hold a null character. */

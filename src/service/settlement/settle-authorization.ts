@@ -1,11 +1,12 @@
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { fact } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
-import { type Chain, type ObservedTransfer, notifyMonitor } from '../chains/chain.ts'
+import { isFollowed, type Chain, type ObservedTransfer, notifyMonitor } from '../chains/chain.ts'
 import type { ContractCall, Quote } from '../chains/contracts.ts'
 import type { Context } from '../context/context.ts'
 import type { OpenClaim } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
+import { awaitChanges, type ChangeWait } from '../db/record-event.ts'
 import { findOrder } from '../db/settlement-orders.ts'
 import { broadcastStored } from '../hosted/broadcast.ts'
 import { noteUnmatched } from '../payments/unmatched.ts'
@@ -107,9 +108,24 @@ async function untilNextBlock(chain: Chain, deadline: Deadline): Promise<void> {
   } while (!deadline.passed && performance.now() < until)
 }
 
+/** So long, or for so many blocks where that is longer, a waiter leaves the looks to the watcher of this process. */
+const FOLLOWED_MS = 4_000
+const FOLLOWED_BLOCKS = 4
+
+/** Waits while the watcher of this process follows the chain. False when a look of our own is due. */
+async function untilChanged(chain: Chain, wait: ChangeWait, deadline: Deadline): Promise<boolean> {
+  const { blockTimeMs } = chain.network
+  const until = performance.now() + Math.max(FOLLOWED_MS, FOLLOWED_BLOCKS * blockTimeMs)
+  while (isFollowed(chain) && performance.now() < until) {
+    if (await wait.changed(Math.min(blockTimeMs, deadline.leftMs))) return true
+    if (deadline.passed) return true
+  }
+  return false
+}
+
 /**
- * Looks once a block until the outcome is known or the time is up. It is this payment, no matter who executes
- * it: it was presented first.
+ * Waits until the outcome is known or the time is up, and looks once a block where no watcher of this process does.
+ * It is this payment, no matter who executes it: it was presented first.
  */
 export async function monitorAuthorization(
   context: Context,
@@ -121,16 +137,18 @@ export async function monitorAuthorization(
   }: { chain: Chain; payment: PaymentRecord; alreadyProcessed: boolean },
 ): Promise<Settled> {
   const { deadline, report } = job
-  let row = payment
+  using wait = awaitChanges(context.db, payment.id)
+  const look = async (row: PaymentRecord) => {
+    await monitorSettlement(context, { payment: row, chain })
+    return true
+  }
+  const read = async () => (await findPayment(context.db, payment.id)) ?? payment
+  let row = await read()
   while (row.status === 'pending' && !deadline.passed) {
-    if (
-      (await seenOr(
-        deadline.within(monitorSettlement(context, { payment: row, chain }).then(() => true)),
-      )) === undefined
-    )
-      break
-    row = (await findPayment(context.db, row.id)) ?? row
-    if (row.status === 'pending') await untilNextBlock(chain, deadline)
+    const isChanged = await untilChanged(chain, wait, deadline)
+    if (!isChanged && (await seenOr(deadline.within(look(row)))) === undefined) break
+    row = await read()
+    if (row.status === 'pending' && !isFollowed(chain)) await untilNextBlock(chain, deadline)
   }
   return outcome({ report }, row, { alreadyProcessed, checks: report.checks })
 }

@@ -21,13 +21,11 @@ const EVERY_MS = 20
 /** The holder of the lease extends it, and looks for events that it was not told of. */
 const RENEW_MS = NUMBERING_LEASE_MS / 3
 const MAX_BACKOFF_MS = 1_000
-/** Postgres takes 8,000 bytes. */
-const MAX_PAYLOAD_BYTES = 7_000
 
 /**
  * Numbers events for all processes while this one holds the lease, and tells readers of them; without
  * the lease it tells the holder of events that this process wrote. Both at most once in 20 ms,
- * outside of every payment's transaction: NOTIFY takes a lock of the whole server at the commit.
+ * outside of every payment's transaction.
  * @returns stops it
  */
 export async function startNumbering(
@@ -42,8 +40,8 @@ export async function startNumbering(
   let freeAt = 0
   /** Events of this process may have no number yet. */
   let due = false
-  /** Accounts whose readers may not know of all numbers; the empty name is everybody. */
-  let untold = new Set<string>()
+  /** The readers of all accounts may not know of all numbers. */
+  let untold = false
 
   const recorded = () => {
     due = true
@@ -60,14 +58,10 @@ export async function startNumbering(
 
   async function numberRecorded(): Promise<void> {
     due = false
-    const found = await numberEvents(db, holder)
+    const found = await numberEvents(db, holder, { channel: EVENT_CHANNEL, everybody: untold })
     holds = found !== undefined
     due ||= found?.more ?? true
-    for (const account of found?.accounts ?? []) untold.add(account)
-    if (!holds || untold.size === 0) return
-    const names = untold.has('') ? '' : [...untold].join(' ')
-    await notify(EVENT_CHANNEL, names.length > MAX_PAYLOAD_BYTES ? '' : names)
-    untold = new Set()
+    if (holds) untold = false
   }
 
   async function standBy(): Promise<void> {
@@ -76,7 +70,7 @@ export async function startNumbering(
       holds = waitMs === 0
       freeAt = performance.now() + waitMs
       // The former holder may have ended before it told anybody.
-      if (holds) untold = new Set([''])
+      if (holds) untold = true
     }
     if (!holds && due) await notify(RECORDED_CHANNEL, '')
     due = holds
