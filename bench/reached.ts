@@ -21,8 +21,8 @@ export const REACHED: Readonly<Record<string, Readonly<Record<string, number>>>>
     'an authenticated request, statements': 0.5,
     'a refused POST, statements': 0.5,
     '/facilitator/verify, statements': 1.6,
-    '/transaction/send, ETH, statements': 17,
-    'hosted send until durable, ETH, statements': 90,
-    '/facilitator/settle, statements': 130,
+    '/transaction/send, ETH, statements': 9,
+    'hosted send until durable, ETH, statements': 50,
+    '/facilitator/settle, statements': 80,
   },
 }
