@@ -22,7 +22,7 @@ export const REACHED: Readonly<Record<string, Readonly<Record<string, number>>>>
     'a refused POST, statements': 0.5,
     '/facilitator/verify, statements': 1.6,
     '/transaction/send, ETH, statements': 9,
-    'hosted send until durable, ETH, statements': 50,
-    '/facilitator/settle, statements': 80,
+    'hosted send until durable, ETH, statements': 75,
+    '/facilitator/settle, statements': 100,
   },
 }
