@@ -37,8 +37,8 @@ let attackerKey = ''
 
 beforeAll(async () => {
   const [forService, forProxy] = [
-    await createTestDatabase('postgres'),
-    await createTestDatabase('postgres'),
+    await createTestDatabase('postgres', 'service'),
+    await createTestDatabase('postgres', 'bff'),
   ]
   databases.push(forService, forProxy)
   const NETWORKS = JSON.stringify(OFFLINE_NETWORKS)

@@ -38,7 +38,7 @@ beforeAll(async () => {
   const mining = setInterval(() => void evm.mine().catch(() => {}), 400)
   stack.defer(() => clearInterval(mining))
   gate = stack.use(await startGate(evm.rpcUrl))
-  const { target } = stack.use(await createTestDatabase('postgres'))
+  const { target } = stack.use(await createTestDatabase('postgres', 'service'))
   opened = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const made = await createTestKey(opened.db)
   key = made.key

@@ -12,7 +12,7 @@ import {
 import { createPaymentId } from '#contract/payment.ts'
 
 async function start(engine: Engine): Promise<TestApp> {
-  const database = await createTestDatabase(engine)
+  const database = await createTestDatabase(engine, 'service')
   onTestFinished(() => database[Symbol.asyncDispose]())
   const app = await startTestApp({ target: database.target })
   onTestFinished(() => app[Symbol.asyncDispose]())

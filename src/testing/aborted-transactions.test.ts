@@ -148,7 +148,7 @@ test('a proof that pays an order grants once, and was compared with it once', as
 })
 
 test('the proxy gives invoices numbers without a gap, and labels each payment once', async () => {
-  await using database = await createTestDatabase('postgres')
+  await using database = await createTestDatabase('postgres', 'bff')
   await using proxy = await openDatabase(database.target, BFF_SCHEMA)
   const { db } = proxy
   const at = new Date()
@@ -189,7 +189,7 @@ test('the proxy gives invoices numbers without a gap, and labels each payment on
 })
 
 test('rows that others change all the time are answered with 503 and Retry-After, by the service and by the proxy', async () => {
-  await using database = await createTestDatabase('postgres')
+  await using database = await createTestDatabase('postgres', 'bff')
   await using fixture = await Fixture.open({ bff: { database: database.target } })
   const service = fixture.service.context
   const conflicting = (table: string) => `

@@ -73,8 +73,8 @@ export class Fixture {
 
   static async open(options: Options = {}): Promise<Fixture> {
     const databases = {
-      service: await createTestDatabase('postgres'),
-      bff: await createTestDatabase('postgres'),
+      service: await createTestDatabase('postgres', 'service'),
+      bff: await createTestDatabase('postgres', 'bff'),
     }
     const fixture = new Fixture(options, {
       ports: { service: await freePort(), bff: await freePort() },

@@ -40,7 +40,7 @@ export async function openHistoryFixture({
   dist: string
 }): Promise<HistoryFixture> {
   await using stack = new AsyncDisposableStack()
-  const { target } = stack.use(await createTestDatabase('postgres'))
+  const { target } = stack.use(await createTestDatabase('postgres', 'service'))
   if (!('url' in target)) throw new Error('A long history wants a Postgres server.')
   const folder = mkdtempSync(join(tmpdir(), 'paydesk-long-'))
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))

@@ -43,7 +43,7 @@ beforeAll(async () => {
   const evm = stack.use(await startEvm({ slotsInEpoch: 2 }))
   await evm.mine()
   const solana = stack.use(await startSolana({ slotTimeMs: 100 }))
-  const database = stack.use(await createTestDatabase('postgres'))
+  const database = stack.use(await createTestDatabase('postgres', 'service'))
   if (!('url' in database.target)) throw new Error('Expected a server.')
   const { db } = stack.use(await openDatabase(database.target, SERVICE_SCHEMA))
   const file = join(folder, 'vault.key')

@@ -26,7 +26,7 @@ export type LedgerFixture = AsyncDisposable & {
 
 export async function openLedger(engine: Engine = 'postgres'): Promise<LedgerFixture> {
   await using stack = new AsyncDisposableStack()
-  const { target } = stack.use(await createTestDatabase(engine))
+  const { target } = stack.use(await createTestDatabase(engine, 'service'))
   const { db } = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const { id: accountId } = await createAccount(db, { name: 'Test', plan: 'premium' })
   const { id: otherId } = await createAccount(db, { name: 'Other', plan: 'premium' })

@@ -6,7 +6,12 @@ import { dirname, join } from 'node:path'
 import { env } from 'node:process'
 import pg from 'pg'
 import { embeddedTemplate } from '#devnet/folder.ts'
-import type { Database, DatabaseTarget } from '#postgres/open.ts'
+import {
+  openDatabase,
+  type Database,
+  type DatabaseTarget,
+  type OpenOptions,
+} from '#postgres/open.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -25,11 +30,17 @@ export type TestDatabase = { target: DatabaseTarget; [Symbol.asyncDispose](): Pr
  * process starts a server itself.
  */
 export const SHARED_SERVER = 'PAYDESK_TEST_POSTGRES'
-/** Names a database of that server that new ones are copies of. */
-export const TEMPLATE = 'PAYDESK_TEST_TEMPLATE'
+/** The programs' schemas. */
+type Schema = 'service' | 'bff'
 
-/** A new, empty database. */
-export async function createTestDatabase(engine: Engine): Promise<TestDatabase> {
+/** Each variable names a database of that server in which this schema is migrated. */
+const TEMPLATES = { service: 'PAYDESK_TEST_SERVICE', bff: 'PAYDESK_TEST_BFF' } as const
+
+/**
+ * A new database; empty, unless a schema is named and the shared server has it migrated: a copy takes a tenth of the time of
+ * all migrations. The program that opens it migrates whatever is missing.
+ */
+export async function createTestDatabase(engine: Engine, schema?: Schema): Promise<TestDatabase> {
   if (engine === 'pglite')
     return {
       target: { dataDir: 'memory://', template: await embeddedTemplate() },
@@ -37,8 +48,24 @@ export async function createTestDatabase(engine: Engine): Promise<TestDatabase> 
     }
   const folder = env[SHARED_SERVER]
   if (folder === undefined) return createOnOwnServer()
-  const { target, dispose } = await createDatabase(folder)
+  const template = schema && env[TEMPLATES[schema]]
+  const { target, dispose } = await createDatabase(folder, template)
+  // Its migrations make it at random: what is signed for one deployment means nothing to another one.
+  if (template !== undefined && schema === 'service')
+    await execute(target.migrationUrl, 'update service.deployment set id = gen_random_uuid()::text')
   return { target, [Symbol.asyncDispose]: dispose }
+}
+
+/** From now on new databases with this schema are copies of one that is migrated once. */
+export async function shareMigrated(
+  folder: string,
+  schema: Schema,
+  options: OpenOptions,
+): Promise<void> {
+  const { target } = await createDatabase(folder)
+  const migrated = await openDatabase(target, options)
+  await migrated[Symbol.asyncDispose]()
+  env[TEMPLATES[schema]] = new URL(target.url).pathname.slice(1)
 }
 
 /** One database, and its roles: tests run as a role that may do no more than in production. */
@@ -60,9 +87,7 @@ export async function executeAsOwner(
     await db.execute(statement)
     return
   }
-  const client = new pg.Client({ connectionString: target.migrationUrl ?? target.url })
-  await client.connect()
-  await client.query(statement).finally(() => client.end())
+  await execute(target.migrationUrl ?? target.url, statement)
 }
 
 /** The variables of a program that uses the database. */
@@ -135,24 +160,29 @@ export function urlOf({ target }: TestDatabase, role: string, database: string):
 
 /** Runs one statement as the administrator of the same server. */
 export async function executeAsAdmin(database: TestDatabase, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: urlOf(database, 'postgres', 'postgres') })
+  await execute(urlOf(database, 'postgres', 'postgres'), statement)
+}
+
+async function execute(connectionString: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString })
   await client.connect()
   await client.query(statement).finally(() => client.end())
 }
 
-async function runAsAdmin(folder: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: toUrl(folder, 'postgres', 'postgres') })
-  await client.connect()
-  await client.query(statement).finally(() => client.end())
+function runAsAdmin(folder: string, statement: string): Promise<void> {
+  return execute(toUrl(folder, 'postgres', 'postgres'), statement)
 }
 
-/** A new, empty database on the server behind this socket. */
+/** A new database on the server behind this socket; empty, or a copy of another one. */
 export async function createDatabase(
   folder: string,
+  template = 'template1',
 ): Promise<{ target: ServerTarget; dispose: () => Promise<void> }> {
   const name = `test_${crypto.randomUUID().replaceAll('-', '')}`
-  const { [TEMPLATE]: template = 'template1' } = env
-  await runAsAdmin(folder, `create database ${name} owner ${OWNER} template ${template}`)
+  await runAsAdmin(
+    folder,
+    `create database ${name} owner ${OWNER} template ${template} strategy file_copy`,
+  )
   return {
     target: { url: toUrl(folder, RUNTIME, name), migrationUrl: toUrl(folder, OWNER, name) },
     dispose: () => runAsAdmin(folder, `drop database ${name} with (force)`),

@@ -40,7 +40,7 @@ export async function openContext(
   const target =
     beside?.config.database ??
     options.target ??
-    stack.use(await createTestDatabase(options.engine ?? 'postgres')).target
+    stack.use(await createTestDatabase(options.engine ?? 'postgres', 'service')).target
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const limits = new Limits({ lease: (requests) => leaseTokens(database.db, requests) })
   stack.defer(() => limits.close())

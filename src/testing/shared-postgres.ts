@@ -1,7 +1,9 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { env } from 'node:process'
+import { BFF_SCHEMA } from '#bff/db/migrations-folder.ts'
+import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { ABORT_LOG } from './abort-transactions.ts'
-import { SHARED_SERVER, startServer, type Server } from './postgres.ts'
+import { SHARED_SERVER, shareMigrated, startServer, type Server } from './postgres.ts'
 
 /** One Postgres server for all test files of a run, with separate databases for each file. */
 
@@ -12,6 +14,8 @@ export async function setup(): Promise<void> {
   if (log !== undefined) rmSync(log, { force: true })
   server = await startServer()
   env[SHARED_SERVER] = server.folder
+  await shareMigrated(server.folder, 'service', SERVICE_SCHEMA)
+  await shareMigrated(server.folder, 'bff', BFF_SCHEMA)
 }
 
 export async function teardown(): Promise<void> {

@@ -14,7 +14,7 @@ export type TenantProxy = Awaited<ReturnType<typeof openProxy>>
 /** The proxy in front of A, whose payout wallets are what visitors may pay, and an operator who signs in with another wallet. */
 export async function openProxy(t: Tenants) {
   await using stack = new AsyncDisposableStack()
-  const database = stack.use(await createTestDatabase('postgres'))
+  const database = stack.use(await createTestDatabase('postgres', 'bff'))
   const operator = evmSigner(privateKeyToAccount(generatePrivateKey()))
   const { key } = await t.keyOf(t.a, SCOPES)
   const config = toConfig({

@@ -209,7 +209,7 @@ async function startService(
 ): Promise<RunningService> {
   const folder = mkdtempSync(join(tmpdir(), 'paydesk-tenants-'))
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
-  const database = stack.use(await createTestDatabase('postgres'))
+  const database = stack.use(await createTestDatabase('postgres', 'service'))
   const config = toConfig({
     PORT: '0',
     NETWORKS: JSON.stringify(networks),

@@ -34,7 +34,7 @@ let opened: OpenDatabase
 
 /** A busy link, one that strangers filled, and many invoices that are paid; few of all else. */
 beforeAll(async () => {
-  target = await createTestDatabase('postgres')
+  target = await createTestDatabase('postgres', 'bff')
   opened = await openDatabase(target.target, BFF_SCHEMA)
   const statements = [
     `insert into bff.payment_link (id, link, code, max_payments, created_by, created_at)

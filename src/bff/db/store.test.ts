@@ -36,7 +36,7 @@ describe.each(ENGINES)('the store on %s', (engine) => {
   let opened: OpenDatabase
   let db: Database
   beforeAll(async () => {
-    target = await createTestDatabase(engine)
+    target = await createTestDatabase(engine, 'bff')
     opened = await openDatabase(target.target, BFF_SCHEMA)
     db = opened.db
   })

@@ -84,7 +84,7 @@ describe.each(ENGINES)('who pays a link, on %s', (engine) => {
   let opened: OpenDatabase
   let db: Database
   beforeAll(async () => {
-    target = await createTestDatabase(engine)
+    target = await createTestDatabase(engine, 'bff')
     opened = await openDatabase(target.target, BFF_SCHEMA)
     db = opened.db
   })

@@ -25,7 +25,7 @@ function usedHeap(): number {
 }
 
 test('the stored events take little more memory than their text', async () => {
-  await using database = await createTestDatabase('postgres')
+  await using database = await createTestDatabase('postgres', 'service')
   await using app = await startTestApp({
     target: database.target,
     readPayment: async (paymentId) => ({ ...examples.paymentStatus.reply, paymentId, metadata }),
@@ -73,7 +73,7 @@ test('the stored events take little more memory than their text', async () => {
 })
 
 test('who missed too much is told so, and for a while nobody reaches back; who may not ask costs the service nothing', async () => {
-  await using database = await createTestDatabase('postgres')
+  await using database = await createTestDatabase('postgres', 'service')
   await using app = await startTestApp({
     target: database.target,
     readPayment: async (paymentId) => ({ ...examples.paymentStatus.reply, paymentId }),

@@ -36,7 +36,7 @@ describe('the operator', () => {
   let database: TestDatabase
   let opened: OpenDatabase
   beforeAll(async () => {
-    database = await createTestDatabase('postgres')
+    database = await createTestDatabase('postgres', 'service')
     opened = await openDatabase(database.target, SERVICE_SCHEMA)
   })
   afterAll(async () => {

@@ -20,7 +20,7 @@ describe('the pipeline', () => {
   const lines: string[] = []
 
   beforeAll(async () => {
-    database = await createTestDatabase('postgres')
+    database = await createTestDatabase('postgres', 'service')
     app = await startTestApp({
       target: database.target,
       log: { write: (line) => void lines.push(line) },

@@ -19,7 +19,7 @@ describe('Idempotency-Key', () => {
   let behave: () => Promise<void> = async () => {}
 
   beforeAll(async () => {
-    database = await createTestDatabase('postgres')
+    database = await createTestDatabase('postgres', 'service')
     app = await startTestApp({
       target: database.target,
       routes: {

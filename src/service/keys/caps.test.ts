@@ -14,7 +14,7 @@ describe('an account', () => {
   let apps: TestApp[]
   let now = START
   beforeAll(async () => {
-    database = await createTestDatabase('postgres')
+    database = await createTestDatabase('postgres', 'service')
     const handlers = {
       apiKeyList,
       apiKeyCreate,

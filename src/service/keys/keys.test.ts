@@ -30,7 +30,7 @@ describe('the keys of an account', () => {
   let now = START
 
   beforeAll(async () => {
-    database = await createTestDatabase('postgres')
+    database = await createTestDatabase('postgres', 'service')
     app = await startTestApp({
       target: database.target,
       routes: { apiKeyList, apiKeyCreate, apiKeyRotate, apiKeyDelete },
@@ -395,7 +395,7 @@ describe('a key that is deleted while it asks for another one', () => {
   let database: TestDatabase
   let app: TestApp
   beforeAll(async () => {
-    database = await createTestDatabase('postgres')
+    database = await createTestDatabase('postgres', 'service')
     app = await startTestApp({
       target: database.target,
       routes: { apiKeyList, apiKeyCreate, apiKeyRotate, apiKeyDelete },
@@ -511,7 +511,7 @@ describe('a key that is deleted while it asks for another one', () => {
 })
 
 test('of two rotations that overlap the second one waits, and finds a successor', async () => {
-  await using database = await createTestDatabase('postgres')
+  await using database = await createTestDatabase('postgres', 'service')
   await using app = await startTestApp({ target: database.target })
   const { db } = app.context
   const { id } = await createTestKey(db)
@@ -539,7 +539,7 @@ test('of two rotations that overlap the second one waits, and finds a successor'
 })
 
 test('a key that another rotation ends while it waits is refused, by the time when its turn comes', async () => {
-  await using database = await createTestDatabase('postgres')
+  await using database = await createTestDatabase('postgres', 'service')
   await using app = await startTestApp({ target: database.target })
   const { db } = app.context
   const owner = await createTestKey(db)

@@ -132,7 +132,7 @@ describe('a key that ended, in the process that ended it', () => {
   let database: TestDatabase
   let app: TestApp
   beforeAll(async () => {
-    database = await createTestDatabase('postgres')
+    database = await createTestDatabase('postgres', 'service')
     app = await startTestApp({
       target: database.target,
       routes: { apiKeyCreate, apiKeyRotate, apiKeyDelete },
@@ -173,7 +173,7 @@ test(
   'two service processes: a key that one ends is refused by the other within a second, without a notification within five, and together they grant the plan and no more',
   { timeout: 240_000 },
   async () => {
-    await using database = await createTestDatabase('postgres')
+    await using database = await createTestDatabase('postgres', 'service')
     await using opened = await openDatabase(database.target, SERVICE_SCHEMA)
     const { db } = opened
     const env = { ...databaseVariables(database.target), NETWORKS: JSON.stringify([AWAY]) }

@@ -23,7 +23,7 @@ describe('limits', () => {
       },
     })
   beforeAll(async () => {
-    database = await createTestDatabase('postgres')
+    database = await createTestDatabase('postgres', 'service')
     app = await startTestApp({ target: database.target })
   })
   afterAll(async () => {
@@ -200,7 +200,7 @@ describe('limits', () => {
 
 describe('two processes on one database', () => {
   test('share one limit exactly', async () => {
-    await using database = await createTestDatabase('postgres')
+    await using database = await createTestDatabase('postgres', 'service')
     await using first = await startTestApp({ target: database.target })
     await using second = await startTestApp({ target: database.target })
     const { key } = await createTestKey(first.context.db, { plan: 'standard' })

@@ -131,7 +131,7 @@ async function stormOf(planted?: (tx: Database) => Promise<unknown>) {
   await using stack = new AsyncDisposableStack()
   const evm = stack.use(await startEvm({ slotsInEpoch: 2 }))
   await evm.mine()
-  const { target } = stack.use(await createTestDatabase('postgres'))
+  const { target } = stack.use(await createTestDatabase('postgres', 'service'))
   const signer = stack.use(openTestSigner())
   const writers = []
   for (let index = 0; index < ACCOUNTS; index++) {

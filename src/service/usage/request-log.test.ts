@@ -15,7 +15,7 @@ const refused = { isValid: false, invalidReason: 'insufficient_funds', payer: '0
 let database: TestDatabase
 let app: TestApp
 beforeAll(async () => {
-  database = await createTestDatabase('postgres')
+  database = await createTestDatabase('postgres', 'service')
   app = await startTestApp({
     target: database.target,
     routes: { requestList, facilitatorVerify: async () => refused },

@@ -19,7 +19,7 @@ describe('usage', () => {
   let app: TestApp
   let now = START
   beforeAll(async () => {
-    database = await createTestDatabase('postgres')
+    database = await createTestDatabase('postgres', 'service')
     app = await startTestApp({
       target: database.target,
       routes: { usage },
@@ -158,7 +158,7 @@ describe('usage', () => {
 })
 
 test('two processes add up in one table, and one that is asked to stop loses nothing', async () => {
-  await using database = await createTestDatabase('postgres')
+  await using database = await createTestDatabase('postgres', 'service')
   const first = await startTestApp({ target: database.target, routes: { usage } })
   await using second = await startTestApp({ target: database.target, routes: { usage } })
   const keys = await Promise.all(Array.from({ length: 4 }, () => createTestKey(second.context.db)))

@@ -39,7 +39,7 @@ test(
   'senders that are killed 12 times, and a receiver that fails, hangs and is away for a day: 0 lost, 0 out of order per payment, and what comes twice has its id',
   { timeout: 300_000 },
   async () => {
-    await using database = await createTestDatabase('postgres')
+    await using database = await createTestDatabase('postgres', 'service')
     await using opened = await openDatabase(database.target, SERVICE_SCHEMA)
     const { db } = opened
     const here = { target: database.target, db }

@@ -80,7 +80,7 @@ describe('webhooks', () => {
     now = START
     stack = new AsyncDisposableStack()
     receiver = stack.use(await WebhookReceiver.start())
-    const database = stack.use(await createTestDatabase('postgres'))
+    const database = stack.use(await createTestDatabase('postgres', 'service'))
     const signer = stack.use(openTestSigner())
     const config = {
       host: '127.0.0.1',

@@ -34,7 +34,7 @@ export async function openPaydesk(world: World): Promise<{
   await using stack = new AsyncDisposableStack()
   const folder = mkdtempSync(join(tmpdir(), 'paydesk-attacks-'))
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
-  const database = stack.use(await createTestDatabase('postgres'))
+  const database = stack.use(await createTestDatabase('postgres', 'service'))
   const receiveState = newShopState()
   const liar = stack.use(await openLiar(receiveState))
   const secret = generatePrivateKey()

@@ -182,7 +182,7 @@ class ModelRun {
   }
 
   static async open(options: ModelSearchOptions): Promise<ModelRun> {
-    const stored = await createTestDatabase('postgres')
+    const stored = await createTestDatabase('postgres', 'service')
     const migrated = await openDatabase(stored.target, SERVICE_SCHEMA)
     await migrated[Symbol.asyncDispose]()
     const owner = asOwner(stored.target)

@@ -1,7 +1,6 @@
 import { Stryker } from '@stryker-mutator/core'
-import { openDatabase } from '#postgres/open.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
-import { createDatabase, SHARED_SERVER, startServer, TEMPLATE, type Server } from '../postgres.ts'
+import { SHARED_SERVER, shareMigrated, startServer, type Server } from '../postgres.ts'
 import { MUTATED_MODULES, type MutatedModule } from './modules.ts'
 import { isUndetected, readProgress, strykerPlugins } from './reporter.ts'
 
@@ -66,7 +65,6 @@ async function mutate({ name, mutate: files, bar, database }: MutatedModule): Pr
   }).runMutationTest()
   clearTimeout(limit)
   await server?.stop()
-  delete process.env[TEMPLATE]
   const detected = results.filter(({ status }) => DETECTED.has(status)).length
   const late = results.filter(({ status }) => status === 'Timeout').length
   const survivors = results.filter(isUndetected)
@@ -86,9 +84,6 @@ async function mutate({ name, mutate: files, bar, database }: MutatedModule): Pr
 async function startShared(): Promise<Server> {
   const server = await startServer()
   process.env[SHARED_SERVER] = server.folder
-  const { target } = await createDatabase(server.folder)
-  const migrated = await openDatabase(target, SERVICE_SCHEMA)
-  await migrated[Symbol.asyncDispose]()
-  process.env[TEMPLATE] = new URL(target.url).pathname.slice(1)
+  await shareMigrated(server.folder, 'service', SERVICE_SCHEMA)
   return server
 }

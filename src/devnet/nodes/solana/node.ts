@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { Connection } from '@solana/web3.js'
+import { COMPILE_CACHE } from '../../folder.ts'
 import { Supervised, untilListening } from '../child.ts'
 
 export type SolanaOptions = {
@@ -36,6 +37,7 @@ export class SolanaNode implements AsyncDisposable {
       PORT: String(options.port),
       WS_PORT: String(options.wsPort),
       SLOT_TIME_MS: String(options.slotTimeMs),
+      ...COMPILE_CACHE,
     }
     const node = await Supervised.start(
       { name: 'Solana node', command: process.execPath, args: [main], env },

@@ -28,7 +28,7 @@ describe('the event stream', () => {
   let owner: Awaited<ReturnType<typeof createTestKey>>
 
   beforeAll(async () => {
-    database = await createTestDatabase('postgres')
+    database = await createTestDatabase('postgres', 'service')
     app = await startTestApp({
       target: database.target,
       limits: { authenticateWithinMs: 1_500 },
@@ -422,7 +422,7 @@ describe('the event stream', () => {
 
 describe('two processes', () => {
   test('a client hears of events that another process wrote, also after its database connections broke', async () => {
-    await using database = await createTestDatabase('postgres')
+    await using database = await createTestDatabase('postgres', 'service')
     await using reader = await startTestApp({ target: database.target })
     await using writer = await startTestApp({ target: database.target })
     const { accountId, key } = await createTestKey(writer.context.db)

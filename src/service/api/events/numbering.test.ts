@@ -74,7 +74,7 @@ const endLease = (db: Database) =>
 
 describe('on a server', () => {
   test('a writer waits for no other writer, and what commits late is numbered late: a reader misses nothing', async () => {
-    await using database = await createTestDatabase('postgres')
+    await using database = await createTestDatabase('postgres', 'service')
     await using shop = await openShopOn(database.target)
     const { db, accountId, createPayment, record } = shop
     const [slow, quick] = [await createPayment(), await createPayment()]
@@ -99,7 +99,7 @@ describe('on a server', () => {
   })
 
   test('an event that a transaction writes to holds up no number of another', async () => {
-    await using database = await createTestDatabase('postgres')
+    await using database = await createTestDatabase('postgres', 'service')
     await using shop = await openShopOn(database.target)
     const { db, createPayment, record } = shop
     const [draft, other] = [await createPayment(), await createPayment()]
@@ -120,7 +120,7 @@ describe('on a server', () => {
   })
 
   test('who takes the lease waits for numbers that are being handed out, and its former holder hands out no more', async () => {
-    await using database = await createTestDatabase('postgres')
+    await using database = await createTestDatabase('postgres', 'service')
     await using shop = await openShopOn(database.target)
     const { db, createPayment, record } = shop
     const id = await createPayment()
@@ -147,7 +147,7 @@ describe('on a server', () => {
   })
 
   test('two processes and holders that freeze: no gap, none twice, and a frozen holder is replaced within 2 s', async () => {
-    await using database = await createTestDatabase('postgres')
+    await using database = await createTestDatabase('postgres', 'service')
     await using stack = new AsyncDisposableStack()
     const frozen = []
     for (let count = 0; count < 3; count++)
@@ -228,7 +228,7 @@ async function countWaiting(db: Database): Promise<number> {
 
 describe.each(ENGINES)('on %s', (engine) => {
   test('with nothing to number there are no statements but the one that extends the lease', async () => {
-    await using database = await createTestDatabase(engine)
+    await using database = await createTestDatabase(engine, 'service')
     await using opened = await openDatabase(database.target, SERVICE_SCHEMA)
     const { db } = opened
     const execute = db.execute.bind(db)
@@ -248,7 +248,7 @@ describe.each(ENGINES)('on %s', (engine) => {
   })
 
   test('the transaction of a payment notifies nobody', async () => {
-    await using database = await createTestDatabase(engine)
+    await using database = await createTestDatabase(engine, 'service')
     await using shop = await openShopOn(database.target)
     const { db, createPayment, record } = shop
     const told: string[] = []
@@ -261,7 +261,7 @@ describe.each(ENGINES)('on %s', (engine) => {
   })
 
   test('events that are recorded together are told of together, and not before they are numbered', async () => {
-    await using database = await createTestDatabase(engine)
+    await using database = await createTestDatabase(engine, 'service')
     await using shop = await openShopOn(database.target)
     const { db, accountId, createPayment, record } = shop
     const told: string[] = []
