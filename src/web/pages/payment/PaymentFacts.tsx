@@ -64,6 +64,8 @@ export function PaymentFacts({
               // The status is at the top of the page.
               status: isPaid(payment.status) ? payment.status : 'pending',
               draft: payment.draft,
+              // That it is a refund is at the top of the details.
+              refundOf: null,
             })}
           </Fact>
         )}
