@@ -28,6 +28,7 @@ import { MetadataCard } from './MetadataCard.tsx'
 import { NoteCard } from './NoteCard.tsx'
 import { OnChainCard } from './OnChainCard.tsx'
 import { PaymentFacts } from './PaymentFacts.tsx'
+import { PaymentWorth } from './PaymentWorth.tsx'
 import { RefundButton } from './RefundButton.tsx'
 import { ReceiptCard } from './ReceiptCard.tsx'
 import { ReturnCard } from './ReturnCard.tsx'
@@ -78,6 +79,7 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
           </PageHeading>
           <RefundButton heading={refundHeading} payment={payment} />
         </div>
+        <PaymentWorth payment={payment} />
         <p className="mt-2 text-muted">
           {bannered ? <Time at={payment.timestamp} look="full" /> : stateWords(payment)}
         </p>
