@@ -2,8 +2,7 @@ import { Trans } from '@lingui/react/macro'
 import { memo, type ReactNode } from 'react'
 import type { PaymentNote } from '#contract/payment-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
-import { quoteOf } from '#contract/quote.ts'
-import { formatPrice } from '../locales/formats.ts'
+import { usePreferences } from '../local-data/preferences.ts'
 import { pathTo } from '../router/paths.ts'
 import { Link } from '../router/Link.tsx'
 import { Address } from '../ui/Address.tsx'
@@ -13,7 +12,7 @@ import { StatusPill } from '../ui/StatusPill.tsx'
 import { shownStatus } from '../ui/status-words.ts'
 import { Time } from '../ui/Time.tsx'
 import { UntrustedText } from '../ui/UntrustedText.tsx'
-import { purposeOf } from './describe-row.ts'
+import { purposeOf, quotedPriceOf } from './describe-row.ts'
 import { directionWords, Direction } from './Direction.tsx'
 import { Labels } from './Labels.tsx'
 
@@ -34,7 +33,7 @@ export const PaymentCard = memo(function PaymentCard({
 }: PaymentCardProps) {
   const received = row.type === 'received'
   const purpose = purposeOf(row)
-  const quote = quoteOf(row.metadata)
+  const price = quotedPriceOf(row, usePreferences())
   const party = <Address value={received ? row.sender : row.recipient} />
   return (
     <div
@@ -73,11 +72,7 @@ export const PaymentCard = memo(function PaymentCard({
             decimals={row.decimals}
             symbol={row.symbol}
           />
-          {quote && (
-            <span className="figures block text-xs text-muted">
-              {formatPrice(quote.amount, quote.currency)}
-            </span>
-          )}
+          {price && <span className="figures block text-xs text-muted">{price}</span>}
         </span>
         <StatusPill status={shownStatus(row)} />
       </span>

@@ -1,7 +1,6 @@
 import type { PaymentNote } from '#contract/payment-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
-import { quoteOf } from '#contract/quote.ts'
-import { formatPrice } from '../locales/formats.ts'
+import { usePreferences } from '../local-data/preferences.ts'
 import { pathTo } from '../router/paths.ts'
 import { Link } from '../router/Link.tsx'
 import { Address } from '../ui/Address.tsx'
@@ -13,7 +12,7 @@ import { UntrustedText } from '../ui/UntrustedText.tsx'
 import { Cell } from './Cell.tsx'
 import type { ColumnName } from './columns.ts'
 import { CustomerName, customerOf, type CustomerNames } from './CustomerName.tsx'
-import { purposeOf, referenceOf } from './describe-row.ts'
+import { purposeOf, quotedPriceOf, referenceOf } from './describe-row.ts'
 import { directionWords, Direction } from './Direction.tsx'
 import { Labels } from './Labels.tsx'
 
@@ -27,31 +26,9 @@ export type PaymentCellProps = {
 }
 
 export function PaymentCell({ name, row, networkName, note, names }: PaymentCellProps) {
-  const quote = quoteOf(row.metadata)
   switch (name) {
     case 'amount':
-      return (
-        <Cell>
-          <Link
-            className="flex items-center gap-3 rounded-sm outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
-            to={pathTo('payment', { params: { paymentId: row.paymentId } })}
-          >
-            <Direction draft={row.draft} status={row.status} type={row.type} />
-            <span className="min-w-0">
-              <Amount
-                atomic={row.amountAtomic}
-                className="block truncate font-medium"
-                decimals={row.decimals}
-                symbol={row.symbol}
-              />
-              <span className="block text-xs text-muted">
-                {directionWords(row)}
-                {quote && ` · ${formatPrice(quote.amount, quote.currency)}`}
-              </span>
-            </span>
-          </Link>
-        </Cell>
-      )
+      return <AmountCell row={row} />
     case 'status':
       return (
         <Cell>
@@ -106,6 +83,32 @@ export function PaymentCell({ name, row, networkName, note, names }: PaymentCell
         </Cell>
       )
   }
+}
+
+function AmountCell({ row }: { row: PaymentRow }) {
+  const price = quotedPriceOf(row, usePreferences())
+  return (
+    <Cell>
+      <Link
+        className="flex items-center gap-3 rounded-sm outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+        to={pathTo('payment', { params: { paymentId: row.paymentId } })}
+      >
+        <Direction draft={row.draft} status={row.status} type={row.type} />
+        <span className="min-w-0">
+          <Amount
+            atomic={row.amountAtomic}
+            className="block truncate font-medium"
+            decimals={row.decimals}
+            symbol={row.symbol}
+          />
+          <span className="block text-xs text-muted">
+            {directionWords(row)}
+            {price && ` · ${price}`}
+          </span>
+        </span>
+      </Link>
+    </Cell>
+  )
 }
 
 function TextCell({ text }: { text: string | null }) {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { fitColumns, leastPixels, resetColumns, shownColumns, toggleColumn } from './columns.ts'
-import { purposeOf } from './describe-row.ts'
+import { purposeOf, quotedPriceOf } from './describe-row.ts'
 
 afterEach(resetColumns)
 
@@ -40,4 +40,12 @@ test('a resource is named by its path, then its host: what tells rows of one mer
   expect(named('https://journal.example')).toBe('journal.example')
   expect(named('urn:isbn:1')).toBe('urn:isbn:1')
   expect(named(null)).toBe('Tea')
+})
+
+test('who hides amounts hides the quoted prices that tell them', () => {
+  const [rate, at] = [{ rate: '1250', source: 'a source', round: null }, 1]
+  const times = { observedAt: at, quotedAt: at, expiresAt: at }
+  const row = { metadata: { quote: { currency: 'EUR', amount: '12.50', ...rate, ...times } } }
+  expect(quotedPriceOf(row, { hideAmounts: false })).toBe('€12.50')
+  expect(quotedPriceOf(row, { hideAmounts: true })).toBeUndefined()
 })
