@@ -11,7 +11,7 @@ import { Time } from '../ui/Time.tsx'
 import { UntrustedText } from '../ui/UntrustedText.tsx'
 import { Cell } from './Cell.tsx'
 import type { ColumnName } from './columns.ts'
-import { CustomerName, customerOf, type CustomerNames } from './CustomerName.tsx'
+import { customerOf, useCustomerName, type CustomerNames } from './CustomerName.tsx'
 import { purposeOf, quotedPriceOf, referenceOf } from './describe-row.ts'
 import { directionWords, Direction } from './Direction.tsx'
 import { Labels } from './Labels.tsx'
@@ -21,8 +21,8 @@ export type PaymentCellProps = {
   row: PaymentRow
   networkName: string
   note: PaymentNote | undefined
-  /** Whom the account's people know, by wallet. */
-  names: CustomerNames
+  /** Whom the account's people know, by wallet. A buyer has no customers. */
+  names: CustomerNames | undefined
 }
 
 export function PaymentCell({ name, row, networkName, note, names }: PaymentCellProps) {
@@ -36,28 +36,7 @@ export function PaymentCell({ name, row, networkName, note, names }: PaymentCell
         </Cell>
       )
     case 'party':
-      return (
-        <Cell className="truncate">
-          <Address value={row.type === 'received' ? row.sender : row.recipient} />
-        </Cell>
-      )
-    case 'customer': {
-      const wallet = customerOf(row)
-      return (
-        <Cell className="truncate">
-          {wallet === null ? (
-            '–'
-          ) : (
-            <Link
-              className="relative z-1 rounded-sm hover:underline"
-              to={pathTo('customer', { params: { walletAddress: wallet } })}
-            >
-              <CustomerName name={names.get(wallet)?.name} wallet={wallet} />
-            </Link>
-          )}
-        </Cell>
-      )
-    }
+      return <PartyCell names={names} row={row} />
     case 'purpose':
       return <TextCell text={purposeOf(row)} />
     case 'reference':
@@ -85,16 +64,43 @@ export function PaymentCell({ name, row, networkName, note, names }: PaymentCell
   }
 }
 
+/** Who is on the other side; a customer leads to their page. */
+function PartyCell({ row, names }: Pick<PaymentCellProps, 'row' | 'names'>) {
+  const wallet = names ? customerOf(row) : null
+  const name = useCustomerName(wallet, wallet === null ? undefined : names?.get(wallet)?.name)
+  if (wallet === null)
+    return (
+      <Cell className="truncate">
+        <Address value={row.type === 'received' ? row.sender : row.recipient} />
+      </Cell>
+    )
+  return (
+    <Cell>
+      <Link
+        className="relative z-1 block truncate rounded-sm hover:underline"
+        to={pathTo('customer', { params: { walletAddress: wallet } })}
+      >
+        {name ? <UntrustedText text={name} /> : <Address value={wallet} />}
+      </Link>
+      {name && (
+        <span className="block truncate text-xs text-muted">
+          <Address value={wallet} />
+        </span>
+      )}
+    </Cell>
+  )
+}
+
 function AmountCell({ row }: { row: PaymentRow }) {
   const price = quotedPriceOf(row, usePreferences())
   return (
     <Cell>
       <Link
-        className="flex items-center gap-3 rounded-sm outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+        className="flex items-center justify-between gap-3 rounded-sm outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
         to={pathTo('payment', { params: { paymentId: row.paymentId } })}
       >
         <Direction draft={row.draft} status={row.status} type={row.type} />
-        <span className="min-w-0">
+        <span className="min-w-0 text-end">
           <Amount
             atomic={row.amountAtomic}
             className="block truncate font-medium"

@@ -5,26 +5,36 @@ import { purposeOf, quotedPriceOf } from './describe-row.ts'
 afterEach(resetColumns)
 
 test('where there is less room the usual columns leave in turn, and come back', () => {
-  fitColumns(2_000)
+  fitColumns(2_000, true)
   const all = shownColumns()
-  expect(all).toEqual(['amount', 'status', 'party', 'customer', 'purpose', 'labels', 'date'])
-  fitColumns(leastPixels(all))
+  expect(all).toEqual(['amount', 'status', 'party', 'purpose', 'labels', 'date'])
+  fitColumns(leastPixels(all), true)
   expect(shownColumns()).toBe(all)
-  fitColumns(leastPixels(all) - 1)
-  const narrower = ['amount', 'status', 'party', 'customer', 'purpose', 'date']
+  fitColumns(leastPixels(all) - 1, true)
+  const narrower = ['amount', 'status', 'party', 'purpose', 'date']
   expect(shownColumns()).toEqual(narrower)
-  fitColumns(1)
+  fitColumns(1, true)
   expect(shownColumns()).toEqual(['amount', 'status', 'party', 'date'])
-  fitColumns(2_000)
+  fitColumns(2_000, true)
   expect(shownColumns()).toBe(all)
 })
 
+test('labels have no column where no row has any, until somebody chooses it', () => {
+  fitColumns(2_000, false)
+  const usual = ['amount', 'status', 'party', 'purpose', 'date']
+  expect(shownColumns()).toEqual(usual)
+  toggleColumn('labels')
+  expect(shownColumns()).toContain('labels')
+  resetColumns()
+  expect(shownColumns()).toEqual(usual)
+})
+
 test('what somebody chose stays, whatever room there is', () => {
-  fitColumns(1)
+  fitColumns(1, true)
   toggleColumn('labels')
   const chosen = ['amount', 'status', 'party', 'labels', 'date']
   expect(shownColumns()).toEqual(chosen)
-  fitColumns(2_000)
+  fitColumns(2_000, true)
   expect(shownColumns()).toEqual(chosen)
   resetColumns()
   expect(shownColumns()).toContain('purpose')
