@@ -30,6 +30,11 @@ export function orderTexts(row: Pick<PaymentRow, 'metadata'>): string[] {
   return [...new Set(texts.filter((text) => text !== null))]
 }
 
+/** The same on one line; a payment without either is named by its resource. */
+export function orderLine(row: Pick<PaymentRow, 'resource' | 'metadata'>): string | null {
+  return orderTexts(row).join(' · ') || purposeOf(row)
+}
+
 /** The price at which a payment was quoted. It tells the amount, so it is hidden with the amounts. */
 export function quotedPriceOf(
   { metadata }: Pick<PaymentRow, 'metadata'>,
