@@ -132,8 +132,8 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             icon="warning"
             title={
               <Plural
-                one="# payment was collected, delivery unconfirmed"
-                other="# payments were collected, delivery unconfirmed"
+                one="# payment with unconfirmed delivery"
+                other="# payments with unconfirmed delivery"
                 value={untold}
               />
             }
