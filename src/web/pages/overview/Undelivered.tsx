@@ -31,9 +31,7 @@ export function Undelivered() {
       itemsOf={({ payments }) => payments}
       keyOf={({ paymentId }) => paymentId}
       query={query}
-      subtitle={
-        <Trans>Delivery was not confirmed. Customers can retry with the same payment.</Trans>
-      }
+      subtitle={<Trans>Customers can retry with the same payment.</Trans>}
       title={<Trans>Undelivered payments</Trans>}
     >
       {(payment) => <PaymentItem onChanged={() => void query.refetch()} payment={payment} />}
