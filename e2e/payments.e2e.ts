@@ -231,7 +231,7 @@ test('a selected payment is exported as it is at that time, not as it was select
   await reported
   await page.goto('/payments?q=amount:0.0437')
   const row = paymentRows(page).first()
-  await expect(row).toContainText(text('Payment pending'), { timeout: 30_000 })
+  await expect(row).toContainText(text('Pending'), { timeout: 30_000 })
   await page.keyboard.press('j')
   await page.keyboard.press('x')
   const bar = page.getByRole('region', { name: text('Selected payments') })

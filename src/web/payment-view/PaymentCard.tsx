@@ -1,11 +1,9 @@
-import { Trans } from '@lingui/react/macro'
 import { memo, type ReactNode } from 'react'
 import type { PaymentNote } from '#contract/payment-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { usePreferences } from '../local-data/preferences.ts'
 import { pathTo } from '../router/paths.ts'
 import { Link } from '../router/Link.tsx'
-import { Address } from '../ui/Address.tsx'
 import { Amount } from '../ui/Amount.tsx'
 import { cx } from '../ui/button-class.ts'
 import { StatusPill } from '../ui/StatusPill.tsx'
@@ -13,7 +11,8 @@ import { shownStatus } from '../ui/status-words.ts'
 import { Time } from '../ui/Time.tsx'
 import { UntrustedText } from '../ui/UntrustedText.tsx'
 import { purposeOf, quotedPriceOf } from './describe-row.ts'
-import { directionWords, Direction } from './Direction.tsx'
+import { Direction } from './Direction.tsx'
+import { DirectionLine } from './DirectionLine.tsx'
 import { Labels } from './Labels.tsx'
 
 export type PaymentCardProps = {
@@ -31,10 +30,8 @@ export const PaymentCard = memo(function PaymentCard({
   picker,
   chosen,
 }: PaymentCardProps) {
-  const received = row.type === 'received'
   const purpose = purposeOf(row)
   const price = quotedPriceOf(row, usePreferences())
-  const party = <Address value={received ? row.sender : row.recipient} />
   return (
     <div
       className={cx(
@@ -49,10 +46,7 @@ export const PaymentCard = memo(function PaymentCard({
         to={pathTo('payment', { params: { paymentId: row.paymentId } })}
       >
         <span className="block truncate text-sm font-medium">
-          {directionWords(row)}{' '}
-          <span className="font-normal text-muted max-sm:sr-only">
-            {received ? <Trans>from {party}</Trans> : <Trans>to {party}</Trans>}
-          </span>
+          <DirectionLine className="font-normal text-muted max-sm:sr-only" payment={row} />
         </span>
         <span className="flex items-center gap-2 text-xs text-muted">
           <Time at={row.timestamp} className="shrink-0" />

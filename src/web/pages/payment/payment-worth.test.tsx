@@ -2,6 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PublicConfig } from '#contract/dashboard-endpoints.ts'
+import type { PaymentStatus } from '#contract/payment.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { ConfigContext } from '../../api/use-config.ts'
 import { ratesQuery } from '../../payment-flow/Worth.tsx'
@@ -37,8 +38,12 @@ beforeAll(() =>
 )
 afterAll(() => queryClient.clear())
 
-function draw(metadata: Record<string, unknown> | null, symbol = 'ETH'): string {
-  const payment = { amountAtomic: '10000000000000000', decimals: 18, symbol, metadata }
+function draw(
+  metadata: Record<string, unknown> | null,
+  symbol = 'ETH',
+  status: PaymentStatus = 'finalized',
+): string {
+  const payment = { status, amountAtomic: '10000000000000000', decimals: 18, symbol, metadata }
   return renderToStaticMarkup(
     <QueryClientProvider client={queryClient}>
       <ConfigContext value={config}>
@@ -56,4 +61,5 @@ test('a payment with a quote shows its price of that time, whatever its amount i
 test('without a quote, today’s worth says that it is today’s, and is on no receipt', () => {
   expect(draw(null)).toMatch(/class="[^"]*\bno-print\b[^"]*"[^>]*>about €30\.00 today</)
   expect(draw(null, 'SOL')).toBe('')
+  expect(draw(null, 'ETH', 'failed')).toBe('')
 })
