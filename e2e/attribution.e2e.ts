@@ -290,7 +290,14 @@ test('the payee sees that nobody’s word is behind a payment, and the payer sig
   await shop.page.goto('/?show=unmatched')
   const assign = shop.page.getByRole('button', { name: text('Assign'), exact: true })
   await expect(shop.page.getByRole('heading', { name: '0.0166 ETH' })).toBeVisible()
-  await expect(shop.page.getByText('Winter tea · ORD-66')).toBeVisible()
+  const matching = shop.page.getByRole('listitem').filter({
+    has: shop.page.getByRole('button', { name: text('Copy signing link') }),
+  })
+  const order = matching.last()
+  await expect(order).toContainText('Winter tea · ORD-66')
+  // Whole, so that two orders of one amount are told apart.
+  await expect(order).toContainText(paymentId)
+  await expect(order).toContainText('0.0166 ETH')
   await expectAccessible(shop.page, 'unmatched: to be matched')
   await assign.click()
   const dialog = shop.page.getByRole('dialog', { name: text('Assign') })

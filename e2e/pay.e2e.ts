@@ -104,7 +104,7 @@ test('the details of a payment are kept: resource, description, reference and a 
   await expectPaid(page)
 
   await page.getByRole('link', { name: text('Show the payment') }).click()
-  await expect(page.getByText('order-17')).toBeVisible()
+  await expect(page.getByRole('definition').getByText('order-17')).toBeVisible()
   await expect(page.getByText(text('Matches the service’s record.'))).toBeVisible({
     timeout: 30_000,
   })

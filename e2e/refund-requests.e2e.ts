@@ -16,7 +16,10 @@ test('a buyer asks for a refund; the seller declines, then refunds it with two a
   test.slow()
   const customer = await buyer({ ether: '1' })
   const receipt = customer.page
-  await pay(receipt, 'MetaMask', onEthereum(net, '0.0423'))
+  await pay(receipt, 'MetaMask', {
+    ...onEthereum(net, '0.0423'),
+    description: 'Two cups',
+  })
   await receipt.getByRole('button', { name: text('Ask for a refund') }).click()
   await receipt.getByLabel(text('Amount')).fill('0.0123')
   await receipt.getByLabel(textLike('Reason')).fill('One cup is broken.')
@@ -28,6 +31,8 @@ test('a buyer asks for a refund; the seller declines, then refunds it with two a
   const asked = shop.getByRole('listitem').filter({ hasText: 'One cup is broken.' })
   await expect(asked).toContainText('0.0123')
   await expect(asked).toContainText(text('The customer wrote:'))
+  await expect(asked).toContainText('Two cups')
+  await expect(asked).toContainText(textLike('Requested by {payer}, {time}.'))
   await expectAccessible(shop, 'refund request: in the inbox')
 
   await asked.getByRole('button', { name: text('Decline') }).click()
@@ -83,6 +88,9 @@ test('a buyer asks for a refund; the seller declines, then refunds it with two a
   await receipt.getByRole('button', { name: text('Sign the request') }).click()
   await expect(receipt.getByText(text('Requested'), { exact: true })).toBeVisible()
   await expect(shop.getByRole('heading', { name: '0.03 ETH' })).toBeVisible()
+  await expect(
+    shop.getByRole('link', { name: text('Refund {amount}', { amount: '0.03 ETH' }) }),
+  ).toBeVisible()
   await expectAccessible(shop, 'refund requests: open')
 })
 

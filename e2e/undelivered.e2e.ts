@@ -15,7 +15,7 @@ test('a payment that no server was told of is in the inbox, until the merchant h
   const page = await signInByApi(await seller(), net, '/')
   const told = page.getByText(
     text(
-      '{untold, plural, one {# payment was collected, delivery unconfirmed} other {# payments were collected, delivery unconfirmed}}',
+      '{untold, plural, one {# payment with unconfirmed delivery} other {# payments with unconfirmed delivery}}',
       { untold: 1 },
     ),
   )
@@ -39,6 +39,8 @@ test('a payment that no server was told of is in the inbox, until the merchant h
   await page.getByRole('button', { name: text('Undo') }).click()
   await expect(mark).toBeVisible()
 
-  await page.getByRole('link', { name: text('Show the payment') }).click()
-  await expect(page.getByRole('heading', { name: text('Refund') })).toBeVisible()
+  // The inbox says to deliver or refund it.
+  await page.getByRole('link', { name: text('Refund'), exact: true }).click()
+  await expect(page.getByRole('heading', { level: 1, name: text('Refund') })).toBeVisible()
+  await expect(page.getByLabel(text('Amount'))).toHaveValue('1')
 })

@@ -106,6 +106,15 @@ export const RefundRequest = v.object({
 })
 export type RefundRequest = v.InferOutput<typeof RefundRequest>
 
+/** In a list also what the payment is for, so that two requests of one payer can be told apart. */
+export const ListedRefundRequest = v.object({
+  ...RefundRequest.entries,
+  resource: v.nullable(v.string()),
+  /** Of the payment. It may be a customer's text. */
+  metadata: v.nullable(v.record(v.string(), v.unknown())),
+})
+export type ListedRefundRequest = v.InferOutput<typeof ListedRefundRequest>
+
 const One = v.object({ success: v.literal(true), request: RefundRequest })
 
 /** Additions: refunds that payers ask for. A request moves nothing. */
@@ -116,7 +125,7 @@ export const refundRequestEndpoints = {
     response: v.object({
       success: v.literal(true),
       total: v.number(),
-      requests: v.array(RefundRequest),
+      requests: v.array(ListedRefundRequest),
     }),
   },
   refundRequestRead: {

@@ -35,6 +35,8 @@ test('a payment from a managed wallet is made once its operator signed exactly i
     metadata: { description: 'Rent', referenceId: 'R-1' },
   })
   expect(await hosted.spent()).toBe((ETH / 2n).toString())
+  const log = await hosted.browser.post('/api/audit-log/read', {})
+  expect(log.text).toContain(`"subject":"${sent.json.paymentId}"`)
 })
 
 test('the priority fee of a payment from a managed wallet is the one that was signed, within its bounds', async () => {

@@ -104,6 +104,21 @@ test('only the seller that was paid and an operator may pay an unlisted wallet, 
   expect((await sendBack(people.operator, 1)).code).toBe(PASSED)
 })
 
+test('the audit log names the payment that a refund returns, and the recipient of another one', async () => {
+  await sendBack(people.operator, 1)
+  await sendBack(people.operator, 1, { metadata: {} })
+  const log = await people.operator.post('/api/audit-log/read', {})
+  expect(log.json).toMatchObject({
+    entries: [
+      { action: 'transactionSend', subject: wallets.buyer.address },
+      { action: 'transactionSend', subject: original },
+      ...Array.from({ length: (log.json as unknown as { entries: [] }).entries.length - 2 }, () =>
+        expect.anything(),
+      ),
+    ],
+  })
+})
+
 test('never more than was received, what went back before included', async () => {
   expect((await sendBack(people.seller, 1.0001)).fields).toEqual(['amount'])
   await record({

@@ -1,5 +1,6 @@
 import type { Role } from '#contract/role.ts'
 import { AUDITED, type Audited } from '#contract/people-endpoints.ts'
+import { isPaymentId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProxyContext } from '../context/context.ts'
 import { completeAuditEntry, insertAuditEntry } from '../db/people.ts'
@@ -170,7 +171,7 @@ export async function withAccess<Result extends { value: unknown }>(
     )
   try {
     const result = await run()
-    await complete('done', subject ?? createdIdOf(name, result.value))
+    await complete('done', createdIdOf(name, result.value) ?? subject)
     return result
   } catch (error) {
     await complete(error instanceof ProblemError ? error.code : 'INTERNAL')
@@ -200,6 +201,9 @@ const SUBJECTS = [
 
 function subjectOf({ params, body }: AccessRequest['about']): string | null {
   const fields: Record<string, unknown> = { ...toFields(body), ...toFields(params) }
+  // The payment that a refund returns says more than its payer's address.
+  const returned: unknown = Reflect.get(toFields(fields['metadata']), 'refundOf')
+  if (typeof returned === 'string' && isPaymentId(returned)) return returned
   const named = SUBJECTS.map((field) =>
     field === 'url' ? originOf(fields[field]) : fields[field],
   ).find((value) => value !== undefined)
@@ -212,11 +216,12 @@ function originOf(url: unknown): string | undefined {
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : undefined
 }
 
-/** Where the answer names what was created, for requests that name nothing. */
+/** Where the answer names what was created. */
 const CREATED: Partial<Record<Audited, readonly string[]>> = {
   linkCreate: ['link', 'terms', 'id'],
   shortLinkCreate: ['link', 'short', 'id'],
   invoiceSave: ['invoice', 'id'],
+  hostedSend: ['paymentId'],
 }
 
 function createdIdOf(name: Audited, answer: unknown): string | null {

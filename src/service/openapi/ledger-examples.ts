@@ -166,7 +166,7 @@ type Requests = Extract<Ledger, `refundRequest${string}`>
 
 /** Requests of a payer for a refund of the payment. */
 function refundRequestExamples(status: EndpointReply<'paymentStatus'>): Examples<Requests> {
-  const { paymentId, network, asset, symbol, decimals, timestamp } = status
+  const { paymentId, network, asset, symbol, decimals, timestamp, resource, metadata } = status
   const requestId = 'rfr_6uRw1nHtZcPq8sXkVbYeGm'
   const requested = {
     paymentId,
@@ -197,7 +197,7 @@ function refundRequestExamples(status: EndpointReply<'paymentStatus'>): Examples
   return {
     refundRequestList: {
       request: { query: { limit: '50' } },
-      reply: { success: true, total: 1, requests: [request] },
+      reply: { success: true, total: 1, requests: [{ ...request, resource, metadata }] },
     },
     refundRequestRead: {
       request: { params: { paymentId } },

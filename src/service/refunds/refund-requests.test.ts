@@ -107,8 +107,9 @@ const decide = (requestId: string, decline: boolean, by: object = {}) =>
   decideRefundRequest(opened.context, { actor: opened.actor, requestId, decline }, by)
 const requestsOf = (paymentId: string) => readRequestsOf(opened.context, opened.actor, paymentId)
 const stateOf = async (paymentId: string) => (await requestsOf(paymentId)).requests[0]?.state
+const FIRST = { limit: 500, offset: 0 }
 const listed = async (actor: Actor = opened.actor) =>
-  (await listRefundRequests(opened.context, actor, { limit: 500, offset: 0 })).requests.map(
+  (await listRefundRequests(opened.context, actor, FIRST)).requests.map(
     ({ requestId }) => requestId,
   )
 const fields = (refused: Promise<unknown>) =>
@@ -130,7 +131,10 @@ const refund = (refundOf: string, amount: bigint, status: PaymentStatus) =>
 
 describe('a request for a refund', () => {
   test('is listed with its evidence, moves nothing, and tells the feed', async () => {
-    const paymentId = await paid()
+    const paymentId = await paid({
+      resource: 'https://shop.example/cups',
+      metadata: JSON.stringify({ referenceId: 'ORD-1' }),
+    })
     const { next } = await requestsOf(paymentId)
     expect(next).toEqual({
       number: 1,
@@ -149,7 +153,12 @@ describe('a request for a refund', () => {
       signature: input.signature,
       declined: null,
     })
-    expect(await listed()).toContain(request.requestId)
+    const { requests } = await listRefundRequests(opened.context, opened.actor, FIRST)
+    expect(requests.find(({ requestId }) => requestId === request.requestId)).toEqual({
+      ...request,
+      resource: 'https://shop.example/cups',
+      metadata: { referenceId: 'ORD-1' },
+    })
     expect((await requestsOf(paymentId)).next).toBeNull()
     const after = await opened.context.db
       .select({ status: payment.status })

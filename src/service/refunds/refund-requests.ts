@@ -30,6 +30,7 @@ import {
   writeDecision,
   type RefundRequestState,
 } from '../db/refund-requests.ts'
+import { readMetadata } from '../payments/describe-money.ts'
 import { readLeft, requireLeft } from '../payments/reserve-refund.ts'
 import { readOwnPayment } from '../payments/status.ts'
 import { readRefundAmount, requireReceived } from './refund.ts'
@@ -44,7 +45,12 @@ export async function listRefundRequests(
   page: EndpointInput<'refundRequestList'>['query'],
 ): Promise<EndpointReply<'refundRequestList'>> {
   const { rows, total } = await readOpenRefundRequests(db, accountId, page)
-  return { success: true, total, requests: rows.map((row) => describe(row.payment, row)) }
+  const requests = rows.map(({ payment, ...row }) => ({
+    ...describe(payment, row),
+    resource: payment.resource,
+    metadata: readMetadata(payment.metadata),
+  }))
+  return { success: true, total, requests }
 }
 
 /**

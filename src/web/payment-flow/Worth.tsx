@@ -21,17 +21,19 @@ export type WorthProps = {
   atomic: bigint
   asset: Pick<Asset, 'decimals' | 'symbol'>
   className?: string
+  /** Names a worth that is rounded. */
+  rounded?: ((price: string) => string) | undefined
 }
 
 /** What an amount without a quote is worth now, or nothing where there is no rate. For people to read: no payment is compared with it. */
-export function Worth({ atomic, asset, className }: WorthProps) {
+export function Worth({ atomic, asset, className, rounded }: WorthProps) {
   const { currencies } = useConfig()
   const { data } = useQuery({ ...ratesQuery, enabled: currencies.length > 0 })
   const rate = data?.rates[asset.symbol]
   if (!data?.currency || rate === undefined || atomic === 0n) return null
   return (
     <span className={cx('figures block text-muted', className)}>
-      {formatWorth(atomic, asset.decimals, { rate, currency: data.currency })}
+      {formatWorth(atomic, asset.decimals, { rate, currency: data.currency, rounded })}
     </span>
   )
 }
@@ -47,7 +49,7 @@ export function formatWorth(
     rate,
     currency,
     rounded = (price) => t`about ${price}`,
-  }: { rate: string; currency: string; rounded?: (price: string) => string },
+  }: { rate: string; currency: string; rounded?: ((price: string) => string) | undefined },
 ): string {
   const format = new Intl.NumberFormat('en', { style: 'currency', currency })
   const digits = format.resolvedOptions().maximumFractionDigits ?? 2

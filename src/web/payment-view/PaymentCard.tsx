@@ -1,20 +1,18 @@
-import { Trans } from '@lingui/react/macro'
 import { memo, type ReactNode } from 'react'
 import type { PaymentNote } from '#contract/payment-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
-import { quoteOf } from '#contract/quote.ts'
-import { formatPrice } from '../locales/formats.ts'
+import { usePreferences } from '../local-data/preferences.ts'
 import { pathTo } from '../router/paths.ts'
 import { Link } from '../router/Link.tsx'
-import { Address } from '../ui/Address.tsx'
 import { Amount } from '../ui/Amount.tsx'
 import { cx } from '../ui/button-class.ts'
 import { StatusPill } from '../ui/StatusPill.tsx'
 import { shownStatus } from '../ui/status-words.ts'
 import { Time } from '../ui/Time.tsx'
 import { UntrustedText } from '../ui/UntrustedText.tsx'
-import { purposeOf } from './describe-row.ts'
-import { directionWords, Direction } from './Direction.tsx'
+import { purposeOf, quotedPriceOf } from './describe-row.ts'
+import { Direction } from './Direction.tsx'
+import { DirectionLine } from './DirectionLine.tsx'
 import { Labels } from './Labels.tsx'
 
 export type PaymentCardProps = {
@@ -32,10 +30,8 @@ export const PaymentCard = memo(function PaymentCard({
   picker,
   chosen,
 }: PaymentCardProps) {
-  const received = row.type === 'received'
   const purpose = purposeOf(row)
-  const quote = quoteOf(row.metadata)
-  const party = <Address value={received ? row.sender : row.recipient} />
+  const price = quotedPriceOf(row, usePreferences())
   return (
     <div
       className={cx(
@@ -50,10 +46,7 @@ export const PaymentCard = memo(function PaymentCard({
         to={pathTo('payment', { params: { paymentId: row.paymentId } })}
       >
         <span className="block truncate text-sm font-medium">
-          {directionWords(row)}{' '}
-          <span className="font-normal text-muted max-sm:sr-only">
-            {received ? <Trans>from {party}</Trans> : <Trans>to {party}</Trans>}
-          </span>
+          <DirectionLine className="font-normal text-muted max-sm:sr-only" payment={row} />
         </span>
         <span className="flex items-center gap-2 text-xs text-muted">
           <Time at={row.timestamp} className="shrink-0" />
@@ -73,11 +66,7 @@ export const PaymentCard = memo(function PaymentCard({
             decimals={row.decimals}
             symbol={row.symbol}
           />
-          {quote && (
-            <span className="figures block text-xs text-muted">
-              {formatPrice(quote.amount, quote.currency)}
-            </span>
-          )}
+          {price && <span className="figures block text-xs text-muted">{price}</span>}
         </span>
         <StatusPill status={shownStatus(row)} />
       </span>

@@ -1,7 +1,6 @@
 import type { PaymentNote } from '#contract/payment-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
-import { quoteOf } from '#contract/quote.ts'
-import { formatPrice } from '../locales/formats.ts'
+import { usePreferences } from '../local-data/preferences.ts'
 import { pathTo } from '../router/paths.ts'
 import { Link } from '../router/Link.tsx'
 import { Address } from '../ui/Address.tsx'
@@ -12,8 +11,8 @@ import { Time } from '../ui/Time.tsx'
 import { UntrustedText } from '../ui/UntrustedText.tsx'
 import { Cell } from './Cell.tsx'
 import type { ColumnName } from './columns.ts'
-import { CustomerName, customerOf, type CustomerNames } from './CustomerName.tsx'
-import { purposeOf, referenceOf } from './describe-row.ts'
+import { customerOf, useCustomerName, type CustomerNames } from './CustomerName.tsx'
+import { purposeOf, quotedPriceOf, referenceOf } from './describe-row.ts'
 import { directionWords, Direction } from './Direction.tsx'
 import { Labels } from './Labels.tsx'
 
@@ -22,36 +21,14 @@ export type PaymentCellProps = {
   row: PaymentRow
   networkName: string
   note: PaymentNote | undefined
-  /** Whom the account's people know, by wallet. */
-  names: CustomerNames
+  /** Whom the account's people know, by wallet. A buyer has no customers. */
+  names: CustomerNames | undefined
 }
 
 export function PaymentCell({ name, row, networkName, note, names }: PaymentCellProps) {
-  const quote = quoteOf(row.metadata)
   switch (name) {
     case 'amount':
-      return (
-        <Cell>
-          <Link
-            className="flex items-center gap-3 rounded-sm outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
-            to={pathTo('payment', { params: { paymentId: row.paymentId } })}
-          >
-            <Direction draft={row.draft} status={row.status} type={row.type} />
-            <span className="min-w-0">
-              <Amount
-                atomic={row.amountAtomic}
-                className="block truncate font-medium"
-                decimals={row.decimals}
-                symbol={row.symbol}
-              />
-              <span className="block text-xs text-muted">
-                {directionWords(row)}
-                {quote && ` · ${formatPrice(quote.amount, quote.currency)}`}
-              </span>
-            </span>
-          </Link>
-        </Cell>
-      )
+      return <AmountCell row={row} />
     case 'status':
       return (
         <Cell>
@@ -59,28 +36,7 @@ export function PaymentCell({ name, row, networkName, note, names }: PaymentCell
         </Cell>
       )
     case 'party':
-      return (
-        <Cell className="truncate">
-          <Address value={row.type === 'received' ? row.sender : row.recipient} />
-        </Cell>
-      )
-    case 'customer': {
-      const wallet = customerOf(row)
-      return (
-        <Cell className="truncate">
-          {wallet === null ? (
-            '–'
-          ) : (
-            <Link
-              className="relative z-1 rounded-sm hover:underline"
-              to={pathTo('customer', { params: { walletAddress: wallet } })}
-            >
-              <CustomerName name={names.get(wallet)?.name} wallet={wallet} />
-            </Link>
-          )}
-        </Cell>
-      )
-    }
+      return <PartyCell names={names} row={row} />
     case 'purpose':
       return <TextCell text={purposeOf(row)} />
     case 'reference':
@@ -106,6 +62,59 @@ export function PaymentCell({ name, row, networkName, note, names }: PaymentCell
         </Cell>
       )
   }
+}
+
+/** Who is on the other side; a customer leads to their page. */
+function PartyCell({ row, names }: Pick<PaymentCellProps, 'row' | 'names'>) {
+  const wallet = names ? customerOf(row) : null
+  const name = useCustomerName(wallet, wallet === null ? undefined : names?.get(wallet)?.name)
+  if (wallet === null)
+    return (
+      <Cell className="truncate">
+        <Address value={row.type === 'received' ? row.sender : row.recipient} />
+      </Cell>
+    )
+  return (
+    <Cell>
+      <Link
+        className="relative z-1 block truncate rounded-sm hover:underline"
+        to={pathTo('customer', { params: { walletAddress: wallet } })}
+      >
+        {name ? <UntrustedText text={name} /> : <Address value={wallet} />}
+      </Link>
+      {name && (
+        <span className="block truncate text-xs text-muted">
+          <Address value={wallet} />
+        </span>
+      )}
+    </Cell>
+  )
+}
+
+function AmountCell({ row }: { row: PaymentRow }) {
+  const price = quotedPriceOf(row, usePreferences())
+  return (
+    <Cell>
+      <Link
+        className="flex items-center justify-between gap-3 rounded-sm outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+        to={pathTo('payment', { params: { paymentId: row.paymentId } })}
+      >
+        <Direction draft={row.draft} status={row.status} type={row.type} />
+        <span className="min-w-0 text-end">
+          <Amount
+            atomic={row.amountAtomic}
+            className="block truncate font-medium"
+            decimals={row.decimals}
+            symbol={row.symbol}
+          />
+          <span className="block text-xs text-muted">
+            {directionWords(row)}
+            {price && ` · ${price}`}
+          </span>
+        </span>
+      </Link>
+    </Cell>
+  )
 }
 
 function TextCell({ text }: { text: string | null }) {

@@ -17,15 +17,24 @@ import { TextArea } from '../ui/TextArea.tsx'
 import { toast } from '../ui/Toast.tsx'
 import { UntrustedText } from '../ui/UntrustedText.tsx'
 import { buttonClass } from '../ui/button-class.ts'
+import { formatAmountText } from '../ui/format-amount.ts'
 
 /** What people of the account decide about a request: a refund through the same review as any payment, or a note that declines it. */
-export function RefundRequestActions({ request }: { request: RefundRequest }) {
+export function RefundRequestActions({
+  request,
+  primary,
+}: {
+  request: RefundRequest
+  /** The refund is what its view is for, which shows the amount to everybody. */
+  primary?: boolean
+}) {
   const [declining, setDeclining] = useState(false)
-  const { paymentId, amountAtomic, decimals, reason } = request
+  const { paymentId, amountAtomic, decimals, symbol, reason } = request
+  const amount = `${formatAmountText(BigInt(amountAtomic), decimals).text} ${symbol}`
   return (
     <>
       <Link
-        className={buttonClass({ size: 'sm' })}
+        className={buttonClass({ size: 'sm', variant: primary ? 'primary' : 'secondary' })}
         to={pathTo('refund', {
           params: { paymentId },
           search: {
@@ -34,7 +43,7 @@ export function RefundRequestActions({ request }: { request: RefundRequest }) {
           },
         })}
       >
-        <Trans>Refund</Trans>
+        {primary ? <Trans>Refund {amount}</Trans> : <Trans>Refund</Trans>}
       </Link>
       <Button onClick={() => setDeclining(true)} size="sm" variant="quiet">
         <Trans>Decline</Trans>

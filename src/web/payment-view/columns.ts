@@ -5,11 +5,10 @@ import { createBrowserStore, createStore } from '../local-data/store.ts'
 
 /** What the table can show. `pixels` is the least a column needs; `grow` takes a share of what is left. */
 export const columns = {
-  amount: { label: msg`Amount`, pixels: 176 },
+  amount: { label: msg`Amount`, pixels: 184, end: true },
   status: { label: msg`Status`, pixels: 132 },
-  party: { label: msg`From or to`, pixels: 124 },
-  /** For people of the account. */
-  customer: { label: msg`Customer`, pixels: 140 },
+  /** To people of the account a customer by name. */
+  party: { label: msg`From or to`, pixels: 140 },
   purpose: { label: msg`For`, pixels: 140, grow: true },
   labels: { label: msg`Labels`, pixels: 112 },
   network: { label: msg`Network`, pixels: 140 },
@@ -26,17 +25,9 @@ export const COLUMN_NAMES = Object.keys(columns) as ColumnName[]
 
 /** Always there: without it a row has no name. */
 export const FIXED_COLUMN: ColumnName = 'amount'
-const USUAL: readonly ColumnName[] = [
-  'amount',
-  'status',
-  'party',
-  'customer',
-  'purpose',
-  'labels',
-  'date',
-]
+const USUAL: readonly ColumnName[] = ['amount', 'status', 'party', 'purpose', 'labels', 'date']
 /** Where there is no room for all of the usual ones, these leave, the first one first: a payment's own page shows them too. */
-const LEAVING: readonly ColumnName[] = ['labels', 'purpose', 'customer']
+const LEAVING: readonly ColumnName[] = ['labels', 'purpose']
 const USUAL_BY_ROOM = Array.from({ length: LEAVING.length + 1 }, (_, count) =>
   USUAL.filter((name) => !LEAVING.slice(0, count).includes(name)),
 )
@@ -49,7 +40,7 @@ export function leastPixels(shown: readonly ColumnName[]): number {
   return shown.reduce((sum, name) => sum + columns[name].pixels, PICK_PIXELS)
 }
 
-const Stored = v.array(v.picklist(COLUMN_NAMES))
+const Stored = v.array(v.string())
 
 /** The columns somebody chose; null while it is left to the room there is. */
 const chosen = createBrowserStore<readonly ColumnName[] | null>('paydesk.columns', (text) => {
@@ -63,10 +54,15 @@ const chosen = createBrowserStore<readonly ColumnName[] | null>('paydesk.columns
 
 const fitting = createStore(USUAL)
 
-/** Tells how wide the list is. Columns that somebody chose stay, and scroll where they do not fit. */
-export function fitColumns(pixels: number): void {
+/**
+ * Tells how wide the list is, and whether anybody wrote a note beside its payments. Columns that
+ * somebody chose stay, and scroll where they do not fit.
+ */
+export function fitColumns(pixels: number, noted: boolean): void {
   const next =
-    USUAL_BY_ROOM.find((each) => leastPixels(each) <= pixels) ?? USUAL_BY_ROOM.at(-1) ?? USUAL
+    USUAL_BY_ROOM.slice(noted ? 0 : 1).find((each) => leastPixels(each) <= pixels) ??
+    USUAL_BY_ROOM.at(-1) ??
+    USUAL
   if (next !== fitting.get()) fitting.set(next)
 }
 
@@ -90,6 +86,6 @@ export function resetColumns(): void {
   chosen.set(null)
 }
 
-function inOrder(names: readonly ColumnName[]): readonly ColumnName[] {
+function inOrder(names: readonly string[]): readonly ColumnName[] {
   return COLUMN_NAMES.filter((name) => names.includes(name))
 }

@@ -6,7 +6,7 @@ test('only what arrived is called received or sent', () => {
   const told = (word: string) =>
     PAYMENT_STATUSES.filter((status) =>
       (['received', 'sent'] as const).some(
-        (type) => directionWords({ type, status, draft: false }) === word,
+        (type) => directionWords({ type, status, draft: false, refundOf: null }) === word,
       ),
     )
   expect(told('Received')).toEqual(['confirmed', 'finalized'])
@@ -17,12 +17,24 @@ test('only what arrived is called received or sent', () => {
 
 test('what moves between own wallets, or between others, is never called received or sent', () => {
   for (const status of PAYMENT_STATUSES) {
-    expect(directionWords({ type: 'internal', status, draft: false })).toBe('Internal')
-    expect(directionWords({ type: 'external', status, draft: false })).toBe('Between others')
+    expect(directionWords({ type: 'internal', status, draft: false, refundOf: null })).toBe(
+      'Internal',
+    )
+    expect(directionWords({ type: 'external', status, draft: false, refundOf: null })).toBe(
+      'Between others',
+    )
   }
 })
 
 test('a draft is incomplete, never incoming', () => {
   for (const status of PAYMENT_STATUSES)
-    expect(directionWords({ type: 'received', status, draft: true })).toBe('Incomplete')
+    expect(directionWords({ type: 'received', status, draft: true, refundOf: null })).toBe(
+      'Incomplete',
+    )
+})
+
+test('a refund is called a refund, from before its signature to its failure', () => {
+  for (const status of PAYMENT_STATUSES)
+    for (const type of ['sent', 'received'] as const)
+      expect(directionWords({ type, status, draft: false, refundOf: 'pay_1' })).toBe('Refund')
 })

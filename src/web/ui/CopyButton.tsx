@@ -23,10 +23,12 @@ export type CopyButtonProps = {
   text?: boolean
   /** The main action of its page. */
   primary?: boolean
+  /** Beside actions that decide something. */
+  quiet?: boolean
 }
 
 /** Copies, and says so for two seconds; where the clipboard is closed to us it says that instead. */
-export function CopyButton({ value, label, text, primary }: CopyButtonProps) {
+export function CopyButton({ value, label, text, primary, quiet }: CopyButtonProps) {
   const { t } = useLingui()
   const [state, setState] = useState<'idle' | 'copied' | 'refused'>('idle')
 
@@ -57,7 +59,7 @@ export function CopyButton({ value, label, text, primary }: CopyButtonProps) {
         icon={icon}
         onClick={() => void copy()}
         size="sm"
-        variant={primary ? 'primary' : 'secondary'}
+        variant={primary ? 'primary' : quiet ? 'quiet' : 'secondary'}
       >
         {words}
       </Button>

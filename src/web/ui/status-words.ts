@@ -40,7 +40,7 @@ export const statusWords: Readonly<Record<ShownStatus, StatusWords>> = {
     icon: 'clock',
   },
   pending: {
-    label: msg({ message: 'Payment pending', context: 'payment status' }),
+    label: msg({ message: 'Pending', context: 'payment status' }),
     meaning: msg`Sent. Waiting for confirmation.`,
     tone: 'warn',
     icon: 'hourglass',
@@ -71,7 +71,7 @@ export const statusWords: Readonly<Record<ShownStatus, StatusWords>> = {
   },
   expired: {
     label: msg({ message: 'Expired', context: 'payment status' }),
-    meaning: msg`Expired. No payment was found.`,
+    meaning: msg`No payment was found.`,
     tone: 'neutral',
     icon: 'clock',
   },

@@ -194,8 +194,8 @@ function AssetFigures({ asset, days }: { asset: AssetSummary; days: number }) {
       </dl>
       <p className="mt-4 text-xs text-muted">
         <Plural
-          one="Compared with the day before. Today is not over."
-          other="Compared with the # days before. Today is not over."
+          one="Compared with the day before. Today is incomplete."
+          other="Compared with the # days before. Today is incomplete."
           value={days}
         />
       </p>

@@ -88,8 +88,8 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             icon="back"
             title={
               <Plural
-                one="# payment was dropped by a reorganization"
-                other="# payments were dropped by a reorganization"
+                one="# payment dropped by a reorganization"
+                other="# payments dropped by a reorganization"
                 value={back}
               />
             }
@@ -132,8 +132,8 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             icon="warning"
             title={
               <Plural
-                one="# payment was collected, delivery unconfirmed"
-                other="# payments were collected, delivery unconfirmed"
+                one="# payment with unconfirmed delivery"
+                other="# payments with unconfirmed delivery"
                 value={untold}
               />
             }
@@ -151,8 +151,8 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             icon="hourglass"
             title={
               <Plural
-                one="# payment is pending for more than 10 minutes"
-                other="# payments are pending for more than 10 minutes"
+                one="# payment pending for over 10 minutes"
+                other="# payments pending for over 10 minutes"
                 value={open}
               />
             }

@@ -1,5 +1,6 @@
 import { Plural, Trans } from '@lingui/react/macro'
-import type { RefundRequest } from '#contract/refund-request.ts'
+import type { ListedRefundRequest } from '#contract/refund-request.ts'
+import { orderLine } from '../../payment-view/describe-row.ts'
 import { CustomerReason, RefundRequestActions } from '../../payment-view/RefundRequestActions.tsx'
 import { Link } from '../../router/Link.tsx'
 import { pathTo } from '../../router/paths.ts'
@@ -8,6 +9,7 @@ import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { Time } from '../../ui/Time.tsx'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { InboxItem } from './InboxItem.tsx'
 
 /** As many as do not push the rest of the inbox out of sight. */
@@ -18,7 +20,7 @@ export function RefundRequestItems({
   requests,
   total,
 }: {
-  requests: readonly RefundRequest[]
+  requests: readonly ListedRefundRequest[]
   total: number
 }) {
   const more = total - Math.min(total, MOST)
@@ -46,12 +48,12 @@ export function RefundRequestItems({
   )
 }
 
-function RefundRequestItem({ request }: { request: RefundRequest }) {
+function RefundRequestItem({ request }: { request: ListedRefundRequest }) {
   const { paymentId, amountAtomic, decimals, symbol, state } = request
   const amount = <Amount atomic={amountAtomic} decimals={decimals} symbol={symbol} />
   const payer = <Address value={request.payer} />
-  const recipient = <Address value={request.recipient} />
   const time = <Time at={request.timestamp} />
+  const order = orderLine(request)
   return (
     <InboxItem
       action={
@@ -76,8 +78,13 @@ function RefundRequestItem({ request }: { request: RefundRequest }) {
       }
       tone="info"
     >
+      {order !== null && (
+        <span className="block">
+          <UntrustedText text={order} />
+        </span>
+      )}
       <Trans>
-        Signed by {payer}, paid to {recipient}, {time}.
+        Requested by {payer}, {time}.
       </Trans>{' '}
       <CustomerReason reason={request.reason} />
     </InboxItem>

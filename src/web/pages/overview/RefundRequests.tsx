@@ -1,8 +1,9 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import type { RefundRequest } from '#contract/refund-request.ts'
+import type { ListedRefundRequest } from '#contract/refund-request.ts'
 import { refundRequestsQuery } from '../../api/inbox.ts'
 import { useNetwork } from '../../api/use-config.ts'
+import { orderLine } from '../../payment-view/describe-row.ts'
 import { CustomerReason, RefundRequestActions } from '../../payment-view/RefundRequestActions.tsx'
 import { Link } from '../../router/Link.tsx'
 import { pathTo } from '../../router/paths.ts'
@@ -14,6 +15,7 @@ import { Card } from '../../ui/Card.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { InboxList } from './InboxList.tsx'
 
 /** Refunds that payers ask for, each with its evidence. Only people of the account get here. */
@@ -34,15 +36,16 @@ export function RefundRequests() {
   )
 }
 
-function RequestCard({ request }: { request: RefundRequest }) {
+function RequestCard({ request }: { request: ListedRefundRequest }) {
   const { t } = useLingui()
   const network = useNetwork(request.network)
   const { paymentId, amountAtomic, decimals, symbol, state } = request
+  const order = orderLine(request)
   return (
     <Card>
       <div className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
-        <h2 className="text-base font-semibold">
-          <Amount atomic={amountAtomic} decimals={decimals} exact symbol={symbol} />
+        <h2>
+          <Amount atomic={amountAtomic} decimals={decimals} exact size="lg" symbol={symbol} />
         </h2>
         <Time at={request.timestamp} className="text-sm text-muted" />
       </div>
@@ -50,6 +53,11 @@ function RequestCard({ request }: { request: RefundRequest }) {
         <CustomerReason reason={request.reason} />
       </p>
       <Facts className="mt-3">
+        {order !== null && (
+          <Fact name={t`For`} long>
+            <UntrustedText text={order} />
+          </Fact>
+        )}
         <Fact name={t`Signed by`} long>
           <Address copy full value={request.payer} />
         </Fact>
@@ -73,10 +81,10 @@ function RequestCard({ request }: { request: RefundRequest }) {
           </Badge>
         ) : (
           <ForRole least="operator">
-            <RefundRequestActions request={request} />
+            <RefundRequestActions primary request={request} />
           </ForRole>
         )}
-        <CopyButton label={t`Copy signature`} text value={request.signature} />
+        <CopyButton label={t`Copy signature`} quiet text value={request.signature} />
       </div>
     </Card>
   )

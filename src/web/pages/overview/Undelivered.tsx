@@ -1,6 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { refundableOf } from '#contract/payment.ts'
 import type { UndeliveredPayment } from '#contract/unmatched-endpoints.ts'
 import { call } from '../../api/client.ts'
 import { undeliveredQuery } from '../../api/inbox.ts'
@@ -30,9 +31,7 @@ export function Undelivered() {
       itemsOf={({ payments }) => payments}
       keyOf={({ paymentId }) => paymentId}
       query={query}
-      subtitle={
-        <Trans>Delivery was not confirmed. Customers can retry with the same payment.</Trans>
-      }
+      subtitle={<Trans>Customers can retry with the same payment.</Trans>}
       title={<Trans>Undelivered payments</Trans>}
     >
       {(payment) => <PaymentItem onChanged={() => void query.refetch()} payment={payment} />}
@@ -87,11 +86,12 @@ function PaymentItem({
     <li>
       <Card>
         <div className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
-          <h2 className="text-base font-semibold">
+          <h2>
             <Amount
               atomic={payment.amountAtomic}
               decimals={payment.decimals}
               exact
+              size="lg"
               symbol={payment.symbol}
             />
           </h2>
@@ -122,6 +122,14 @@ function PaymentItem({
             <Button busy={busy} onClick={() => void close()} size="sm">
               <Trans>Mark as delivered</Trans>
             </Button>
+            {refundableOf(payment) > 0n && (
+              <Link
+                className={buttonClass({ size: 'sm' })}
+                to={pathTo('refund', { params: { paymentId } })}
+              >
+                <Trans>Refund</Trans>
+              </Link>
+            )}
           </ForRole>
           <Link
             className={buttonClass({ size: 'sm' })}

@@ -78,11 +78,12 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
     <li>
       <Card>
         <div className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
-          <h2 className="text-base font-semibold">
+          <h2>
             <Amount
               atomic={transfer.amountAtomic}
               decimals={transfer.decimals}
               exact
+              size="lg"
               symbol={transfer.symbol}
             />
           </h2>
@@ -98,7 +99,7 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
             />
           </Fact>
           <Fact name={t`To`} long>
-            <Address full value={transfer.recipient} />
+            <Address copy full value={transfer.recipient} />
           </Fact>
           <Fact name={t`Network`}>{network?.name ?? transfer.network}</Fact>
           <Fact name={t`Transaction`} long>
@@ -131,7 +132,7 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
         ) : (
           <div className="mt-4 border-t border-line pt-4">
             <p className="text-sm text-muted">
-              <Trans>Assign it, refund it, or send the signing link.</Trans>
+              <Trans>Assign, refund, or send the signing link.</Trans>
             </p>
             <ForRole least="operator">
               <Link
@@ -162,6 +163,7 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
                   <CandidateRow
                     candidate={candidate}
                     key={candidate.paymentId}
+                    transfer={transfer}
                     onAssign={() => onAssign(candidate)}
                   />
                 ))}
@@ -174,7 +176,16 @@ export function TransferItem({ transfer, onAssign, onChanged }: TransferItemProp
   )
 }
 
-function CandidateRow({ candidate, onAssign }: { candidate: Candidate; onAssign: () => void }) {
+/** An order of the same payer and the same amount: only its id, its time and its texts tell it apart. */
+function CandidateRow({
+  candidate,
+  transfer: { amountAtomic, decimals, symbol },
+  onAssign,
+}: {
+  candidate: Candidate
+  transfer: UnmatchedTransfer
+  onAssign: () => void
+}) {
   const { t } = useLingui()
   const { paymentId, timestamp, metadata } = candidate
   const path = pathTo('payment', { params: { paymentId } })
@@ -182,10 +193,12 @@ function CandidateRow({ candidate, onAssign }: { candidate: Candidate; onAssign:
     <li className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 rounded-lg bg-sunken px-4 py-3 text-sm">
       <div className="min-w-0">
         <Link className="underline decoration-edge underline-offset-4" to={path}>
-          <Address noun="payment id" value={paymentId} />
+          <Address full noun="payment id" value={paymentId} />
         </Link>
         <p className="text-muted">
-          <Time at={timestamp} />
+          <Amount atomic={amountAtomic} decimals={decimals} exact symbol={symbol} />
+          {' · '}
+          <Time at={timestamp} look="seconds" />
           {orderTexts({ metadata }).map((text) => (
             <Fragment key={text}>
               {' · '}
@@ -195,7 +208,11 @@ function CandidateRow({ candidate, onAssign }: { candidate: Candidate; onAssign:
         </p>
       </div>
       <div className="flex flex-wrap gap-2">
-        <CopyButton label={t`Copy link`} text value={new URL(hrefOf(path), location.href).href} />
+        <CopyButton
+          label={t`Copy signing link`}
+          text
+          value={new URL(hrefOf(path), location.href).href}
+        />
         <ForRole least="operator">
           <Button onClick={onAssign} size="sm">
             <Trans>Assign</Trans>

@@ -6,6 +6,7 @@ import { type NetworkId, familyOf, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import type { EventSource, PaymentStatus } from '#contract/payment.ts'
 import type { Session } from '#contract/dashboard-endpoints.ts'
+import { directionFor } from '../../api/merge-payment.ts'
 import { useSession } from '../../api/session.ts'
 import { useNetwork } from '../../api/use-config.ts'
 import { joinMessage } from '../../errors/row.ts'
@@ -13,6 +14,8 @@ import { formatNumber } from '../../locales/formats.ts'
 import { LazyEvidenceCard } from '../../payment-flow/LazyEvidenceCard.tsx'
 import { LazyRefundRequestCard } from '../../payment-flow/form/LazyRefundRequestCard.tsx'
 import { openEvidence } from '../../payment-intent/evidence.ts'
+import { orderLine } from '../../payment-view/describe-row.ts'
+import { DirectionLine } from '../../payment-view/DirectionLine.tsx'
 import { PageHeading } from '../../shell/PageHeading.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
@@ -20,6 +23,7 @@ import { Card } from '../../ui/Card.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { StatusPill } from '../../ui/StatusPill.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { Timeline, type TimelineEntry } from '../../ui/Timeline.tsx'
 import { announce } from '../../ui/announce.tsx'
 import { formatAmountText } from '../../ui/format-amount.ts'
@@ -28,6 +32,7 @@ import { MetadataCard } from './MetadataCard.tsx'
 import { NoteCard } from './NoteCard.tsx'
 import { OnChainCard } from './OnChainCard.tsx'
 import { PaymentFacts } from './PaymentFacts.tsx'
+import { PaymentWorth } from './PaymentWorth.tsx'
 import { RefundButton } from './RefundButton.tsx'
 import { ReceiptCard } from './ReceiptCard.tsx'
 import { ReturnCard } from './ReturnCard.tsx'
@@ -78,6 +83,8 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
           </PageHeading>
           <RefundButton heading={refundHeading} payment={payment} />
         </div>
+        <Subject payment={payment} />
+        <PaymentWorth payment={payment} />
         <p className="mt-2 text-muted">
           {bannered ? <Time at={payment.timestamp} look="full" /> : stateWords(payment)}
         </p>
@@ -109,6 +116,21 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
         </div>
       </div>
     </>
+  )
+}
+
+/** Which way it goes, and what it is for. A buyer who is not signed in knows which way they paid. */
+function Subject({ payment }: { payment: PaymentStatusBody }) {
+  const state = useSession()
+  const viewer = state.kind === 'known' ? state.viewer : null
+  const order = orderLine(payment)
+  if (!viewer && order === null) return null
+  return (
+    <p className="mt-2 [overflow-wrap:anywhere]">
+      {viewer && <DirectionLine payment={{ ...payment, type: directionFor(payment, viewer) }} />}
+      {viewer && order !== null && ' · '}
+      {order !== null && <UntrustedText text={order} />}
+    </p>
   )
 }
 

@@ -3,7 +3,6 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { explorerLink, familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
-import { isPaid } from '#contract/payment.ts'
 import { quoteOf } from '#contract/quote.ts'
 import { profilesQuery } from '../../api/customers.ts'
 import { directionFor } from '../../api/merge-payment.ts'
@@ -19,7 +18,6 @@ import { Time } from '../../ui/Time.tsx'
 import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
 import { RateFact } from '../../payment-flow/ItemSummary.tsx'
 import { customerOf, useCustomerName } from '../../payment-view/CustomerName.tsx'
-import { directionWords } from '../../payment-view/Direction.tsx'
 
 const unsigned = msg`Payer’s wallet`
 const modes = {
@@ -57,16 +55,6 @@ export function PaymentFacts({
         <Fact name={<Trans>To</Trans>} long>
           <Address copy full href={link('address', payment.recipient)} value={payment.recipient} />
         </Fact>
-        {viewer && (
-          <Fact name={<Trans>Direction</Trans>}>
-            {directionWords({
-              type: directionFor(payment, viewer),
-              // The status is at the top of the page.
-              status: isPaid(payment.status) ? payment.status : 'pending',
-              draft: payment.draft,
-            })}
-          </Fact>
-        )}
         <Fact name={<Trans>Network</Trans>}>
           {network?.name ?? payment.network}
           {network?.testnet && <span className="text-muted"> ({t`Test network`})</span>}

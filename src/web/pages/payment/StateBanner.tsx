@@ -10,6 +10,7 @@ import { Link } from '../../router/Link.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { Button } from '../../ui/Button.tsx'
+import { Disclosure } from '../../ui/Disclosure.tsx'
 import type { JournalEntry } from '../../payment-flow/journal.ts'
 import { useUnfinished } from '../../payment-flow/use-unfinished.ts'
 import { failureWords, isStuck, stateWords } from './state-words.ts'
@@ -28,14 +29,12 @@ export function StateBanner({ payment, network }: StateBannerProps) {
     const words = failure === null ? undefined : failureWords(failure)
     return (
       <Banner className="mt-4" role="note" title={<Trans>Payment failed</Trans>} tone="bad">
-        {words ? t(words) : stateWords(payment)}
+        {/* Whether money moved comes first; where nothing landed, the reason says it. */}
+        {(!words || payment.blockHeight !== null) && stateWords(payment)} {words && t(words)}
         {failure && (
-          <details className="mt-2">
-            <summary className="cursor-pointer text-xs underline underline-offset-4">
-              <Trans>Network answer</Trans>
-            </summary>
-            <p className="mt-1 font-mono text-xs">{failure}</p>
-          </details>
+          <Disclosure className="mt-2" label={<Trans>Network response</Trans>}>
+            <p className="mt-1 font-mono text-xs [overflow-wrap:anywhere]">{failure}</p>
+          </Disclosure>
         )}
       </Banner>
     )

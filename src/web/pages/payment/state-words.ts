@@ -30,7 +30,7 @@ export function stateWords({
     case 'finalized':
       return t`The payment is final.`
     case 'expired':
-      return t`Expired. No payment was found.`
+      return t`No payment was found.`
     case 'failed':
       if (!signature) return t`Nothing was sent.`
       if (blockHeight === null) return t`Not executed. Nothing was paid.`

@@ -101,7 +101,7 @@ export function Filters({ filter }: { filter: PaymentFilter }) {
           {networks.length > 1 && (
             <Select
               aria-label={t`Network`}
-              className="max-sm:flex-1"
+              className="max-sm:flex-1 [&>select]:field-sizing-content [&>select]:ps-4 [&>select]:font-medium"
               onChange={(event) => change({ network: event.target.value || undefined })}
               value={filter.network ?? ''}
             >

@@ -1,5 +1,5 @@
 import { useLingui } from '@lingui/react/macro'
-import { memo, useLayoutEffect, useMemo, useRef, type RefObject } from 'react'
+import { memo, useLayoutEffect, useRef, useState, type RefObject } from 'react'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import type { PaymentNote } from '#contract/payment-endpoints.ts'
 import { useRole } from '../../api/session.ts'
@@ -30,21 +30,21 @@ export function PaymentTable({ rows, count, total, notes, names, selection, list
   const { networks } = useConfig()
   const { t } = useLingui()
   const account = useRole() !== null
-  const chosen = useColumns()
-  // A row renders again when its columns change.
-  const shown = useMemo(
-    () => chosen.filter((name) => account || name !== 'customer'),
-    [chosen, account],
-  )
+  const shown = useColumns()
+  // The column of labels does not leave while the reader scrolls.
+  const [noted, setNoted] = useState(false)
+  if (!noted && [...notes.values()].some(isWritten)) setNoted(true)
   const nameOf = (id: string) => networks.find(({ network }) => network === id)?.name ?? id
   const box = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     if (!box.current) return
-    fitColumns(box.current.clientWidth)
-    const observer = new ResizeObserver(([entry]) => entry && fitColumns(entry.contentRect.width))
+    fitColumns(box.current.clientWidth, noted)
+    const observer = new ResizeObserver(
+      ([entry]) => entry && fitColumns(entry.contentRect.width, noted),
+    )
     observer.observe(box.current)
     return () => observer.disconnect()
-  }, [])
+  }, [noted])
   const style = { gridTemplateColumns: templateOf(shown) }
   return (
     <div className="overflow-x-auto rounded-xl" ref={box}>
@@ -90,7 +90,7 @@ export function PaymentTable({ rows, count, total, notes, names, selection, list
                 index={index}
                 key={index}
                 last={index === count - 1}
-                names={names}
+                names={account ? names : undefined}
                 networkName={nameOf(row.network)}
                 note={notes.get(row.paymentId)}
                 onToggle={selection.toggle}
@@ -117,6 +117,11 @@ export function PaymentTable({ rows, count, total, notes, names, selection, list
   )
 }
 
+/** An order with an email address alone has an empty note. */
+function isWritten({ labels, note, reconciledAt }: PaymentNote): boolean {
+  return labels.length > 0 || note !== '' || reconciledAt !== null
+}
+
 /**
  * The widths of the columns: growing columns share the rest, or all columns do if none can grow.
  */
@@ -135,7 +140,7 @@ type RowProps = {
   last: boolean
   networkName: string
   note: PaymentNote | undefined
-  names: RowsInView['names']
+  names: RowsInView['names'] | undefined
   chosen: boolean
   onToggle: Selection['toggle']
   shown: readonly ColumnName[]

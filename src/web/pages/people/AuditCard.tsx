@@ -3,9 +3,10 @@ import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Fragment } from 'react'
-import { isInvoiceId } from '#contract/invoice-state.ts'
+import { parseAddress } from '#contract/address.ts'
 import { isPaymentId } from '#contract/payment.ts'
 import type { Audited, AuditEntry } from '#contract/people-endpoints.ts'
+import type { Role } from '#contract/role.ts'
 import { apiKeysQuery, webhooksQuery } from '../../api/queries.ts'
 import { Link } from '../../router/Link.tsx'
 import { pathTo } from '../../router/paths.ts'
@@ -16,14 +17,16 @@ import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
+import { Table, Td, Th } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { auditQuery } from './people-queries.ts'
+import { roleWords } from './role-words.ts'
 
 const ACTIONS: Readonly<Record<Audited, MessageDescriptor>> = {
   hostedSend: msg`Managed payment`,
   balanceAlert: msg`Balance alert`,
-  transactionSend: msg`Payment or refund`,
+  transactionSend: msg`Transaction built`,
   paymentReceive: msg`Proof settled`,
   linkCreate: msg`Link created`,
   shortLinkCreate: msg`Link created`,
@@ -73,8 +76,11 @@ const ACTIONS: Readonly<Record<Audited, MessageDescriptor>> = {
   peopleRemove: msg`Person removed`,
 }
 
+const REFUND_BUILT = msg`Refund built`
+
 /** Every change by a person of the account, the newest first. */
 export function AuditCard() {
+  const { t } = useLingui()
   const query = useInfiniteQuery(auditQuery)
   const entries = query.data?.pages.flatMap((page) => page.entries)
   const isNamed = (kind: string) => entries?.some(({ subject }) => subject?.startsWith(kind))
@@ -83,16 +89,34 @@ export function AuditCard() {
   const nameOf = (id: string) =>
     keys.find((key) => key.id === id)?.name ?? webhooks.find((each) => each.id === id)?.url
   return (
-    <Card title={<Trans>Audit log</Trans>}>
+    <Card flush title={<Trans>Audit log</Trans>}>
       {entries ? (
         entries.length === 0 ? (
           <EmptyState icon="clock" title={<Trans>Nothing yet</Trans>} />
         ) : (
-          <ul className="divide-y divide-line">
-            {entries.map((entry) => (
-              <EntryItem entry={entry} key={entry.id} nameOf={nameOf} />
-            ))}
-          </ul>
+          <Table caption={t`Audit log`}>
+            <thead>
+              <tr>
+                <Th>
+                  <Trans>Action</Trans>
+                </Th>
+                <Th>
+                  <Trans>Object</Trans>
+                </Th>
+                <Th className="max-md:hidden">
+                  <Trans>By</Trans>
+                </Th>
+                <Th end>
+                  <Trans>Time</Trans>
+                </Th>
+              </tr>
+            </thead>
+            <tbody className="[&>tr:last-child>td]:border-b-0">
+              {entries.map((entry) => (
+                <EntryRow entry={entry} key={entry.id} nameOf={nameOf} />
+              ))}
+            </tbody>
+          </Table>
         )
       ) : query.error ? (
         <QueryError
@@ -101,12 +125,12 @@ export function AuditCard() {
           onRetry={() => void query.refetch()}
         />
       ) : (
-        <Skeleton className="h-24" />
+        <Skeleton className="mx-5 mb-5 h-24" />
       )}
       {query.hasNextPage && (
         <Button
           busy={query.isFetchingNextPage}
-          className="mt-3"
+          className="mx-5 my-3"
           onClick={() => void query.fetchNextPage()}
           size="sm"
         >
@@ -117,65 +141,117 @@ export function AuditCard() {
   )
 }
 
-type EntryItemProps = {
+type EntryRowProps = {
   entry: AuditEntry
   /** What people call a key or a webhook: its id alone tells nobody which one it was. */
   nameOf: (id: string) => string | undefined
 }
 
-function EntryItem({ entry: { at, wallet, action, subject, outcome }, nameOf }: EntryItemProps) {
+function EntryRow({ entry, nameOf }: EntryRowProps) {
   const { t } = useLingui()
+  const { at, wallet, subject, outcome } = entry
+  const action = actionOf(entry)
   return (
-    <li className="flex flex-wrap items-baseline gap-x-3 gap-y-1 py-2.5 text-sm first:pt-0">
-      <span className="font-medium">{isAudited(action) ? t(ACTIONS[action]) : action}</span>
-      {subject !== null && (
-        <span
-          className="max-w-full font-mono text-xs [overflow-wrap:anywhere] text-muted"
-          title={subject}
-        >
-          <Subject name={nameOf(subject)} subject={subject} />
-        </span>
-      )}
-      {outcome !== 'done' && (
-        <Badge title={outcome ?? undefined} tone={outcome === null ? 'warn' : 'bad'}>
-          {outcome === null ? t`Outcome unknown` : t({ message: 'Refused', context: 'audit log' })}
-        </Badge>
-      )}
-      <span className="ms-auto flex items-baseline gap-2 text-xs text-muted">
+    <tr>
+      <Td className="font-medium">
+        {typeof action === 'string' ? action : t(action)}
+        {outcome !== 'done' && (
+          <Badge
+            className="ms-2"
+            title={outcome ?? undefined}
+            tone={outcome === null ? 'warn' : 'bad'}
+          >
+            {outcome === null
+              ? t`Outcome unknown`
+              : t({ message: 'Refused', context: 'audit log' })}
+          </Badge>
+        )}
+      </Td>
+      <Td className="[overflow-wrap:anywhere]">
+        {subject !== null && (
+          <Subject entry={{ action: entry.action, subject }} name={nameOf(subject)} />
+        )}
+      </Td>
+      <Td className="max-md:hidden">
         <Address value={wallet} />
+      </Td>
+      <Td className="whitespace-nowrap text-muted" end>
+        <span className="block md:hidden">
+          <Address value={wallet} />
+        </span>
         <Time at={at} />
-      </span>
-    </li>
+      </Td>
+    </tr>
   )
 }
 
-function Subject({ name, subject }: { name: string | undefined; subject: string }) {
-  const parts = partsOf(subject)
-  if (parts.every(({ path }) => path === undefined)) return <UntrustedText text={name ?? subject} />
-  return parts.map(({ text, path }, index) => (
-    <Fragment key={`${text} ${index}`}>
-      {index > 0 && ', '}
-      {path === undefined ? (
-        <UntrustedText text={text} />
+type About = { action: string; subject: string }
+
+function Subject({ entry, name }: { entry: About; name: string | undefined }) {
+  const { t } = useLingui()
+  return partsOf(entry).map(({ text, path }, index) => {
+    const shown =
+      isShortened(text) && !name ? (
+        <Address value={text} />
       ) : (
-        <Link className="underline decoration-edge underline-offset-4" to={path}>
-          {text}
-        </Link>
-      )}
-    </Fragment>
-  ))
+        <UntrustedText text={name ?? (isRole(text) ? t(roleWords[text].label) : text)} />
+      )
+    return (
+      <Fragment key={`${text} ${index}`}>
+        {index > 0 && ', '}
+        {path === undefined ? (
+          shown
+        ) : (
+          <Link className="underline decoration-edge underline-offset-4" title={text} to={path}>
+            {shown}
+          </Link>
+        )}
+      </Fragment>
+    )
+  })
 }
 
-/** What an entry is about, each payment and invoice with its page. The last one of many may be cut. */
-export function partsOf(subject: string): { text: string; path: string | undefined }[] {
-  return subject.split(',').map((text) => ({
+/** An id or an address is read by its ends. */
+function isShortened(text: string): boolean {
+  return parseAddress(text).ok || /^[a-z]{3}_[1-9A-HJ-NP-Za-km-z]{22}$/.test(text)
+}
+
+/** Where the objects of the account are, by the prefix of their ids. */
+const PAGES: Readonly<Record<string, (id: string) => string>> = {
+  pay: (paymentId) => pathTo('payment', { params: { paymentId } }),
+  ivc: (invoiceId) => pathTo('invoice', { params: { invoiceId } }),
+  lnk: (link) => pathTo('links', { search: { link } }),
+  fil: () => pathTo('files', {}),
+  prd: () => pathTo('products', {}),
+  key: () => pathTo('developers', {}),
+  whk: () => pathTo('developers', {}),
+  umt: () => pathTo('overview', { search: { show: 'unmatched' } }),
+  rfr: () => pathTo('overview', { search: { show: 'refundRequests' } }),
+}
+
+/** What an entry is about, each whole id and each customer with its page. The last one of many may be cut. */
+export function partsOf({ action, subject }: About): { text: string; path: string | undefined }[] {
+  return subject.split(/,| (?=(?:owner|operator|viewer)$)/).map((text) => ({
     text,
-    path: isPaymentId(text)
-      ? pathTo('payment', { params: { paymentId: text } })
-      : isInvoiceId(text)
-        ? pathTo('invoice', { params: { invoiceId: text } })
-        : undefined,
+    path: !isShortened(text)
+      ? undefined
+      : action.startsWith('profile')
+        ? pathTo('customer', { params: { walletAddress: text } })
+        : PAGES[text.slice(0, 3)]?.(text),
   }))
+}
+
+/** A transaction that was built for a payment of the account returns it. An action of another version has its name there. */
+export function actionOf({
+  action,
+  subject,
+}: Pick<AuditEntry, 'action' | 'subject'>): MessageDescriptor | string {
+  if (action === 'transactionSend' && subject !== null && isPaymentId(subject)) return REFUND_BUILT
+  return isAudited(action) ? ACTIONS[action] : action
+}
+
+function isRole(text: string): text is Role {
+  return Object.hasOwn(roleWords, text)
 }
 
 function isAudited(action: string): action is Audited {

@@ -132,7 +132,7 @@ function PersonItem({ person, onRole, onRemove }: PersonItemProps) {
         <Address copy full value={wallet} />
         <p className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-muted">
           <Badge tone={role === 'viewer' ? 'neutral' : 'info'}>{t(roleWords[role].label)}</Badge>
-          {configured && <Trans>Set in OPERATOR_WALLETS</Trans>}
+          {configured && <Trans>From the configuration</Trans>}
           {givenRole && <Badge>{t(roleWords[givenRole].label)}</Badge>}
           {givenAt !== null && (
             <span>
