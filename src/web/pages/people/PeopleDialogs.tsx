@@ -164,7 +164,7 @@ export function InvitationLinkDialog({ code, onClose }: { code: string; onClose:
           <CopyButton label={t`Copy`} text value={link} />
         </div>
         <Banner tone="warn">
-          <Trans>Send it privately: the first wallet to use it gets the role.</Trans>
+          <Trans>Send it privately. The first wallet gets the role.</Trans>
         </Banner>
       </div>
     </Dialog>
