@@ -419,9 +419,15 @@ export const scenes: Readonly<Record<string, Scene>> = {
   'invoice-new': async (page, net) => {
     await scenes['products']?.(page, net)
     await page.goto('/invoices')
-    await page.getByRole('button', { name: text('New invoice') }).click()
     const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: text('Seller details') }).click()
+    await dialog.getByLabel(text('Name')).fill('Winter Tea Ltd')
+    await dialog.getByLabel(text('Address')).fill('1 Quay\n1100 Porto')
+    await dialog.getByLabel(text('Tax number')).fill('PT501234567')
+    await dialog.getByRole('button', { name: text('Save') }).click()
+    await page.getByRole('button', { name: text('New invoice') }).click()
     await dialog.getByRole('textbox', { name: text('Customer') }).fill('Ana Q.')
+    await dialog.getByLabel(text('Address')).fill('2 Hill Street\n28001 Madrid')
     await dialog.getByLabel(text('Add a product')).selectOption({ index: 1 })
     await dialog.getByLabel(text('Tax rate')).fill('21')
   },

@@ -1,6 +1,6 @@
 import { useLingui, Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useCallback, useEffect, useMemo, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState, type ReactNode } from 'react'
 import { useConfig } from '../../api/use-config.ts'
 import { describeError } from '../../errors/codes.ts'
 import {
@@ -13,7 +13,6 @@ import type { JournalEntry } from '../../payment-flow/journal.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { Link } from '../../router/Link.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
-import { InvoiceSummary } from '../../payment-flow/InvoiceLines.tsx'
 import { formatQuantity } from '../../payment-flow/format-quantity.ts'
 import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { Worth } from '../../payment-flow/Worth.tsx'
@@ -36,6 +35,13 @@ import { toast } from '../../ui/Toast.tsx'
 import { UntrustedLink } from '../../ui/UntrustedText.tsx'
 import { Checkout } from './Checkout.tsx'
 import { ShortLinkCheckout } from './ShortLinkCheckout.tsx'
+
+/** Few links are of an invoice. */
+const InvoiceSummary = lazy(() =>
+  import('../../payment-flow/InvoiceLines.tsx').then((module) => ({
+    default: module.InvoiceSummary,
+  })),
+)
 
 /** A payment that a seller asks for: what their link sets cannot be changed here, and is checked before anything else happens. */
 export function PayLinkPage() {
@@ -199,7 +205,13 @@ function PaidHere({ order }: { order: WalletPaymentIntent }) {
 /** What is paid for. It stays on every step. */
 function LinkItem({ link: { terms, item, invoice } }: { link: OpenLink }) {
   const { description, reference } = terms
-  if (invoice) return <InvoiceSummary invoice={invoice} />
+  if (invoice)
+    return (
+      // What is below keeps its place.
+      <Suspense fallback={<div className="mb-4 h-48 rounded-xl border border-line bg-surface" />}>
+        <InvoiceSummary invoice={invoice} />
+      </Suspense>
+    )
   if (item)
     return (
       <>

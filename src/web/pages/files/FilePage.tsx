@@ -195,7 +195,7 @@ function Download({ code }: { code: string }) {
         <Trans>Download</Trans>
       </Button>
       <p className="text-sm text-muted">
-        <Trans>You can download it again with this wallet.</Trans>
+        <Trans>Download it again with this wallet.</Trans>
       </p>
       {refusal && (
         <Banner role="alert" title={refusal.title} tone="bad">

@@ -8,7 +8,7 @@ import { useRole } from '../../api/session.ts'
 import { describeError } from '../../errors/codes.ts'
 import { joinMessage } from '../../errors/row.ts'
 import { formatPrice } from '../../locales/formats.ts'
-import { formatCalendarDay } from '../../payment-flow/InvoiceLines.tsx'
+import { formatCalendarDay } from '../../payment-flow/format-calendar-day.ts'
 import { Link } from '../../router/Link.tsx'
 import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
@@ -32,6 +32,7 @@ import { Select } from '../../ui/Select.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { InvoiceBadges, STATE_WORDS } from './InvoiceBadges.tsx'
 import { InvoiceDialog } from './InvoiceDialog.tsx'
+import { SellerButton } from './SellerButton.tsx'
 import {
   exportInvoices,
   invoicesQuery,
@@ -95,26 +96,27 @@ function InvoiceList() {
           placeholder={t`Number or customer`}
           text={filter.q ?? ''}
         />
-        <Field label={t`Status`}>
-          <Select
-            onChange={({ target }) =>
-              change({ state: INVOICE_STATES.find((state) => state === target.value) })
-            }
-            value={filter.state ?? ''}
-          >
-            <option value="">{t`All`}</option>
-            {INVOICE_STATES.map((state) => (
-              <option key={state} value={state}>
-                {t(STATE_WORDS[state].label)}
-              </option>
-            ))}
-          </Select>
-        </Field>
+        <Select
+          aria-label={t`Status`}
+          className="w-auto"
+          onChange={({ target }) =>
+            change({ state: INVOICE_STATES.find((state) => state === target.value) })
+          }
+          value={filter.state ?? ''}
+        >
+          <option value="">{t`Any status`}</option>
+          {INVOICE_STATES.map((state) => (
+            <option key={state} value={state}>
+              {t(STATE_WORDS[state].label)}
+            </option>
+          ))}
+        </Select>
         <ExportButton filter={filter} />
         <ForRole least="operator">
           <Button onClick={() => setNumbering(true)} variant="quiet">
             <Trans>Numbering</Trans>
           </Button>
+          {pages?.[0] && <SellerButton seller={pages[0].seller} />}
         </ForRole>
       </div>
       {invoices ? (
