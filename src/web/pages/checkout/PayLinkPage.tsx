@@ -1,6 +1,7 @@
 import { useLingui, Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState, type ReactNode } from 'react'
+import { serverNow } from '../../api/clock.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { describeError } from '../../errors/codes.ts'
 import {
@@ -108,7 +109,7 @@ export function PayLinkPage() {
           renewing={isFetching}
           renderRefused={(problem) => <Refused problem={problem} />}
           short={short.short}
-          renderTerms={(each) => <LinkTermsCard link={each} />}
+          renderTerms={(each, priced) => <LinkTermsCard link={each} priced={priced} />}
           paymentId={payment}
         />
       )}
@@ -122,7 +123,7 @@ export function PayLinkPage() {
           link={link}
           paymentId={payment}
         >
-          <LinkTermsCard link={link} />
+          <LinkTermsCard link={link} priced />
         </Checkout>
       )}
     </PayShell>
@@ -223,7 +224,7 @@ function LinkItem({ link: { terms, item, invoice } }: { link: OpenLink }) {
 }
 
 /** What a link sets. Nothing here can be changed; the review compares the transaction with exactly this. */
-function LinkTermsCard({ link }: { link: OpenLink }) {
+function LinkTermsCard({ link, priced }: { link: OpenLink; priced: boolean }) {
   const { t } = useLingui()
   const { title } = useConfig()
   const { terms, asset, network, setBy, quote } = link
@@ -234,6 +235,8 @@ function LinkTermsCard({ link }: { link: OpenLink }) {
         <p className="text-lg font-semibold">
           <Trans>You choose the amount</Trans>
         </p>
+      ) : !priced ? (
+        <p className="text-muted">–</p>
       ) : quote ? (
         <p className="figures text-muted">
           <Amount
@@ -257,7 +260,7 @@ function LinkTermsCard({ link }: { link: OpenLink }) {
         </div>
       )}
       <p className="figures mt-1 text-sm text-muted empty:hidden">
-        {formatQuantity(link.quantity)}
+        {priced && formatQuantity(link.quantity)}
       </p>
       <div className="mt-4 mb-4 rounded-xl border border-line bg-surface px-5 py-4">
         <Facts>
@@ -275,7 +278,7 @@ function LinkTermsCard({ link }: { link: OpenLink }) {
             </Locked>
           )}
           {expiresAt !== null && (
-            <Locked name={t`Expires`}>
+            <Locked name={expiresAt > serverNow() ? t`Expires` : t`Expired`}>
               <Time at={expiresAt} look="full" />
             </Locked>
           )}
