@@ -295,3 +295,58 @@ test('an invoice that is being typed outlasts a drag that ends outside of it and
   await page.mouse.click(4, 4)
   await expect(dialog).toHaveCount(0)
 })
+
+test('a page without entries says in a sentence what it is for, and has one way to begin', async ({
+  net,
+  seller,
+}) => {
+  const page = await signInByApi(await seller(), net, '/')
+  const headers = {
+    'access-control-allow-origin': net.urls.web,
+    'access-control-allow-credentials': 'true',
+  }
+  const numbering = { prefix: 'INV-', next: 'INV-0001' }
+  for (const { path, api, json, sentence, action } of [
+    {
+      path: '/invoices',
+      api: '**/api/invoices/list',
+      json: { invoices: [], next: null, numbering, seller: null },
+      sentence: text('Bill customers by link.'),
+      action: text('New invoice'),
+    },
+    {
+      path: '/products',
+      api: '**/api/products',
+      json: { products: [] },
+      sentence: text('Use products in links and invoices.'),
+      action: text('New product'),
+    },
+    {
+      path: '/links',
+      api: '**/api/links',
+      json: { links: [], short: [] },
+      sentence: text('Share a link to get paid.'),
+      action: text('New link'),
+    },
+    {
+      path: '/files',
+      api: '**/api/files',
+      json: { offered: true, sealed: true, files: [] },
+      sentence: text('Buyers pay, then download.'),
+      action: text('Sell a file'),
+    },
+    {
+      path: '/developers',
+      api: '**/api/webhooks',
+      json: { success: true, webhooks: [] },
+      sentence: text('Get events on your server.'),
+      action: text('Add webhook'),
+    },
+  ]) {
+    await page.route(api, (route) => route.fulfill({ headers, json }))
+    await page.goto(path)
+    await expect(page.getByText(sentence)).toBeVisible()
+    await expect(page.getByRole('button', { name: action })).toHaveCount(1)
+    await page.unroute(api)
+  }
+})

@@ -215,7 +215,7 @@ function InvoiceActions({
           busy={busy}
           onClose={close}
           onConfirm={() => void voidInvoice()}
-          text={t`Its link takes no payment. You can undo this.`}
+          text={t`Its link closes. You can undo this.`}
         />
       )}
       {open === 'forget' && (

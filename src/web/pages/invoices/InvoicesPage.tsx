@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { INVOICE_STATES } from '#contract/invoice-state.ts'
 import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
 import { callProxy } from '../../api/client.ts'
@@ -45,20 +45,23 @@ export function InvoicesPage() {
   const { t } = useLingui()
   const role = useRole()
   const [creating, setCreating] = useState(false)
+  const filter = useSearch('invoices')
+  const { data } = useInfiniteQuery({ ...invoicesQuery(filter), enabled: role !== null })
+  const none = !isFiltered(filter) && data?.pages[0]?.invoices.length === 0
+  const newInvoice = (
+    <ForRole least="operator">
+      <Button onClick={() => setCreating(true)} variant="primary">
+        <Trans>New invoice</Trans>
+      </Button>
+    </ForRole>
+  )
   return (
     <div className="mx-auto max-w-[1080px]">
-      <PageHeader
-        action={
-          <ForRole least="operator">
-            <Button onClick={() => setCreating(true)} variant="primary">
-              <Trans>New invoice</Trans>
-            </Button>
-          </ForRole>
-        }
-        title={t`Invoices`}
-      />
+      <PageHeader action={!none && newInvoice} title={t`Invoices`} />
       <SignedIn skeleton={<PageSkeleton />}>
-        {() => (role === null ? <NoAccess icon="table" /> : <InvoiceList />)}
+        {() =>
+          role === null ? <NoAccess icon="table" /> : <InvoiceList newInvoice={newInvoice} />
+        }
       </SignedIn>
       {creating && (
         <InvoiceDialog
@@ -75,7 +78,11 @@ export function InvoicesPage() {
   )
 }
 
-function InvoiceList() {
+function isFiltered({ q, state }: InvoiceFilter): boolean {
+  return q !== undefined || state !== undefined
+}
+
+function InvoiceList({ newInvoice }: { newInvoice: ReactNode }) {
   const { t } = useLingui()
   const filter = useSearch('invoices')
   const query = useInfiniteQuery({
@@ -122,7 +129,11 @@ function InvoiceList() {
       {invoices ? (
         invoices.length === 0 ? (
           <Card>
-            <EmptyState icon="table" title={t`No invoices`} />
+            {isFiltered(filter) || query.isPlaceholderData ? (
+              <EmptyState icon="table" title={t`No invoices`} />
+            ) : (
+              <EmptyState action={newInvoice} icon="table" title={t`Bill customers by link.`} />
+            )}
           </Card>
         ) : (
           <ul
@@ -250,7 +261,7 @@ function NumberingDialog({
     >
       <Field
         error={failure}
-        hint={t`Letters, digits, / _ . - and no digit at the end.`}
+        hint={t`Letters, digits, / _ . - and no final digit.`}
         label={t`Prefix`}
       >
         <Input maxLength={20} onChange={({ target }) => setPrefix(target.value)} value={prefix} />
