@@ -236,7 +236,8 @@ function LinkTermsCard({ link, priced }: { link: OpenLink; priced: boolean }) {
           <Trans>You choose the amount</Trans>
         </p>
       ) : !priced ? (
-        <p className="text-muted">–</p>
+        // With a quote, the price above says so.
+        <p className={quote ? 'invisible' : 'text-3xl'}>–</p>
       ) : quote ? (
         <p className="figures text-muted">
           <Amount

@@ -370,11 +370,13 @@ function Actions({
             <Trans>Pay again</Trans>
           </Button>
         )}
-        {(paid || state.step === 'failed') && !order.link && order.refundOf === undefined && (
-          <Button onClick={() => onStartOver({ after: order })}>
-            <Trans>New payment</Trans>
-          </Button>
-        )}
+        {((paid && !asking) || state.step === 'failed') &&
+          !order.link &&
+          order.refundOf === undefined && (
+            <Button onClick={() => onStartOver({ after: order })}>
+              <Trans>New payment</Trans>
+            </Button>
+          )}
         {paid && order.link && showPayment}
       </div>
     </>
