@@ -137,6 +137,7 @@ export const PROXY_CASES: Record<keyof typeof browserEndpoints, GrowthCases> = {
     }),
   ],
   invoicePrefix: [ask('/invoices/prefix', { prefix: 'X-' })],
+  invoiceSeller: [ask('/invoices/seller', { name: 'Tea Ltd' })],
   invoiceCustomers: [look('/invoices/customers')],
   invoiceForget: [
     ask('/invoices/forget-customer', (_shop, turn) => ({ id: copyId('cus', turn + 1) })),

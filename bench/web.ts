@@ -24,7 +24,8 @@ import { QUICK, runBench, spread, type Bench } from './bench.ts'
  * `npm run bench:web`: Lighthouse on a slow phone, on pages of the dashboard as `npm start` serves them, and in the same run on the bare template
  * `react-ts` of `npm create vite`, built with this repository's Vite and React. Medians of three runs, `--quick` of one. npm gets Lighthouse and the
  * template from its registry into its cache and a temporary folder; the repository depends on neither.
- * `--accessibility`: that category alone, once, on every page that has no parameter, a payment link, a payment and its refund.
+ * `--accessibility`: that category alone, once, on every page that has no parameter, and on one of each kind with one: a payment link, a file, an
+ * invoice with the page that pays it, a customer, a payment as its merchant and as its buyer see it, and its refund.
  */
 
 const LIGHTHOUSE = 'lighthouse@12.8.2'
@@ -158,6 +159,44 @@ async function serveTemplate(): Promise<AsyncDisposable & { url: string }> {
   }
 }
 
+/** The pages of one file, one invoice with its payment page, one customer, and one payment. */
+async function pagesWithParameter(
+  browser: TestBrowser,
+  web: string,
+  headers: Record<string, string>,
+): Promise<Page[]> {
+  const post = async (path: string, body: object) =>
+    succeed(asReply(await browser.post(`/api${path}`, body))).body
+  const payments = succeed(asReply(await browser.get('/api/payments?limit=1'))).body
+  const payment = textAt(payments, 'payments.0.paymentId')
+  const customer = textAt(payments, 'payments.0.sender')
+  const file = await post('/files', {
+    name: 'Guide',
+    prices: [{ currency: 'ETH', amount: '0.01' }],
+    source: { kind: 'text', text: 'Hello' },
+    page: `${web}/file`,
+  })
+  const code = textAt(file, 'file.url').split('/').at(-1) ?? ''
+  await post('/invoices/seller', { name: 'Tea Ltd', address: '1 Quay', taxNumber: 'ES B1' })
+  const draft = await post('/invoices', {
+    dueOn: new Date(Date.now() + 14 * 86_400_000).toISOString().slice(0, 10),
+    currency: 'ETH',
+    lines: [{ name: 'Tea', quantity: '2', unitPrice: '0.01', taxPercent: '21' }],
+    customer: { name: 'Ana Q.', address: '2 Hill' },
+  })
+  const issued = await post('/invoices/issue', { id: textAt(draft, 'invoice.id') })
+  const on = (path: string) => `${web}${path}`
+  return [
+    { name: 'a file', url: on(`/file/${code}`) },
+    { name: 'an invoice', url: on(`/invoices/${textAt(issued, 'invoice.id')}`), headers },
+    { name: 'an invoice, to its buyer', url: on(`/pay/${textAt(issued, 'invoice.link')}`) },
+    { name: 'a customer', url: on(`/customers/${customer}`), headers },
+    { name: 'a payment', url: on(`/payments/${payment}`), headers },
+    { name: 'a payment, to its buyer', url: on(`/payments/${payment}`) },
+    { name: 'a refund', url: on(`/refund/${payment}`), headers },
+  ]
+}
+
 /** Of every page the score and, where it is below 100, the audits that failed. */
 async function measureAccessibility(pages: readonly Page[], { add }: Bench): Promise<void> {
   for (const page of pages) {
@@ -202,10 +241,6 @@ await runBench(ACCESSIBILITY ? 'web-accessibility' : 'web', async (bench) => {
   const signedIn = { Cookie: cookie }
   const on = (path: string) => `${net.urls.web}${path}`
   if (ACCESSIBILITY) {
-    const payment = textAt(
-      succeed(asReply(await browser.get('/api/payments?limit=1'))).body,
-      'payments.0.paymentId',
-    )
     const form = new URLSearchParams({
       network: `eip155:${net.evm.chainId}`,
       to: seller.address,
@@ -218,8 +253,7 @@ await runBench(ACCESSIBILITY ? 'web-accessibility' : 'web', async (bench) => {
     const named = [
       { name: 'a form of the checkout with its terms', url: on(`/pay?${form.toString()}`) },
       { name: 'a payment link', url: on(`/pay/${link}`) },
-      { name: 'a payment', url: on(`/payments/${payment}`), headers: signedIn },
-      { name: 'a refund', url: on(`/refund/${payment}`), headers: signedIn },
+      ...(await pagesWithParameter(browser, net.urls.web, signedIn)),
     ]
     return await measureAccessibility(
       [

@@ -169,7 +169,7 @@ test('a signed link with one changed character is refused before any wallet is a
   for (const place of [at, at + 42, at + 60, link.length - 3]) {
     const other = link[place] === 'A' ? 'B' : 'A'
     await page.goto(link.slice(0, place) + other + link.slice(place + 1))
-    await expect(page.getByRole('alert')).toContainText(text('Invalid payment link'))
+    await expect(page.getByRole('alert')).toContainText(text('Link changed or incomplete'))
     await expect(page.getByRole('alert')).toContainText(text('Nothing was sent.'))
     await expect(
       page.getByRole('button', { name: oneOf(['Review payment', 'Connect a wallet to pay']) }),

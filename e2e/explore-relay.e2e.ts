@@ -168,12 +168,12 @@ test.describe('on a host that lets its pages ask any server', () => {
     await expectAccessible(page, 'explore: redirected to another server')
 
     // With the keyboard, and remembered.
-    const close = page.getByRole('button', { name: text('Mark as delivered or refunded') })
+    const close = page.getByRole('button', { name: text('I received it or got a refund') })
     await close.focus()
     await page.keyboard.press('Enter')
     const undo = page.getByRole('button', { name: text('Undo') })
     await expect(undo).toBeFocused()
-    const closed = page.getByText(textLike('You marked this as delivered or refunded, <0/>.'))
+    const closed = page.getByText(textLike('Marked as delivered or refunded, <0/>.'))
     await expect(closed.locator('time')).toBeVisible()
     await expectAccessible(page, 'explore: marked as delivered')
     const visit = page.url()

@@ -110,7 +110,7 @@ for (const version of [2, 1] as const) {
       await expect(again).toBeVisible({ timeout: 30_000 })
       await expectAccessible(page, 'explore: proof to be signed')
       // Who signs no proof and was refunded ends the reminders all the same.
-      await page.getByRole('button', { name: text('Mark as delivered or refunded') }).click()
+      await page.getByRole('button', { name: text('I received it or got a refund') }).click()
       await page.getByRole('button', { name: text('Undo') }).click()
       ethereum.signing = 'approve'
       await again.click()

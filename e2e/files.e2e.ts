@@ -74,6 +74,9 @@ test('a merchant sells a text; a buyer pays, downloads it, and reads it again af
   await expect(page).toHaveURL(/\/file\/[1-9A-HJ-NP-Za-km-z]{12}$/)
   const buy = page.getByRole('link', { name: text('Buy for {price}', { price: '0.01 ETH' }) })
   await expect(buy).toBeVisible()
+  await expect(page.locator('[data-file-price]')).toHaveText(
+    /^0\.01 ETHabout (US)?\$[0-9.]+Local Ethereum/,
+  )
   await expectAccessible(page, 'file: to buy')
   const address = page.url()
   await buy.click()

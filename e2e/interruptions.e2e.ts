@@ -406,9 +406,7 @@ test('storage that is full, or fees that cannot be read, are told where they mat
   const { page } = await buyer({ ether: '1' })
   await openCheckout(page, onEthereum(net, '0.0102'))
   await connectOnForm(page, 'MetaMask')
-  const unstored = page.getByText(
-    text('This browser cannot store payments, perhaps in a private window. Nothing was sent.'),
-  )
+  const unstored = page.getByText(text('This browser cannot store payments. Nothing was sent.'))
 
   const rpc = `${net.evm.rpcUrl}/**`
   await page.route(rpc, (route) =>

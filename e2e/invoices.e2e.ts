@@ -42,11 +42,28 @@ test('a seller makes a product and an invoice of it, a buyer pays, and it is pai
   await expect(visitor.page.locator('[data-item]')).toContainText('Winter tea')
 
   await page.goto('/invoices')
+  await page.getByRole('button', { name: text('Seller details') }).click()
+  await dialog.getByLabel(text('Tax number')).fill('ES B1')
+  await dialog.getByRole('button', { name: text('Save') }).click()
+  const sellerName = dialog.getByRole('textbox', { name: text('Name') })
+  await expect(sellerName).toHaveAccessibleDescription(text('Enter a name.'))
+  await sellerName.fill('Tea Ltd')
+  await dialog.getByLabel(text('Address')).fill('1 Quay')
+  await expectAccessible(page, 'invoices: seller')
+  await dialog.getByRole('button', { name: text('Save') }).click()
+  await expect(dialog).toHaveCount(0)
   await page.getByRole('button', { name: text('New invoice') }).click()
   await dialog.getByRole('textbox', { name: text('Customer') }).fill('Ana Q.')
+  await dialog.getByLabel(text('Address')).fill('2 Hill')
   await dialog.getByLabel(text('Currency')).selectOption('ETH')
   await dialog.getByLabel(text('Add a product')).selectOption({ label: 'Winter tea' })
   await dialog.getByLabel(text('Quantity')).fill('3')
+  await dialog.getByLabel(text('Tax rate')).fill('10')
+  // What the proxy will count, before anything is saved.
+  const sums = dialog.getByRole('table', { name: text('Total') })
+  await expect(sums.getByRole('row')).toHaveText([/0\.03 ETH$/, /10%0\.003 ETH$/, /0\.033 ETH$/])
+  await dialog.getByLabel(text('Tax rate')).fill('ten')
+  await expect(sums).toHaveCount(0)
   await dialog.getByLabel(text('Tax rate')).fill('10')
   await expectAccessible(page, 'invoices: new one')
   await dialog.getByRole('button', { name: text('Save draft') }).click()
@@ -54,6 +71,7 @@ test('a seller makes a product and an invoice of it, a buyer pays, and it is pai
   await page.getByRole('button', { name: text('Edit'), exact: true }).click()
   const dueOn = await dialog.getByLabel(text('Due date')).inputValue()
   await dialog.getByLabel(text('Due date')).fill('2026-01-31')
+  await expect(dialog.getByText('Jan 31, 2026', { exact: true })).toBeVisible()
   await dialog.getByRole('button', { name: text('Save draft') }).click()
   await page.getByRole('button', { name: text('Issue invoice') }).click()
   await expect(dialog).toContainText('Due: Jan 31, 2026.')
@@ -68,6 +86,15 @@ test('a seller makes a product and an invoice of it, a buyer pays, and it is pai
   await expect(heading).toHaveText(/INV-[0-9]{4}$/)
   const number = (await heading.innerText()).replace(/^.* /, '')
   await expectAccessible(page, 'invoices: open')
+  const parties = page.locator('address')
+  await expect(parties).toHaveText([/Tea Ltd1 QuayTax number ES B1$/, /Ana Q\.2 Hill$/])
+  const sizes = await page.evaluate(() =>
+    ['[data-invoice-total]', 'h1'].map((place) => {
+      const shown = document.querySelector(place)
+      return shown ? Number.parseFloat(getComputedStyle(shown).fontSize) : 0
+    }),
+  )
+  expect(sizes[0]).toBeGreaterThan(sizes[1] ?? 0)
   const address = await page.getByText(/https?:.*\/pay\//).innerText()
 
   await visitor.page.goto(address.slice(address.indexOf('http')))
@@ -75,6 +102,7 @@ test('a seller makes a product and an invoice of it, a buyer pays, and it is pai
   await expect(shown).toContainText(number)
   await expect(shown).toContainText('3 × 0.01 ETH')
   await expect(shown).toContainText('0.033 ETH')
+  await expect(shown.locator('address')).toHaveText(/Tea Ltd1 QuayTax number ES B1$/)
   await expect(visitor.page.getByText('Ana Q.')).toHaveCount(0)
   await expectAccessible(visitor.page, 'link: invoice')
   await visitor.page.getByRole('button', { name: text('Review payment') }).click()
@@ -266,4 +294,59 @@ test('an invoice that is being typed outlasts a drag that ends outside of it and
   // A press outside still closes it.
   await page.mouse.click(4, 4)
   await expect(dialog).toHaveCount(0)
+})
+
+test('a page without entries says in a sentence what it is for, and has one way to begin', async ({
+  net,
+  seller,
+}) => {
+  const page = await signInByApi(await seller(), net, '/')
+  const headers = {
+    'access-control-allow-origin': net.urls.web,
+    'access-control-allow-credentials': 'true',
+  }
+  const numbering = { prefix: 'INV-', next: 'INV-0001' }
+  for (const { path, api, json, sentence, action } of [
+    {
+      path: '/invoices',
+      api: '**/api/invoices/list',
+      json: { invoices: [], next: null, numbering, seller: null },
+      sentence: text('Bill customers by link.'),
+      action: text('New invoice'),
+    },
+    {
+      path: '/products',
+      api: '**/api/products',
+      json: { products: [] },
+      sentence: text('Use products in links and invoices.'),
+      action: text('New product'),
+    },
+    {
+      path: '/links',
+      api: '**/api/links',
+      json: { links: [], short: [] },
+      sentence: text('Share a link to get paid.'),
+      action: text('New link'),
+    },
+    {
+      path: '/files',
+      api: '**/api/files',
+      json: { offered: true, sealed: true, files: [] },
+      sentence: text('Buyers pay, then download.'),
+      action: text('Sell a file'),
+    },
+    {
+      path: '/developers',
+      api: '**/api/webhooks',
+      json: { success: true, webhooks: [] },
+      sentence: text('Get events on your server.'),
+      action: text('Add webhook'),
+    },
+  ]) {
+    await page.route(api, (route) => route.fulfill({ headers, json }))
+    await page.goto(path)
+    await expect(page.getByText(sentence)).toBeVisible()
+    await expect(page.getByRole('button', { name: action })).toHaveCount(1)
+    await page.unroute(api)
+  }
 })

@@ -20,11 +20,15 @@ test('a buyer asks for a refund; the seller declines, then refunds it with two a
     ...onEthereum(net, '0.0423'),
     description: 'Two cups',
   })
-  await receipt.getByRole('button', { name: text('Ask for a refund') }).click()
+  await receipt.getByRole('button', { name: text('Request a refund') }).click()
   await receipt.getByLabel(text('Amount')).fill('0.0123')
   await receipt.getByLabel(textLike('Reason')).fill('One cup is broken.')
   await expectAccessible(receipt, 'refund request: form')
-  await receipt.getByRole('button', { name: text('Sign the request') }).click()
+  // The way on is the request, and nothing else is as prominent.
+  await expect(receipt.locator('main .bg-accent:is(a, button)')).toHaveText([
+    text('Request refund'),
+  ])
+  await receipt.getByRole('button', { name: text('Request refund') }).click()
   await expect(receipt.getByText(text('Requested'), { exact: true })).toBeVisible()
 
   const shop = await signIn(await seller(), '/')
@@ -83,9 +87,9 @@ test('a buyer asks for a refund; the seller declines, then refunds it with two a
 
   // The rest is asked for on the receipt that opens later.
   await receipt.getByRole('link', { name: text('Show the payment') }).click()
-  await receipt.getByRole('button', { name: text('Ask for another refund') }).click()
+  await receipt.getByRole('button', { name: text('Request another refund') }).click()
   await expect(receipt.getByLabel(text('Amount'))).toHaveValue('0.03')
-  await receipt.getByRole('button', { name: text('Sign the request') }).click()
+  await receipt.getByRole('button', { name: text('Request refund') }).click()
   await expect(receipt.getByText(text('Requested'), { exact: true })).toBeVisible()
   await expect(shop.getByRole('heading', { name: '0.03 ETH' })).toBeVisible()
   await expect(

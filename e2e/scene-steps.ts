@@ -96,7 +96,7 @@ export function invite(page: Page, net: Devnet): Promise<string> {
     await connect(shop, 'MetaMask')
     await shop.getByRole('button', { name: text('Invite') }).click()
     const dialog = shop.getByRole('dialog')
-    await dialog.getByRole('button', { name: text('Invite') }).click()
+    await dialog.getByRole('button', { name: text('Create invitation link') }).click()
     await dialog
       .getByRole('button', { name: text('Sign with {walletName}', { walletName: 'MetaMask' }) })
       .click()

@@ -119,13 +119,13 @@ export const scenes: Readonly<Record<string, Scene>> = {
   },
   'refund-ask': async (page, net) => {
     await scenes['paid']?.(page, net)
-    await page.getByRole('button', { name: text('Ask for a refund') }).click()
+    await page.getByRole('button', { name: text('Request a refund') }).click()
     await page.getByLabel(textLike('Reason')).fill('One cup is broken.')
   },
   'refund-requests': async (page, net) => {
     const receipt = await elsewhere(page, net)
     await scenes['refund-ask']?.(receipt, net)
-    await receipt.getByRole('button', { name: text('Sign the request') }).click()
+    await receipt.getByRole('button', { name: text('Request refund') }).click()
     await signDemo(receipt)
     await receipt.getByText(text('Requested'), { exact: true }).waitFor()
     await signIn(page)
@@ -363,7 +363,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
   files: async (page) => {
     await signIn(page)
     await page.goto('/files')
-    await page.getByText(text('No files yet')).waitFor()
+    await page.getByText(text('Buyers pay, then download.')).waitFor()
   },
   'files-new': async (page, net) => {
     await scenes['files']?.(page, net)
@@ -419,9 +419,15 @@ export const scenes: Readonly<Record<string, Scene>> = {
   'invoice-new': async (page, net) => {
     await scenes['products']?.(page, net)
     await page.goto('/invoices')
-    await page.getByRole('button', { name: text('New invoice') }).click()
     const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: text('Seller details') }).click()
+    await dialog.getByLabel(text('Name')).fill('Winter Tea Ltd')
+    await dialog.getByLabel(text('Address')).fill('1 Quay\n1100 Porto')
+    await dialog.getByLabel(text('Tax number')).fill('PT501234567')
+    await dialog.getByRole('button', { name: text('Save') }).click()
+    await page.getByRole('button', { name: text('New invoice') }).click()
     await dialog.getByRole('textbox', { name: text('Customer') }).fill('Ana Q.')
+    await dialog.getByLabel(text('Address')).fill('2 Hill Street\n28001 Madrid')
     await dialog.getByLabel(text('Add a product')).selectOption({ index: 1 })
     await dialog.getByLabel(text('Tax rate')).fill('21')
   },

@@ -143,6 +143,11 @@ test('a quantity that is not sold is refused where it is typed, and another devi
   for (const typed of ['20', '']) {
     await quantity.fill(typed)
     await expect(wrong).toBeVisible()
+    await expect(quantity).toHaveAccessibleDescription(text('Enter 1 to {most}.', { most: '10' }))
+    // In one line, and no price contradicts it.
+    expect((await wrong.boundingBox())?.height).toBeLessThan(30)
+    await expect(page.getByText('€12.50')).toHaveCount(0)
+    await expect(page.getByText(/[0-9] WETH ·/)).toHaveCount(0)
     await expect(phone).toHaveCount(0)
   }
   await expectAccessible(page, 'link: a quantity that is not sold')

@@ -91,6 +91,7 @@ export const STATES = [
   'invoices: list',
   'invoices: new one',
   'invoices: open',
+  'invoices: seller',
 
   'payments: signed out',
   'payments: list',

@@ -333,6 +333,13 @@ const rows = {
       ),
     }),
   },
+  invoiceSeller: {
+    body: v.strictObject({
+      name: text(200),
+      address: v.optional(text(500)),
+      taxNumber: v.optional(text(50)),
+    }),
+  },
   invoiceForget: { body: v.strictObject({ id: customerId }) },
   imageRead: {
     body: v.strictObject({

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Call } from './endpoint.ts'
 import { timestamp } from './fields.ts'
 import { INVOICE_STATES } from './invoice-state.ts'
-import { InvoiceCurrency, InvoiceLine } from './invoice.ts'
+import { InvoiceCurrency, InvoiceLine, InvoiceSeller } from './invoice.ts'
 
 /** Invoices and the customers on them: the proxy's own endpoints. */
 
@@ -32,6 +32,8 @@ export const InvoiceBody = v.object({
   /** Null once it is issued, and for viewers. */
   draft: v.nullable(ShownDraft),
   dueOn: v.string(),
+  /** Of a draft: who would issue it now. Null: none is set, or was when it was issued. */
+  seller: v.nullable(InvoiceSeller),
   customer: v.nullable(InvoiceCustomer),
   currency: InvoiceCurrency,
   lines: v.array(InvoiceLine),
@@ -75,6 +77,7 @@ export const invoiceEndpoints = {
       invoices: v.array(InvoiceBody),
       next: v.nullable(v.string()),
       numbering: Numbering,
+      seller: v.nullable(InvoiceSeller),
     }),
   },
   invoiceRead: { method: 'POST', path: '/invoices/read', response: InvoiceAnswer },
@@ -92,6 +95,12 @@ export const invoiceEndpoints = {
   invoiceUnvoid: { method: 'POST', path: '/invoices/unvoid', response: InvoiceAnswer },
   /** For the numbers of invoices that are issued from now on. The sequence goes on. */
   invoicePrefix: { method: 'POST', path: '/invoices/prefix', response: Numbering },
+  /** For invoices that are issued from now on. */
+  invoiceSeller: {
+    method: 'POST',
+    path: '/invoices/seller',
+    response: v.object({ seller: InvoiceSeller }),
+  },
   /** Most recently used first. */
   invoiceCustomers: {
     method: 'GET',

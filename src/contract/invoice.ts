@@ -49,11 +49,21 @@ export const InvoiceCurrency = v.object({
 })
 export type InvoiceCurrency = v.InferOutput<typeof InvoiceCurrency>
 
+/** Who issues an invoice, as the tax authority knows them. An invoice keeps the one that it was issued with. */
+export const InvoiceSeller = v.object({
+  name: v.string(),
+  address: v.nullable(v.string()),
+  taxNumber: v.nullable(v.string()),
+})
+export type InvoiceSeller = v.InferOutput<typeof InvoiceSeller>
+
 /** What a payer sees of an invoice: nothing about the customer. A payment link carries it unchanged. */
 export const InvoiceFace = v.object({
   number: v.string(),
   issuedOn: v.string(),
   dueOn: v.string(),
+  /** Null: none was set, or it was issued by an earlier version. */
+  seller: v.optional(v.nullable(InvoiceSeller), null),
   currency: InvoiceCurrency,
   lines: v.array(InvoiceLine),
 })

@@ -57,6 +57,7 @@ export const AUDITED = [
   'invoiceVoid',
   'invoiceUnvoid',
   'invoicePrefix',
+  'invoiceSeller',
   'invoiceForget',
   'unmatchedAssign',
   'unmatchedUnassign',

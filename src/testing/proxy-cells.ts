@@ -169,6 +169,9 @@ export const MERCHANT_CELLS: Record<string, readonly Cell[]> = {
   'POST /invoices/prefix': [
     { ...OPERATOR, request: () => ({ path: '/invoices/prefix', body: { prefix: 'X-' } }) },
   ],
+  'POST /invoices/seller': [
+    { ...OPERATOR, request: () => ({ path: '/invoices/seller', body: { name: 'Tea Ltd' } }) },
+  ],
   'POST /invoices/forget-customer': [
     {
       ...OWNER,

@@ -43,9 +43,9 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'bff.hosted_intent': 'SID payment_id signature_hash state taken_at',
   'bff.invitation': 'SID',
   'bff.invoice':
-    'SID currency customer_id customer_removed_at due_on issued_on lines link_id note number paid sequence state total',
+    'SID currency customer_id customer_removed_at due_on issued_on lines link_id note number paid seller sequence state total',
   'bff.invoice_customer': 'SID used_at',
-  'bff.invoice_numbering': 'SI last prefix',
+  'bff.invoice_numbering': 'SI last prefix seller',
   'bff.link_key': 'SI',
   'bff.link_payment':
     'SID arrival checked_at lease_until payment_id presenter recorded refunded sender session_id status surplus',

@@ -44,6 +44,7 @@ export const VALID_REQUESTS: Record<string, string> = {
   'invoiceVoid body': INVOICE,
   'invoiceUnvoid body': INVOICE,
   'invoicePrefix body': '{"prefix":"2026-"}',
+  'invoiceSeller body': '{"name":"Tea Ltd","address":"1 Quay","taxNumber":"ES 1"}',
   'invoiceForget body': `{"id":"cus_${'1'.repeat(22)}"}`,
   'imageRead body': `{"ids":["img_${'1'.repeat(22)}"]}`,
   'linkOpen body': `{"link":"4fJq7Wm2Xr9K"}`,

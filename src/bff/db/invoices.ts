@@ -12,6 +12,7 @@ import {
   sql,
   type SQL,
 } from 'drizzle-orm'
+import type { InvoiceSeller } from '#contract/invoice.ts'
 import type { InvoiceState } from '#contract/invoice-state.ts'
 import type { Database } from '#postgres/open.ts'
 import {
@@ -44,6 +45,8 @@ export type DraftFields = Pick<InvoiceRow, 'dueOn' | 'currency' | 'lines' | 'tot
 export type FoundInvoice = {
   row: InvoiceRow
   state: InvoiceState
+  /** Of a draft: who would issue it now. */
+  seller: InvoiceSeller | null
   customer: CustomerRow | null
   code: string | null
 }
@@ -76,11 +79,14 @@ function isInState(state: InvoiceState, today: string): SQL | undefined {
   return and(eq(invoice.state, 'open'), isPaid, isDue, not(isConfirming()))
 }
 
+const sellerNow = sql`(select ${invoiceNumbering.seller} from ${invoiceNumbering})`
+
 function selectFound(db: Pick<Database, 'select'>, today: string) {
   return db
     .select({
       row: invoice,
       state: stateOn(today),
+      seller: sql<InvoiceSeller | null>`case ${invoice.state} when 'draft' then ${sellerNow} else ${invoice.seller} end`,
       customer: invoiceCustomer,
       code: paymentLink.code,
     })
@@ -222,23 +228,32 @@ export async function deleteDraft(db: Database, id: string): Promise<boolean> {
   })
 }
 
-const FIRST_PREFIX = 'INV-'
+const FIRST = { id: 1, prefix: 'INV-', last: 0, seller: null }
 
 export function formatNumber(prefix: string, sequence: number): string {
   return prefix + String(sequence).padStart(4, '0')
 }
 
-export async function readNumbering(db: Database): Promise<{ prefix: string; next: string }> {
+type Numbering = { prefix: string; next: string; seller: InvoiceSeller | null }
+
+export async function readNumbering(db: Database): Promise<Numbering> {
   const [row] = await db.select().from(invoiceNumbering)
-  const { prefix, last } = row ?? { prefix: FIRST_PREFIX, last: 0 }
-  return { prefix, next: formatNumber(prefix, last + 1) }
+  const { prefix, last, seller } = row ?? FIRST
+  return { prefix, next: formatNumber(prefix, last + 1), seller }
 }
 
 export async function setPrefix(db: Database, prefix: string): Promise<void> {
   await db
     .insert(invoiceNumbering)
-    .values({ id: 1, prefix, last: 0 })
+    .values({ ...FIRST, prefix })
     .onConflictDoUpdate({ target: invoiceNumbering.id, set: { prefix } })
+}
+
+export async function setSeller(db: Database, seller: InvoiceSeller): Promise<void> {
+  await db
+    .insert(invoiceNumbering)
+    .values({ ...FIRST, seller })
+    .onConflictDoUpdate({ target: invoiceNumbering.id, set: { seller } })
 }
 
 /** `isShown`: whether the draft is still what the operator was shown; asked while it is locked. */
@@ -256,7 +271,7 @@ type IssueCheck = {
 export async function issueInvoice(
   db: Database,
   { id, issuedOn, isShown }: IssueCheck,
-  linkOf: (row: InvoiceRow, number: string) => LinkRow,
+  linkOf: (row: InvoiceRow, given: { number: string; seller: InvoiceSeller | null }) => LinkRow,
 ): Promise<boolean> {
   return db.transaction(async (tx) => {
     const [draft] = await tx
@@ -265,25 +280,25 @@ export async function issueInvoice(
       .where(and(eq(invoice.id, id), eq(invoice.state, 'draft')))
       .for('update')
     if (!draft) return false
+    // Before the draft is compared: the seller cannot change in between.
+    await tx.insert(invoiceNumbering).values(FIRST).onConflictDoNothing()
+    await tx.select({ id: invoiceNumbering.id }).from(invoiceNumbering).for('update')
     if (isShown) {
       const [found] = await selectFound(tx, issuedOn).where(eq(invoice.id, id))
       if (!found || !isShown(found)) return false
     }
     const [given] = await tx
-      .insert(invoiceNumbering)
-      .values({ id: 1, prefix: FIRST_PREFIX, last: 1 })
-      .onConflictDoUpdate({
-        target: invoiceNumbering.id,
-        set: { last: sql`${invoiceNumbering.last} + 1` },
-      })
+      .update(invoiceNumbering)
+      .set({ last: sql`${invoiceNumbering.last} + 1` })
       .returning()
     if (!given) throw new Error('The numbering of invoices gave no number.')
-    const number = formatNumber(given.prefix, given.last)
-    const link = linkOf(draft, number)
+    const { seller, last: sequence } = given
+    const number = formatNumber(given.prefix, sequence)
+    const link = linkOf(draft, { number, seller })
     await tx.insert(paymentLink).values(link)
     await tx
       .update(invoice)
-      .set({ state: 'open', sequence: given.last, number, issuedOn, linkId: link.id })
+      .set({ state: 'open', sequence, number, issuedOn, seller, linkId: link.id })
       .where(eq(invoice.id, id))
     return true
   })

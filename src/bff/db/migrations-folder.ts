@@ -63,11 +63,12 @@ const RIGHTS: RuntimeRights = {
       'total',
       'note',
       'link_id',
+      'seller',
     ],
     delete: true,
   },
   invoice_customer: { insert: true, update: ['used_at'], delete: true },
-  invoice_numbering: { insert: true, update: ['prefix', 'last'] },
+  invoice_numbering: { insert: true, update: ['prefix', 'last', 'seller'] },
   link_key: { insert: true },
   link_payment: {
     insert: true,

@@ -14,7 +14,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import type { FileSource } from '#contract/file-endpoints.ts'
-import type { InvoiceCurrency, InvoiceLine } from '#contract/invoice.ts'
+import type { InvoiceCurrency, InvoiceLine, InvoiceSeller } from '#contract/invoice.ts'
 import type { ItemPrice, ShortTerms } from '#contract/payment-link.ts'
 import type { Role } from '#contract/role.ts'
 
@@ -188,6 +188,8 @@ export const invoice = bff.table(
     lines: jsonb().$type<InvoiceLine[]>().notNull(),
     total: text().notNull(),
     note: text(),
+    /** As it was set at the issue; null: a draft, or none was set. */
+    seller: jsonb().$type<InvoiceSeller>(),
     /** When the customer was removed from an invoice that has a number. */
     customerRemovedAt: at('customer_removed_at'),
     linkId: text().references(() => paymentLink.id),
@@ -223,11 +225,12 @@ export const invoiceCustomer = bff.table(
   ],
 )
 
-/** The one row that numbers are given from. Issuing an invoice locks it. */
+/** The one row that numbers are given from, and the seller. Issuing an invoice locks it. */
 export const invoiceNumbering = bff.table('invoice_numbering', {
   id: integer().primaryKey(),
   prefix: text().notNull(),
   last: integer().notNull(),
+  seller: jsonb().$type<InvoiceSeller>(),
 })
 
 /** All of a payment went back; `final` once no reorganization can undo that. */

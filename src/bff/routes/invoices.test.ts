@@ -205,12 +205,53 @@ describe('an invoice', () => {
       `update bff.invoice set lines = '[]' where id = '${draft.id}'`,
       `update bff.invoice set note = 'Please.' where id = '${draft.id}'`,
       `update bff.invoice set note = null where id = '${draft.id}'`,
+      `update bff.invoice set seller = '{"name":"Another"}' where id = '${draft.id}'`,
       `update bff.invoice set state = 'draft' where id = '${draft.id}'`,
       `delete from bff.invoice where id = '${draft.id}'`,
       `update bff.invoice_numbering set last = 0`,
       `delete from bff.invoice_numbering`,
     ])
       await expect(asOwner(statement), statement).rejects.toThrow(/is a record of a payment/)
+  })
+
+  test('keeps the seller that it was issued with, and shows them to its payer; a draft has the present one', async () => {
+    const TEA = { name: 'Tea Ltd', address: '1 Quay\nPort', taxNumber: 'ES B1' }
+    const put = async (seller: object) => {
+      const answer = await shop.post('/api/invoices/seller', seller)
+      expect(answer.status).toBe(200)
+    }
+    const before = await issue()
+    expect(before.seller).toBeNull()
+    const shown = await save()
+    await put(TEA)
+    expect((await read(before.id)).seller).toBeNull()
+    // The operator was shown a draft without a seller.
+    const stale = await shop.post('/api/invoices/issue', { id: shown.id, draft: shown.draft })
+    expect(reasonOf(stale)).toBe('invoice_state')
+    const next = await read(shown.id)
+    expect(next.seller).toEqual(TEA)
+    const issued = await send('/issue', { id: next.id, draft: next.draft })
+    expect(issued.seller).toEqual(TEA)
+
+    const left = await save()
+    await put({ name: 'Tea and more' })
+    const present = { name: 'Tea and more', address: null, taxNumber: null }
+    expect((await read(left.id)).seller).toEqual(present)
+    expect(await list()).toMatchObject({ seller: present })
+    expect((await read(issued.id)).seller).toEqual(TEA)
+    expect((await list()).invoices.find(({ id }) => id === issued.id)?.seller).toEqual(TEA)
+    const answer = await fixture.browser().post('/api/link/open', { link: issued.link })
+    expect(bodyOf<OpenedShortLink>(answer).terms.invoice?.seller).toEqual(TEA)
+  })
+
+  test.each([
+    ['name', { name: ' ' }],
+    ['address', { name: 'Tea Ltd', address: 'Q'.repeat(501) }],
+    ['taxNumber', { name: 'Tea Ltd', taxNumber: '1'.repeat(51) }],
+  ])('takes no seller with a wrong %s, and names the field', async (field, seller) => {
+    const answer = await shop.post('/api/invoices/seller', seller)
+    expect(answer.status).toBe(400)
+    expect(answer.json.error.details).toHaveProperty([field])
   })
 
   test('shows a payer its number, its due date and its lines, and nothing of the customer', async () => {

@@ -16,6 +16,7 @@ import {
   readNumbering,
   replaceDraft,
   setPrefix,
+  setSeller,
   setVoid,
   takenPayments,
   unpaidLinks,
@@ -51,8 +52,11 @@ export const invoiceList: OwnRule<'invoiceList'> = async (call) => {
   })
   const page = rows.slice(0, PAGE)
   const next = rows.length > PAGE ? (page.at(-1)?.row.position.toString() ?? null) : null
-  const [invoices, numbering] = await Promise.all([bodiesOf(call, page), readNumbering(db)])
-  return { value: { invoices, next, numbering } }
+  const [invoices, { seller, ...numbering }] = await Promise.all([
+    bodiesOf(call, page),
+    readNumbering(db),
+  ])
+  return { value: { invoices, next, numbering, seller } }
 }
 
 export const invoiceRead: OwnRule<'invoiceRead'> = (call) => answerWith(call, call.body.id)
@@ -83,30 +87,34 @@ export const invoiceIssue: OwnRule<'invoiceIssue'> = async (call) => {
   const { id, draft } = body
   if (draft && draft.issuesOn !== issuedOn) throw refuse('invoice_state')
   const isShown = draft && ((found: FoundInvoice) => versionOf(found) === draft.version)
-  const issued = await issueInvoice(context.db, { id, issuedOn, isShown }, (row, number) => {
-    requireIssuable(row, issuedOn)
-    const { currency, total, lines, dueOn } = row
-    return shortLinkRow(
-      context,
-      {
-        id: createId('lnk'),
-        price: { kind: currency.kind, currency: currency.code, amount: total },
-        item: null,
-        invoice: { number, issuedOn, dueOn, currency, lines },
-        only: null,
-        maxPieces: 1,
-        askEmail: false,
-        resource: null,
-        description: `Invoice ${number}`,
-        reference: number,
-        // An invoice can be paid after it is due.
-        expiresAt: null,
-        maxPayments: 1,
-        returnUrl: null,
-      },
-      operator,
-    )
-  })
+  const issued = await issueInvoice(
+    context.db,
+    { id, issuedOn, isShown },
+    (row, { number, seller }) => {
+      requireIssuable(row, issuedOn)
+      const { currency, total, lines, dueOn } = row
+      return shortLinkRow(
+        context,
+        {
+          id: createId('lnk'),
+          price: { kind: currency.kind, currency: currency.code, amount: total },
+          item: null,
+          invoice: { number, issuedOn, dueOn, seller, currency, lines },
+          only: null,
+          maxPieces: 1,
+          askEmail: false,
+          resource: null,
+          description: `Invoice ${number}`,
+          reference: number,
+          // An invoice can be paid after it is due.
+          expiresAt: null,
+          maxPayments: 1,
+          returnUrl: null,
+        },
+        operator,
+      )
+    },
+  )
   if (!issued) throw refuse('invoice_state')
   return answerWith(call, body.id)
 }
@@ -140,7 +148,15 @@ async function changeVoid(
 
 export const invoicePrefix: OwnRule<'invoicePrefix'> = async ({ context, body }) => {
   await setPrefix(context.db, body.prefix)
-  return { value: await readNumbering(context.db) }
+  const { prefix, next } = await readNumbering(context.db)
+  return { value: { prefix, next } }
+}
+
+export const invoiceSeller: OwnRule<'invoiceSeller'> = async ({ context, body }) => {
+  const { name, address = null, taxNumber = null } = body
+  const seller = { name, address, taxNumber }
+  await setSeller(context.db, seller)
+  return { value: { seller } }
 }
 
 export const invoiceCustomers: OwnRule<'invoiceCustomers'> = async ({ context }) => {
@@ -168,11 +184,12 @@ function todayOf({ now, config }: Pick<ProxyContext, 'now' | 'config'>): string 
   return dayIn(config.timeZone, now())
 }
 
-/** Of everything that a draft says, its customer too. */
-function versionOf({ row, customer }: FoundInvoice): string {
+/** Of everything that a draft says, its seller and its customer too. */
+function versionOf({ row, seller, customer }: FoundInvoice): string {
   const { dueOn, currency, lines, total, note } = row
   const { name, email, address } = customer ?? {}
-  const text = JSON.stringify([dueOn, currency, lines, total, note, name, email, address])
+  const shown = [dueOn, currency, lines, total, note, seller, name, email, address]
+  const text = JSON.stringify(shown)
   return createHash('sha256').update(text).digest('hex')
 }
 
@@ -224,7 +241,7 @@ async function bodiesOf(call: Asking, found: readonly FoundInvoice[]): Promise<I
   )
   const issuesOn = todayOf(call.context)
   return found.map((each) => {
-    const { row, state, customer, code } = each
+    const { row, state, seller, customer, code } = each
     const payments = taken.get(row.linkId ?? '') ?? []
     const paid = payments.filter(({ status }) => PAID.includes(status))
     // Null where nobody could say.
@@ -239,6 +256,7 @@ async function bodiesOf(call: Asking, found: readonly FoundInvoice[]): Promise<I
       issuedOn: row.issuedOn,
       draft: state === 'draft' && personal ? { version: versionOf(each), issuesOn } : null,
       dueOn: row.dueOn,
+      seller,
       customer: customer && {
         id: customer.id,
         name: customer.name,

@@ -74,6 +74,7 @@ import {
   invoicePrefix,
   invoiceRead,
   invoiceSave,
+  invoiceSeller,
   invoiceUnvoid,
   invoiceVoid,
 } from './invoices.ts'
@@ -364,6 +365,7 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   invoicePrefix,
   invoiceRead,
   invoiceSave,
+  invoiceSeller,
   invoiceUnvoid,
   invoiceVoid,
   hostedWallets,

@@ -93,6 +93,7 @@ export const ACCESS: {
   invoiceVoid: 'operator',
   invoiceUnvoid: 'operator',
   invoicePrefix: 'operator',
+  invoiceSeller: 'operator',
   hostedIntent: 'operator',
   hostedSend: 'operator',
   balanceAlert: 'operator',

@@ -160,7 +160,7 @@ function serve(
     return c.json(
       {
         error:
-          'The page could not be made. The payment was received; ask again with the same payment.',
+          'The page could not be generated. The payment was received. Retry with the same payment.',
       },
       500,
     )

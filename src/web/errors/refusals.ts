@@ -34,7 +34,7 @@ type OwnRefusal = 'key_answer_lost' | 'key_not_given'
 export const refusals = {
   link_changed: {
     ...link,
-    title: msg`Invalid payment link`,
+    title: msg`Link changed or incomplete`,
     unsent: true,
     body: msg`Ask for a new link.`,
   },

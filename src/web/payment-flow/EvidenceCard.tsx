@@ -99,7 +99,7 @@ export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
         <Reason gap={gap} />
       </p>
       <p className="mt-1 text-sm text-muted">
-        <Trans>Free, and moves no money.</Trans>
+        <Trans>Signing is free.</Trans>
       </p>
       {step.name !== 'later' && <Signed asset={asset} intent={intent} />}
       {why && (

@@ -5,7 +5,7 @@ import { joinMessage } from '../errors/row.ts'
 /** Why a payment cannot go on before its wallet is asked: the browser stores nothing, or anything else that failed in the page. */
 export function describeBeginFailure(error: unknown): string {
   return isStorageError(error)
-    ? t`This browser cannot store payments, perhaps in a private window. Nothing was sent.`
+    ? t`This browser cannot store payments. Nothing was sent.`
     : joinMessage(describeError(error))
 }
 

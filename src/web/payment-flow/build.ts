@@ -90,10 +90,13 @@ function history(
         order.recipient,
         addresses.map((address) => ({ address })),
       )?.address ?? null,
-    firstTime: !paid.some(
-      ({ id, recipient, network }) =>
-        id !== order.id && recipient === order.recipient && network === order.network,
-    ),
+    // A refund goes back to the wallet that paid.
+    firstTime:
+      order.refundOf === undefined &&
+      !paid.some(
+        ({ id, recipient, network }) =>
+          id !== order.id && recipient === order.recipient && network === order.network,
+      ),
   }
 }
 

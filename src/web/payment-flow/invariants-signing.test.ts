@@ -46,6 +46,19 @@ test('a payment that the payer’s own limit forbids by now, after another tab p
   run.close()
 })
 
+test('the first payment to an address is told; a refund to the wallet that paid is not', async () => {
+  const codesOf = async (refundOf: string | undefined) => {
+    const { dependencies, browser } = open('solana')
+    dependencies.refundOf = refundOf
+    const run = await browser.reviewed()
+    const state = run.state()
+    run.close()
+    return 'review' in state ? state.review.findings.map(({ code }) => code) : undefined
+  }
+  expect(await codesOf(undefined)).toEqual(['FIRST_TIME'])
+  expect(await codesOf('pay_original')).toEqual([])
+})
+
 describe('I6: what is signed is what was reviewed', () => {
   test('a wallet that returns another meaning ends in a blocked review, and nothing is broadcast', async () => {
     const { dependencies, browser } = open('solana')

@@ -93,7 +93,7 @@ async function checkEvm(network: Network, url: string, first: unknown): Promise<
   const expected = chainIdOf(network.network)
   const { name } = network
   return {
-    identity: t`chain id ${String(chainId)}`,
+    identity: t`Chain ID ${String(chainId)}`,
     height: Number(block.number),
     position: Number(block.number),
     blockAt: Number(block.timestamp) * 1000,

@@ -30,7 +30,7 @@ export function SignedIn({
     <Card>
       <SessionEnded />
       <EmptyState action={<SignIn />} icon="wallet" title={invitation}>
-        <Trans>You sign a text. No money moves.</Trans>
+        <Trans>You sign a message. No money moves.</Trans>
       </EmptyState>
     </Card>
   )

@@ -168,14 +168,6 @@ export function Details({
           />
           {otherPayer && <OtherPayer expected={refund.recipient} />}
         </form>
-        {!refund && !invalid && (
-          <PhonePay
-            network={network.network}
-            onStart={onStart}
-            orderFrom={orderFrom}
-            pageOf={() => pageOf(form.getValues(), asset, link)}
-          />
-        )}
       </Card>
       <BottomBar className="mt-4 space-y-3 py-4" page>
         {ready ? (
@@ -193,6 +185,14 @@ export function Details({
             another={ownLink || otherPayer}
             busy={connecting}
             onConnect={() => openConnect(familyOf(network.network))}
+          />
+        )}
+        {!refund && !invalid && (
+          <PhonePay
+            network={network.network}
+            onStart={onStart}
+            orderFrom={orderFrom}
+            pageOf={() => pageOf(form.getValues(), asset, link)}
           />
         )}
         <Reassurance connecting={connecting} />

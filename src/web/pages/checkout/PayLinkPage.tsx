@@ -1,6 +1,7 @@
 import { useLingui, Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useCallback, useEffect, useMemo, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState, type ReactNode } from 'react'
+import { serverNow } from '../../api/clock.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { describeError } from '../../errors/codes.ts'
 import {
@@ -13,7 +14,6 @@ import type { JournalEntry } from '../../payment-flow/journal.ts'
 import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { Link } from '../../router/Link.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
-import { InvoiceSummary } from '../../payment-flow/InvoiceLines.tsx'
 import { formatQuantity } from '../../payment-flow/format-quantity.ts'
 import { ItemSummary } from '../../payment-flow/ItemSummary.tsx'
 import { Worth } from '../../payment-flow/Worth.tsx'
@@ -36,6 +36,13 @@ import { toast } from '../../ui/Toast.tsx'
 import { UntrustedLink } from '../../ui/UntrustedText.tsx'
 import { Checkout } from './Checkout.tsx'
 import { ShortLinkCheckout } from './ShortLinkCheckout.tsx'
+
+/** Few links are of an invoice. */
+const InvoiceSummary = lazy(() =>
+  import('../../payment-flow/InvoiceLines.tsx').then((module) => ({
+    default: module.InvoiceSummary,
+  })),
+)
 
 /** A payment that a seller asks for: what their link sets cannot be changed here, and is checked before anything else happens. */
 export function PayLinkPage() {
@@ -102,7 +109,7 @@ export function PayLinkPage() {
           renewing={isFetching}
           renderRefused={(problem) => <Refused problem={problem} />}
           short={short.short}
-          renderTerms={(each) => <LinkTermsCard link={each} />}
+          renderTerms={(each, priced) => <LinkTermsCard link={each} priced={priced} />}
           paymentId={payment}
         />
       )}
@@ -116,7 +123,7 @@ export function PayLinkPage() {
           link={link}
           paymentId={payment}
         >
-          <LinkTermsCard link={link} />
+          <LinkTermsCard link={link} priced />
         </Checkout>
       )}
     </PayShell>
@@ -199,7 +206,13 @@ function PaidHere({ order }: { order: WalletPaymentIntent }) {
 /** What is paid for. It stays on every step. */
 function LinkItem({ link: { terms, item, invoice } }: { link: OpenLink }) {
   const { description, reference } = terms
-  if (invoice) return <InvoiceSummary invoice={invoice} />
+  if (invoice)
+    return (
+      // What is below keeps its place.
+      <Suspense fallback={<div className="mb-4 h-48 rounded-xl border border-line bg-surface" />}>
+        <InvoiceSummary invoice={invoice} />
+      </Suspense>
+    )
   if (item)
     return (
       <>
@@ -211,7 +224,7 @@ function LinkItem({ link: { terms, item, invoice } }: { link: OpenLink }) {
 }
 
 /** What a link sets. Nothing here can be changed; the review compares the transaction with exactly this. */
-function LinkTermsCard({ link }: { link: OpenLink }) {
+function LinkTermsCard({ link, priced }: { link: OpenLink; priced: boolean }) {
   const { t } = useLingui()
   const { title } = useConfig()
   const { terms, asset, network, setBy, quote } = link
@@ -222,6 +235,9 @@ function LinkTermsCard({ link }: { link: OpenLink }) {
         <p className="text-lg font-semibold">
           <Trans>You choose the amount</Trans>
         </p>
+      ) : !priced ? (
+        // With a quote, the price above says so.
+        <p className={quote ? 'invisible' : 'text-3xl'}>–</p>
       ) : quote ? (
         <p className="figures text-muted">
           <Amount
@@ -245,7 +261,7 @@ function LinkTermsCard({ link }: { link: OpenLink }) {
         </div>
       )}
       <p className="figures mt-1 text-sm text-muted empty:hidden">
-        {formatQuantity(link.quantity)}
+        {priced && formatQuantity(link.quantity)}
       </p>
       <div className="mt-4 mb-4 rounded-xl border border-line bg-surface px-5 py-4">
         <Facts>
@@ -263,7 +279,7 @@ function LinkTermsCard({ link }: { link: OpenLink }) {
             </Locked>
           )}
           {expiresAt !== null && (
-            <Locked name={t`Expires`}>
+            <Locked name={expiresAt > serverNow() ? t`Expires` : t`Expired`}>
               <Time at={expiresAt} look="full" />
             </Locked>
           )}

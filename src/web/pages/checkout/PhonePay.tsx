@@ -48,13 +48,7 @@ export function PhonePay({ network, orderFrom, onStart, pageOf }: PhonePayProps)
   const title = onPhone ? t`Pay in a wallet’s app` : t`Pay with a phone`
   return (
     <>
-      <Button
-        className="mt-3"
-        icon={<Icon name="qr" />}
-        onClick={() => setOpen(true)}
-        variant="quiet"
-        wide
-      >
+      <Button icon={<Icon name="qr" />} onClick={() => setOpen(true)} variant="quiet" wide>
         {title}
       </Button>
       <Dialog onClose={() => setOpen(false)} open={open} title={title}>

@@ -69,6 +69,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
   const paid = isPaid(state) && evidence.kind === 'none'
   const unread = isPaid(state) && evidence.kind === 'unknown' ? evidence : undefined
   const surplus = useSurplus(state)
+  const [asking, setAsking] = useState(false)
   const progress =
     evidence.kind === 'gap' && !isWaiting(state)
       ? unconfirmedProgress()
@@ -130,7 +131,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
           title={t`Payment received, but not needed`}
           tone="warn"
         >
-          <Trans>Ask for a refund of this payment.</Trans>
+          <Trans>Request a refund.</Trans>
         </Banner>
       )}
       {evidence.kind === 'gap' && (
@@ -176,10 +177,12 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
         )}
       </Facts>
 
-      <Actions onStartOver={onStartOver} paid={paid} run={run} state={state} />
+      <Actions asking={asking} onStartOver={onStartOver} paid={paid} run={run} state={state} />
 
       <ReceiptDetails paid={paid} state={state} />
-      {paid && <LazyRefundRequestCard heading="h3" paymentId={state.built.paymentId} />}
+      {paid && (
+        <LazyRefundRequestCard heading="h3" onForm={setAsking} paymentId={state.built.paymentId} />
+      )}
     </Card>
   )
 }
@@ -289,13 +292,15 @@ function ReceiptDetails({ state, paid }: Pick<ProgressStepProps, 'state'> & { pa
   )
 }
 
-/** The one filled button is the way on: back to the seller where the link names one, otherwise to the payment's own page. */
+/** The one filled button is the way on: back to the seller where the link names one, otherwise to the payment's own page. A form below has its own. */
 function Actions({
   run,
   state,
   onStartOver,
   paid,
+  asking,
 }: ProgressStepProps & {
+  asking: boolean
   /** And known to be tied to its order: where the shop does not know the payment yet, the way on is to confirm it. */
   paid: boolean
 }) {
@@ -318,7 +323,7 @@ function Actions({
     <Link
       className={cx(
         buttonClass({
-          variant: !paid ? 'secondary' : order.link ? 'quiet' : 'primary',
+          variant: !paid || asking ? 'secondary' : order.link ? 'quiet' : 'primary',
           size: paid && !order.link ? 'lg' : 'md',
         }),
         'col-span-2',
@@ -348,7 +353,7 @@ function Actions({
         {back && (
           <a
             className={cx(
-              buttonClass({ variant: 'primary', size: 'lg', wide: true }),
+              buttonClass({ variant: asking ? 'secondary' : 'primary', size: 'lg', wide: true }),
               'col-span-2',
             )}
             href={back.href}
@@ -359,17 +364,19 @@ function Actions({
           </a>
         )}
         {!(paid && order.link) && showPayment}
-        {paid && <ReceiptButtons primary={Boolean(order.link) && !back} state={state} />}
-        {paid && !order.link && order.refundOf === undefined && (
+        {paid && <ReceiptButtons primary={Boolean(order.link) && !back && !asking} state={state} />}
+        {paid && !asking && !order.link && order.refundOf === undefined && (
           <Button onClick={() => onStartOver({ again: order })}>
             <Trans>Pay again</Trans>
           </Button>
         )}
-        {(paid || state.step === 'failed') && !order.link && order.refundOf === undefined && (
-          <Button onClick={() => onStartOver({ after: order })}>
-            <Trans>New payment</Trans>
-          </Button>
-        )}
+        {((paid && !asking) || state.step === 'failed') &&
+          !order.link &&
+          order.refundOf === undefined && (
+            <Button onClick={() => onStartOver({ after: order })}>
+              <Trans>New payment</Trans>
+            </Button>
+          )}
         {paid && order.link && showPayment}
       </div>
     </>

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useMemo, useRef, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useId, useMemo, useRef, useState, type ReactNode } from 'react'
 import type { Family } from '#contract/address.ts'
 import type { OpenedShortLink } from '#contract/link-endpoints.ts'
 import { familyOf } from '#contract/network.ts'
@@ -54,7 +54,8 @@ export type ShortLinkCheckoutProps = Pick<CheckoutProps, 'onNetwork' | 'paymentI
   renewing: boolean
   renderRefused: (problem: LinkProblem) => ReactNode
   renderItem: (link: OpenLink) => ReactNode
-  renderTerms: (link: OpenLink) => ReactNode
+  /** `priced`: whether its amount is that of the quantity which is typed. */
+  renderTerms: (link: OpenLink, priced: boolean) => ReactNode
 }
 
 /**
@@ -81,6 +82,7 @@ export function ShortLinkCheckout({
   const [lastPieces, setLastPieces] = useState(1)
   if (typed !== undefined && typed !== lastPieces) setLastPieces(typed)
   const pieces = typed ?? lastPieces
+  const priced = typed !== undefined
   const [former, setFormer] = useState<OpenedShortLink>()
   // While the form is used, no balance that is read replaces the option, and the form with it.
   const [inUse, setInUse] = useState<string>()
@@ -96,6 +98,7 @@ export function ShortLinkCheckout({
   const { data: balances } = useQuery(optionBalancesQuery(links, accounts))
   const ranked = rankOptions(links, balances)
   useNow()
+  const wrongId = useId()
   const named = ranked.find(({ link }) => keyOf(link) === `${chosen.network} ${chosen.asset}`)
   const current = named ?? ranked.find(({ link }) => keyOf(link) === inUse) ?? ranked[0]
   const prefill = useMemo(() => (current ? prefillFromLink(current.link) : {}), [current])
@@ -146,8 +149,8 @@ export function ShortLinkCheckout({
           : expired && <Expired busy={rest.renewing} onRenew={renew} />
       }
       onRenew={renew}
-      invalid={typed === undefined}
-      item={rest.renderItem(link)}
+      invalid={!priced}
+      item={rest.renderItem(priced ? link : ofOnePiece(link))}
       link={link}
       paymentId={rest.paymentId}
     >
@@ -156,15 +159,15 @@ export function ShortLinkCheckout({
       )}
       {price?.kind === 'fiat' && (
         <p className="figures text-3xl font-semibold tracking-tight">
-          {formatPrice(link.quote?.amount ?? price.amount, price.currency)}
+          {priced ? formatPrice(link.quote?.amount ?? price.amount, price.currency) : '–'}
         </p>
       )}
-      {rest.renderTerms(link)}
+      {rest.renderTerms(link, priced)}
       {!problem && !expired && (
         <div className="mb-3 flex gap-3 empty:hidden">
           {maxPieces > 1 && (
             <Pieces
-              invalid={typed === undefined}
+              describedBy={priced ? undefined : wrongId}
               most={maxPieces}
               onChange={(text) => {
                 setQuantity(text)
@@ -178,10 +181,17 @@ export function ShortLinkCheckout({
             <Options
               current={current}
               onChoose={(option) => choose(choiceOf(option.terms, pieces))}
+              priced={priced}
               ranked={ranked}
             />
           )}
         </div>
+      )}
+      {!problem && !expired && !priced && (
+        <p className="mb-3 flex items-start gap-1.5 text-sm text-bad-ink" id={wrongId}>
+          <Icon className="mt-0.5 shrink-0" name="warning" />
+          <Trans>Enter 1 to {{ most: maxPieces }}.</Trans>
+        </p>
       )}
       {!problem && !expired && (
         <OtherFamily current={current} onPay={payElsewhere} ranked={ranked} />
@@ -189,8 +199,7 @@ export function ShortLinkCheckout({
       {!problem && expiresAt !== null && !expired && (
         <p className="mb-4 text-sm text-muted">
           <Trans>
-            Price valid until <Time at={expiresAt} />, unless {symbol} falls by more than {percent}
-            %.
+            Price valid until <Time at={expiresAt} />, unless {symbol} drops {percent}%.
           </Trans>
         </p>
       )}
@@ -249,6 +258,11 @@ function Refreshed({
   )
 }
 
+/** Its item says what one costs. */
+function ofOnePiece(link: OpenLink): OpenLink {
+  return link.item ? { ...link, item: { ...link.item, pieces: 1 } } : link
+}
+
 function amountOf({ terms, asset }: OpenLink): string {
   return formatWithSymbol(BigInt(terms.amountAtomic ?? 0), asset)
 }
@@ -304,10 +318,12 @@ function usePayFromAny(links: readonly OpenLink[], onPick: (option: RankedOption
 function Options({
   current,
   ranked,
+  priced,
   onChoose,
 }: {
   current: RankedOption
   ranked: readonly RankedOption[]
+  priced: boolean
   onChoose: (option: OpenLink) => void
 }) {
   const { t } = useLingui()
@@ -334,7 +350,7 @@ function Options({
       >
         {ranked.map((each) => (
           <option key={keyOf(each.link)} value={keyOf(each.link)}>
-            {optionText(each.link)}
+            {optionText(each.link, priced)}
           </option>
         ))}
       </Select>
@@ -343,9 +359,9 @@ function Options({
 }
 
 /** `0.00434233 ETH · Ethereum`, in every digit: it is the figure that the review shows. */
-function optionText({ terms, asset, network }: OpenLink): string {
+function optionText({ terms, asset, network }: OpenLink, priced: boolean): string {
   const amount =
-    terms.amountAtomic === null
+    terms.amountAtomic === null || !priced
       ? ''
       : `${formatAmountText(BigInt(terms.amountAtomic), asset.decimals, { exact: true }).text} `
   return `${amount}${asset.symbol} · ${network.name}`
@@ -357,25 +373,24 @@ function readPieces(text: string, most: number): number | undefined {
   return Number.isSafeInteger(pieces) && pieces >= 1 && pieces <= most ? pieces : undefined
 }
 
+/** What is wrong with the number is told below the row, which is wide enough for it. */
 function Pieces({
   most,
   value,
-  invalid,
+  describedBy,
   onChange,
 }: {
   most: number
   value: string
-  invalid: boolean
+  describedBy: string | undefined
   onChange: (quantity: string) => void
 }) {
   const { t } = useLingui()
   return (
-    <Field
-      className="w-24"
-      error={invalid ? t`Enter 1 to ${{ most }}.` : undefined}
-      label={t`Quantity`}
-    >
+    <Field className="w-24" label={t`Quantity`}>
       <Input
+        aria-describedby={describedBy}
+        aria-invalid={describedBy !== undefined || undefined}
         max={most}
         min={1}
         onChange={({ target }) => onChange(target.value)}

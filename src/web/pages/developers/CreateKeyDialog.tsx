@@ -157,7 +157,7 @@ function ScopeChoice({
       </fieldset>
       {scopes.some((scope) => POWERFUL.has(scope)) && (
         <Banner tone="warn">
-          <Trans>Anyone with this key can move money. Keep it on a server.</Trans>
+          <Trans>This key can move money. Keep it on a server.</Trans>
         </Banner>
       )}
     </>

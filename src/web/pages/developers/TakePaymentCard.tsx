@@ -50,7 +50,7 @@ export function TakePaymentCard({ viewer, network: chosen, onChoose }: Props) {
           </a>
         )
       }
-      title={<Trans>Take a payment</Trans>}
+      title={<Trans>Accept a payment</Trans>}
     >
       <div className="flex flex-wrap items-end justify-between gap-3">
         <Segmented

@@ -39,19 +39,15 @@ export function WebhooksCard() {
   const close = () => setOpen(undefined)
   const showSecret = (secret: string) => setOpen({ kind: 'secret', secret })
   const { data: webhooks, error } = query
+  const addWebhook = (
+    <ForRole least="operator">
+      <Button onClick={() => setOpen({ kind: 'create' })}>
+        <Trans>Add webhook</Trans>
+      </Button>
+    </ForRole>
+  )
   return (
-    <Card
-      action={
-        webhooks && (
-          <ForRole least="operator">
-            <Button onClick={() => setOpen({ kind: 'create' })}>
-              <Trans>Add webhook</Trans>
-            </Button>
-          </ForRole>
-        )
-      }
-      title={<Trans>Webhooks</Trans>}
-    >
+    <Card action={webhooks && webhooks.length > 0 && addWebhook} title={<Trans>Webhooks</Trans>}>
       <StaleBanner
         error={webhooks && error}
         onRetry={() => void query.refetch()}
@@ -59,7 +55,11 @@ export function WebhooksCard() {
       />
       {webhooks ? (
         webhooks.length === 0 ? (
-          <EmptyState icon="pay" title={<Trans>No webhook yet</Trans>} />
+          <EmptyState
+            action={addWebhook}
+            icon="pay"
+            title={<Trans>Get events on your server.</Trans>}
+          />
         ) : (
           <ul className="divide-y divide-line">
             {webhooks.map((webhook) => (

@@ -170,7 +170,7 @@ export function useExplorer() {
 
 /** Why a payment was not begun. */
 function describeUnbegun(error: unknown): string {
-  const unstored = words`This browser cannot store payments, perhaps in a private window. Nothing was sent.`
+  const unstored = words`This browser cannot store payments. Nothing was sent.`
   return errorSentence(error, unstored)
 }
 

@@ -1,6 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { parseAmount } from '#contract/amount.ts'
 import type { OpenedFile } from '#contract/file-endpoints.ts'
 import { callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
@@ -9,6 +10,7 @@ import { useSession } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
 import { describeRefusal } from '../../errors/refusals.ts'
 import { formatPrice } from '../../locales/formats.ts'
+import { Worth } from '../../payment-flow/Worth.tsx'
 import { Link } from '../../router/Link.tsx'
 import { pathTo } from '../../router/paths.ts'
 import { useParams, useSearch } from '../../router/use-route.tsx'
@@ -195,7 +197,7 @@ function Download({ code }: { code: string }) {
         <Trans>Download</Trans>
       </Button>
       <p className="text-sm text-muted">
-        <Trans>You can download it again with this wallet.</Trans>
+        <Trans>Download it again with this wallet.</Trans>
       </p>
       {refusal && (
         <Banner role="alert" title={refusal.title} tone="bad">
@@ -217,25 +219,47 @@ function PaymentOptions({ file: { prices, withdrawn } }: { file: OpenedFile }) {
       </div>
     )
   return (
-    <ul aria-label={t`Prices`} className="grid gap-2">
-      {prices.map(({ currency, amount, link }, index) => {
-        const price = formatPrice(amount, currency)
-        return (
-          <li key={link}>
-            <Link
-              className={buttonClass({
-                size: 'lg',
-                variant: index === 0 ? 'primary' : 'secondary',
-                wide: true,
-              })}
-              to={pathTo('payLink', { params: { link } })}
-            >
-              <Trans>Buy for {price}</Trans>
-            </Link>
-          </li>
-        )
-      })}
-    </ul>
+    <div>
+      {prices[0] && <FilePrice price={prices[0]} />}
+      <ul aria-label={t`Prices`} className="grid gap-2">
+        {prices.map(({ currency, amount, link }, index) => {
+          const price = formatPrice(amount, currency)
+          return (
+            <li key={link}>
+              <Link
+                className={buttonClass({
+                  size: 'lg',
+                  variant: index === 0 ? 'primary' : 'secondary',
+                  wide: true,
+                })}
+                to={pathTo('payLink', { params: { link } })}
+              >
+                <Trans>Buy for {price}</Trans>
+              </Link>
+            </li>
+          )
+        })}
+      </ul>
+    </div>
+  )
+}
+
+/** What the buyer decides about: the amount, what it is worth, and on which networks it can be paid. */
+function FilePrice({ price: { currency, amount } }: { price: OpenedFile['prices'][number] }) {
+  const { networks } = useConfig()
+  const payable = networks.filter(({ assets }) => assets.some(({ symbol }) => symbol === currency))
+  const asset = payable[0]?.assets.find(({ symbol }) => symbol === currency)
+  const atomic = asset && parseAmount(amount, asset.decimals)
+  return (
+    <div className="mb-4" data-file-price>
+      <p className="figures text-3xl font-semibold tracking-tight">
+        {formatPrice(amount, currency)}
+      </p>
+      {asset && atomic?.ok && <Worth asset={asset} atomic={atomic.atomic} />}
+      <p className="text-sm text-muted empty:hidden">
+        {payable.map(({ name }) => name).join(' · ')}
+      </p>
+    </div>
   )
 }
 

@@ -1,6 +1,6 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import type { FileBody, FileSource } from '#contract/file-endpoints.ts'
 import { callProxy } from '../../api/client.ts'
 import { useRole, useSession } from '../../api/session.ts'
@@ -34,18 +34,17 @@ export function FilesPage() {
   const role = useRole()
   const [open, setOpen] = useState<Open>()
   const { data } = useQuery({ ...filesQuery, enabled: role !== null })
+  const sellFile = (
+    <ForRole least="operator">
+      <Button onClick={() => setOpen({ kind: 'new' })} variant="primary">
+        <Trans>Sell a file</Trans>
+      </Button>
+    </ForRole>
+  )
   return (
     <div className="mx-auto max-w-[1080px]">
       <PageHeader
-        action={
-          data?.offered && (
-            <ForRole least="operator">
-              <Button onClick={() => setOpen({ kind: 'new' })} variant="primary">
-                <Trans>Sell a file</Trans>
-              </Button>
-            </ForRole>
-          )
-        }
+        action={data?.offered && data.files.length > 0 && sellFile}
         title={<Trans>Files</Trans>}
       />
       {session.kind === 'loading' && <PageSkeleton />}
@@ -57,7 +56,9 @@ export function FilesPage() {
       {session.kind === 'known' && role === null && (
         <NoAccess action={<SignIn />} icon="download" />
       )}
-      {role !== null && <Files onSource={(file) => setOpen({ kind: 'source', file })} />}
+      {role !== null && (
+        <Files onSource={(file) => setOpen({ kind: 'source', file })} sellFile={sellFile} />
+      )}
       {open && (
         <FileDialog
           file={open.kind === 'source' ? open.file : undefined}
@@ -69,7 +70,13 @@ export function FilesPage() {
   )
 }
 
-function Files({ onSource }: { onSource: (file: FileBody) => void }) {
+function Files({
+  sellFile,
+  onSource,
+}: {
+  sellFile: ReactNode
+  onSource: (file: FileBody) => void
+}) {
   const { t } = useLingui()
   const query = useQuery(filesQuery)
   const { data, error } = query
@@ -98,7 +105,11 @@ function Files({ onSource }: { onSource: (file: FileBody) => void }) {
       />
       {data.files.length === 0 ? (
         <Card>
-          <EmptyState icon="download" title={<Trans>No files yet</Trans>} />
+          <EmptyState
+            action={sellFile}
+            icon="download"
+            title={<Trans>Buyers pay, then download.</Trans>}
+          />
         </Card>
       ) : (
         <ul
@@ -192,7 +203,7 @@ function FileActions({ file, onSource }: { file: FileBody; onSource: () => void 
   return (
     <div className="flex flex-wrap items-center gap-2">
       <CopyButton label={t`Copy page link`} text value={page.href} />
-      <CopyButton label={t`Copy x402 address`} text value={file.url} />
+      <CopyButton label={t`Copy x402 URL`} text value={file.url} />
       <ForRole least="operator">
         <Menu
           items={[

@@ -9,11 +9,10 @@ import {
   type FieldPath,
   type UseFormReturn,
 } from 'react-hook-form'
-import { formatAmount } from '#contract/amount.ts'
-import { dueDay, MOST_LINES } from '#contract/invoice.ts'
+import * as v from 'valibot'
+import { day, MOST_LINES } from '#contract/invoice.ts'
 import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
 import { RATE_DECIMALS } from '#contract/quote.ts'
-import { serverNow } from '../../api/clock.ts'
 import { callProxy } from '../../api/client.ts'
 import { productsQuery } from '../../api/products.ts'
 import { ApiError } from '../../api/errors.ts'
@@ -21,6 +20,8 @@ import { useConfig } from '../../api/use-config.ts'
 import { describeError } from '../../errors/codes.ts'
 import { checkEmail, localDecimal, readAmount } from '../../payment-flow/form/fields.ts'
 import { currenciesOf, payableNetworks } from '../../payment-flow/form/start-values.ts'
+import { formatCalendarDay } from '../../payment-flow/format-calendar-day.ts'
+import { InvoiceSums } from '../../payment-flow/InvoiceLines.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button, IconButton } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
@@ -29,21 +30,18 @@ import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
+import {
+  currencyOf,
+  EMPTY_LINE,
+  formOf,
+  isNoTax,
+  linesSoFar,
+  requestOf,
+  type InvoiceForm,
+} from './invoice-form.ts'
 import { cacheInvoice, customersQuery } from './invoice-queries.ts'
 
-type LineForm = { name: string; quantity: string; unitPrice: string; taxPercent: string }
-type InvoiceForm = {
-  name: string
-  email: string
-  address: string
-  dueOn: string
-  currency: string
-  lines: LineForm[]
-  note: string
-}
 type FormProps = { form: UseFormReturn<InvoiceForm> }
-
-const EMPTY_LINE: LineForm = { name: '', quantity: '1', unitPrice: '', taxPercent: '' }
 
 /** To write an invoice, or to change a draft. Nothing is issued here. */
 export function InvoiceDialog({
@@ -63,7 +61,7 @@ export function InvoiceDialog({
   })
   const { register, formState, control } = form
   const [userError, setUserError] = useState<{ title: string; body: string }>()
-  const currency = useWatch({ control, name: 'currency' })
+  const [currency, dueOn] = useWatch({ control, name: ['currency', 'dueOn'] })
   const id = useId()
 
   async function submit(fields: InvoiceForm) {
@@ -87,6 +85,7 @@ export function InvoiceDialog({
     <Dialog
       footer={
         <>
+          <RunningTotal form={form} />
           <Button onClick={onClose}>
             <Trans>Cancel</Trans>
           </Button>
@@ -113,7 +112,12 @@ export function InvoiceDialog({
         )}
         <CustomerFields form={form} />
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field error={formState.errors.dueOn?.message} label={t`Due date`}>
+          {/* The browser writes the date as the system does: the month may be read as the day. */}
+          <Field
+            error={formState.errors.dueOn?.message}
+            hint={v.is(day, dueOn) && formatCalendarDay(dueOn)}
+            label={t`Due date`}
+          >
             <Input
               type="date"
               {...register('dueOn', { validate: (text) => text !== '' || t`Enter a date.` })}
@@ -140,6 +144,22 @@ export function InvoiceDialog({
         </Field>
       </form>
     </Dialog>
+  )
+}
+
+/** What the server will count, from the same function, as far as lines are typed. */
+function RunningTotal({ form: { control } }: FormProps) {
+  const { t } = useLingui()
+  const config = useConfig()
+  const [code, typed] = useWatch({ control, name: ['currency', 'lines'] })
+  const lines = linesSoFar(typed)
+  if (!lines) return null
+  return (
+    <table aria-label={t`Total`} className="figures me-auto text-sm">
+      <tbody>
+        <InvoiceSums currency={currencyOf(config, code)} lines={lines} />
+      </tbody>
+    </table>
   )
 }
 
@@ -240,7 +260,7 @@ function Lines({ form, currency }: FormProps & { currency: string }) {
                   inputMode="decimal"
                   suffix="%"
                   {...register(`lines.${index}.taxPercent`, {
-                    validate: (text) => /^0?$/.test(text.trim()) || checkDecimal(2)(text),
+                    validate: (text) => isNoTax(text) || checkDecimal(2)(text),
                   })}
                 />
               </Field>
@@ -307,51 +327,4 @@ function isInput(field: string): field is FieldPath<InvoiceForm> {
 function checkDecimal(decimals: number): (text: string) => string | true {
   return (text) =>
     readAmount(text, { decimals }).ok || t`Enter more than 0, up to ${decimals} decimals.`
-}
-
-function formOf(
-  draft: InvoiceBody | undefined,
-  { currency, timeZone }: { currency: string; timeZone: string },
-): InvoiceForm {
-  return {
-    name: draft?.customer?.name ?? '',
-    email: draft?.customer?.email ?? '',
-    address: draft?.customer?.address ?? '',
-    dueOn: draft?.dueOn ?? dueDay(timeZone, new Date(serverNow())),
-    currency: draft?.currency.code ?? currency,
-    lines: draft?.lines.map(({ name, quantity, unitPrice, taxPercent }) => ({
-      name,
-      quantity: localDecimal(quantity),
-      unitPrice: localDecimal(unitPrice),
-      taxPercent: localDecimal(taxPercent ?? ''),
-    })) ?? [EMPTY_LINE],
-    note: draft?.note ?? '',
-  }
-}
-
-/** Typed decimals in the spelling of the API. They were checked before. */
-function plain(text: string, decimals: number): string {
-  const read = readAmount(text, { decimals })
-  return read.ok ? formatAmount(read.atomic, decimals) : '0'
-}
-
-function requestOf({ name, email, address, dueOn, currency, lines, note }: InvoiceForm) {
-  return {
-    dueOn,
-    currency,
-    lines: lines.map((line) => ({
-      name: line.name.trim(),
-      quantity: plain(line.quantity, 3),
-      unitPrice: plain(line.unitPrice, RATE_DECIMALS),
-      taxPercent: line.taxPercent.trim() === '' ? null : plain(line.taxPercent, 2),
-    })),
-    ...(name.trim() && {
-      customer: {
-        name: name.trim(),
-        ...(email.trim() && { email: email.trim() }),
-        ...(address.trim() && { address: address.trim() }),
-      },
-    }),
-    ...(note.trim() && { note: note.trim() }),
-  }
 }

@@ -1,21 +1,18 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
 import { callProxy } from '../../api/client.ts'
 import { queryClient } from '../../api/query-client.ts'
-import { useConfig } from '../../api/use-config.ts'
 import { describeError } from '../../errors/codes.ts'
 import { formatRefusal, refusalOf } from '../../errors/refusals.ts'
 import { joinMessage } from '../../errors/row.ts'
-import { formatCalendarDay, InvoiceLines } from '../../payment-flow/InvoiceLines.tsx'
-import { formatDate } from '../../locales/formats.ts'
+import { formatCalendarDay } from '../../payment-flow/format-calendar-day.ts'
 import { Link } from '../../router/Link.tsx'
-import { hrefOf, navigate } from '../../router/location.ts'
+import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
 import { useParams } from '../../router/use-route.tsx'
 import { ForRole } from '../../session/ForRole.tsx'
-import { PageHeading } from '../../shell/PageHeading.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { SignedIn } from '../../shell/SignedIn.tsx'
@@ -25,10 +22,11 @@ import { Card } from '../../ui/Card.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { QrCode } from '../../ui/QrCode.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { InvoiceBadges } from './InvoiceBadges.tsx'
 import { InvoiceDialog } from './InvoiceDialog.tsx'
+import { pageOf, PrintedInvoice } from './PrintedInvoice.tsx'
+import { SellerButton } from './SellerButton.tsx'
 import { cacheInvoice, invoiceQuery, refreshInvoices } from './invoice-queries.ts'
 
 /** One invoice as it is printed, with what can be done about it. */
@@ -66,110 +64,35 @@ function InvoiceDocument({ onEdit }: { onEdit: OnEdit }) {
       <PageSkeleton />
     )
   return (
-    <>
-      <div className="no-print mb-4 flex flex-wrap items-center justify-between gap-3">
-        <InvoiceBadges invoice={data} />
-        <InvoiceActions invoice={data} onEdit={onEdit} />
-      </div>
+    <InvoiceActions invoice={data} onEdit={onEdit}>
       <Card>
-        <PrintedInvoice invoice={data} />
+        <PrintedInvoice
+          invoice={data}
+          sellerAction={data.state === 'draft' && <SellerButton seller={data.seller} />}
+        />
       </Card>
-    </>
-  )
-}
-
-/** What stands on paper: one page for usual invoices. */
-function PrintedInvoice({ invoice }: { invoice: InvoiceBody }) {
-  const { t } = useLingui()
-  const { title } = useConfig()
-  const { number, issuedOn, dueOn, customer, customerRemovedAt, note, link, state } = invoice
-  const page = link === null ? undefined : pageOf(link)
-  const removedOn =
-    customerRemovedAt === null ? null : formatDate(customerRemovedAt, { dateStyle: 'medium' })
-  return (
-    <div className="space-y-6">
-      <div className="flex flex-wrap items-start justify-between gap-4">
-        <div>
-          <p className="text-sm text-muted">{title}</p>
-          <PageHeading className="text-xl font-semibold">
-            {number === null ? <Trans>Draft invoice</Trans> : <Trans>Invoice {number}</Trans>}
-          </PageHeading>
-          {state === 'void' && (
-            <p className="font-semibold text-bad-ink">
-              <Trans>Void</Trans>
-            </p>
-          )}
-          {state === 'paid' && (
-            <p className="hidden font-semibold print:block">
-              <Trans context="invoice">Paid</Trans>
-            </p>
-          )}
-        </div>
-        <dl className="grid grid-cols-[auto_auto] gap-x-4 text-sm">
-          {issuedOn !== null && (
-            <>
-              <dt className="text-muted">{t`Issued`}</dt>
-              <dd className="text-end">{formatCalendarDay(issuedOn)}</dd>
-            </>
-          )}
-          <dt className="text-muted">{t`Due date`}</dt>
-          <dd className="text-end">{formatCalendarDay(dueOn)}</dd>
-        </dl>
-      </div>
-      {customer && (
-        <address className="text-sm whitespace-pre-line not-italic [overflow-wrap:anywhere]">
-          <span className="block font-medium">{customer.name}</span>
-          {customer.address !== null && <span className="block">{customer.address}</span>}
-          {customer.email !== null && <span className="block">{customer.email}</span>}
-        </address>
-      )}
-      {removedOn !== null && (
-        <p className="text-sm text-muted">
-          <Trans>Personal data deleted: {removedOn}</Trans>
-        </p>
-      )}
-      <InvoiceLines {...invoice} />
-      {note !== null && (
-        <p className="text-sm whitespace-pre-line [overflow-wrap:anywhere]">{note}</p>
-      )}
-      {page && (state === 'open' || state === 'overdue') && (
-        <div className="flex items-center gap-4 border-t border-line pt-4 text-sm">
-          <QrCode
-            className="w-28 shrink-0 border border-line"
-            label={t`Code for ${{ name: page }}`}
-            value={page}
-          />
-          <p className="min-w-0 [overflow-wrap:anywhere]">
-            <span className="block text-muted">
-              <Trans>Pay at</Trans>
-            </span>
-            {page}
-          </p>
-        </div>
-      )}
-      {invoice.payment && (
-        <p className="border-t border-line pt-4 text-sm">
-          <Trans>Payment</Trans>{' '}
-          <Link
-            className="font-mono text-[13px] underline decoration-edge [overflow-wrap:anywhere]"
-            to={pathTo('payment', { params: { paymentId: invoice.payment.paymentId } })}
-          >
-            {invoice.payment.paymentId}
-          </Link>
-        </p>
-      )}
-    </div>
+    </InvoiceActions>
   )
 }
 
 type Open = 'issue' | 'void' | 'forget' | null
 
-function InvoiceActions({ invoice, onEdit }: { invoice: InvoiceBody; onEdit: OnEdit }) {
+/** What can be done about an invoice: the next step above it, what ends it or deletes below it. */
+function InvoiceActions({
+  invoice,
+  onEdit,
+  children,
+}: {
+  invoice: InvoiceBody
+  onEdit: OnEdit
+  children: ReactNode
+}) {
   const { t } = useLingui()
   const { id, state, link, customer } = invoice
   const [open, setOpen] = useState<Open>(null)
   const [busy, setBusy] = useState(false)
   const close = () => setOpen(null)
+  const payable = state === 'open' || state === 'overdue'
 
   async function change(work: () => Promise<void>, done: string) {
     setBusy(true)
@@ -221,50 +144,57 @@ function InvoiceActions({ invoice, onEdit }: { invoice: InvoiceBody; onEdit: OnE
     )
 
   return (
-    <div className="flex flex-wrap gap-2">
-      {link !== null && (
-        <CopyButton
-          label={t`Copy link`}
-          primary={state === 'open' || state === 'overdue'}
-          text
-          value={pageOf(link)}
-        />
-      )}
-      <Button icon={<Icon name="print" size={14} />} onClick={() => window.print()} size="sm">
-        <Trans>Print</Trans>
-      </Button>
-      <ForRole least="operator">
-        {state === 'draft' && (
-          <>
-            <Button onClick={() => onEdit(invoice)} size="sm">
-              <Trans>Edit</Trans>
-            </Button>
+    <>
+      <div className="no-print mb-4 flex flex-wrap items-center justify-between gap-3">
+        <InvoiceBadges invoice={invoice} />
+        <div className="flex flex-wrap gap-2">
+          <Button icon={<Icon name="print" size={14} />} onClick={() => window.print()} size="sm">
+            <Trans>Print</Trans>
+          </Button>
+          <ForRole least="operator">
+            {state === 'draft' && (
+              <>
+                <Button onClick={() => onEdit(invoice)} size="sm">
+                  <Trans>Edit</Trans>
+                </Button>
+                <Button busy={busy} onClick={() => setOpen('issue')} size="sm" variant="primary">
+                  <Trans>Issue invoice</Trans>
+                </Button>
+              </>
+            )}
+            {state === 'void' && (
+              <Button busy={busy} onClick={() => void unvoid()} size="sm">
+                <Trans>Undo void</Trans>
+              </Button>
+            )}
+          </ForRole>
+          {link !== null && (
+            <CopyButton label={t`Copy link`} primary={payable} text value={pageOf(link)} />
+          )}
+        </div>
+      </div>
+      {children}
+      <div className="no-print mt-4 flex flex-wrap justify-end gap-2">
+        <ForRole least="operator">
+          {state === 'draft' && (
             <Button busy={busy} onClick={() => void remove()} size="sm" variant="quiet">
               <Trans>Delete draft</Trans>
             </Button>
-            <Button busy={busy} onClick={() => setOpen('issue')} size="sm" variant="primary">
-              <Trans>Issue invoice</Trans>
+          )}
+          {payable && (
+            <Button onClick={() => setOpen('void')} size="sm" variant="quiet">
+              <Trans>Void invoice</Trans>
             </Button>
-          </>
-        )}
-        {(state === 'open' || state === 'overdue') && (
-          <Button onClick={() => setOpen('void')} size="sm" variant="quiet">
-            <Trans>Void invoice</Trans>
-          </Button>
-        )}
-        {state === 'void' && (
-          <Button busy={busy} onClick={() => void unvoid()} size="sm">
-            <Trans>Undo void</Trans>
-          </Button>
-        )}
-      </ForRole>
-      <ForRole least="owner">
-        {customer && state !== 'draft' && (
-          <Button onClick={() => setOpen('forget')} size="sm" variant="quiet">
-            <Trans>Delete personal data</Trans>
-          </Button>
-        )}
-      </ForRole>
+          )}
+        </ForRole>
+        <ForRole least="owner">
+          {customer && state !== 'draft' && (
+            <Button onClick={() => setOpen('forget')} size="sm" variant="quiet">
+              <Trans>Delete personal data</Trans>
+            </Button>
+          )}
+        </ForRole>
+      </div>
       {open === 'issue' && draft && (
         <Confirm
           action={t`Issue invoice`}
@@ -275,7 +205,7 @@ function InvoiceActions({ invoice, onEdit }: { invoice: InvoiceBody; onEdit: OnE
           text={`${t`Date: ${day}. Due: ${due}.`} ${
             overdue
               ? t`Due before its issue. Edit the draft.`
-              : t`The invoice gets a number and a link, and cannot change.`
+              : t`It gets a number and a link, and cannot change.`
           }`}
         />
       )}
@@ -285,7 +215,7 @@ function InvoiceActions({ invoice, onEdit }: { invoice: InvoiceBody; onEdit: OnE
           busy={busy}
           onClose={close}
           onConfirm={() => void voidInvoice()}
-          text={t`Its link takes no payment. You can undo this.`}
+          text={t`Its link closes. You can undo this.`}
         />
       )}
       {open === 'forget' && (
@@ -297,7 +227,7 @@ function InvoiceActions({ invoice, onEdit }: { invoice: InvoiceBody; onEdit: OnE
           text={t`All invoices of this customer lose name, email and address. Issued ones keep lines and notes.`}
         />
       )}
-    </div>
+    </>
   )
 }
 
@@ -336,9 +266,4 @@ function Confirm({
       <p className="text-sm">{text}</p>
     </Dialog>
   )
-}
-
-/** Where a payer opens the link of an invoice. */
-function pageOf(link: string): string {
-  return new URL(hrefOf(pathTo('payLink', { params: { link } })), window.location.origin).href
 }

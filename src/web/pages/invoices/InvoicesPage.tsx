@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { INVOICE_STATES } from '#contract/invoice-state.ts'
 import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
 import { callProxy } from '../../api/client.ts'
@@ -8,7 +8,7 @@ import { useRole } from '../../api/session.ts'
 import { describeError } from '../../errors/codes.ts'
 import { joinMessage } from '../../errors/row.ts'
 import { formatPrice } from '../../locales/formats.ts'
-import { formatCalendarDay } from '../../payment-flow/InvoiceLines.tsx'
+import { formatCalendarDay } from '../../payment-flow/format-calendar-day.ts'
 import { Link } from '../../router/Link.tsx'
 import { navigate } from '../../router/location.ts'
 import { pathTo } from '../../router/paths.ts'
@@ -32,6 +32,7 @@ import { Select } from '../../ui/Select.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { InvoiceBadges, STATE_WORDS } from './InvoiceBadges.tsx'
 import { InvoiceDialog } from './InvoiceDialog.tsx'
+import { SellerButton } from './SellerButton.tsx'
 import {
   exportInvoices,
   invoicesQuery,
@@ -44,20 +45,23 @@ export function InvoicesPage() {
   const { t } = useLingui()
   const role = useRole()
   const [creating, setCreating] = useState(false)
+  const filter = useSearch('invoices')
+  const { data } = useInfiniteQuery({ ...invoicesQuery(filter), enabled: role !== null })
+  const none = !isFiltered(filter) && data?.pages[0]?.invoices.length === 0
+  const newInvoice = (
+    <ForRole least="operator">
+      <Button onClick={() => setCreating(true)} variant="primary">
+        <Trans>New invoice</Trans>
+      </Button>
+    </ForRole>
+  )
   return (
     <div className="mx-auto max-w-[1080px]">
-      <PageHeader
-        action={
-          <ForRole least="operator">
-            <Button onClick={() => setCreating(true)} variant="primary">
-              <Trans>New invoice</Trans>
-            </Button>
-          </ForRole>
-        }
-        title={t`Invoices`}
-      />
+      <PageHeader action={!none && newInvoice} title={t`Invoices`} />
       <SignedIn skeleton={<PageSkeleton />}>
-        {() => (role === null ? <NoAccess icon="table" /> : <InvoiceList />)}
+        {() =>
+          role === null ? <NoAccess icon="table" /> : <InvoiceList newInvoice={newInvoice} />
+        }
       </SignedIn>
       {creating && (
         <InvoiceDialog
@@ -74,7 +78,11 @@ export function InvoicesPage() {
   )
 }
 
-function InvoiceList() {
+function isFiltered({ q, state }: InvoiceFilter): boolean {
+  return q !== undefined || state !== undefined
+}
+
+function InvoiceList({ newInvoice }: { newInvoice: ReactNode }) {
   const { t } = useLingui()
   const filter = useSearch('invoices')
   const query = useInfiniteQuery({
@@ -95,32 +103,37 @@ function InvoiceList() {
           placeholder={t`Number or customer`}
           text={filter.q ?? ''}
         />
-        <Field label={t`Status`}>
-          <Select
-            onChange={({ target }) =>
-              change({ state: INVOICE_STATES.find((state) => state === target.value) })
-            }
-            value={filter.state ?? ''}
-          >
-            <option value="">{t`All`}</option>
-            {INVOICE_STATES.map((state) => (
-              <option key={state} value={state}>
-                {t(STATE_WORDS[state].label)}
-              </option>
-            ))}
-          </Select>
-        </Field>
+        <Select
+          aria-label={t`Status`}
+          className="w-auto"
+          onChange={({ target }) =>
+            change({ state: INVOICE_STATES.find((state) => state === target.value) })
+          }
+          value={filter.state ?? ''}
+        >
+          <option value="">{t`Any status`}</option>
+          {INVOICE_STATES.map((state) => (
+            <option key={state} value={state}>
+              {t(STATE_WORDS[state].label)}
+            </option>
+          ))}
+        </Select>
         <ExportButton filter={filter} />
         <ForRole least="operator">
           <Button onClick={() => setNumbering(true)} variant="quiet">
             <Trans>Numbering</Trans>
           </Button>
+          {pages?.[0] && <SellerButton seller={pages[0].seller} />}
         </ForRole>
       </div>
       {invoices ? (
         invoices.length === 0 ? (
           <Card>
-            <EmptyState icon="table" title={t`No invoices`} />
+            {isFiltered(filter) || query.isPlaceholderData ? (
+              <EmptyState icon="table" title={t`No invoices`} />
+            ) : (
+              <EmptyState action={newInvoice} icon="table" title={t`Bill customers by link.`} />
+            )}
           </Card>
         ) : (
           <ul
@@ -248,7 +261,7 @@ function NumberingDialog({
     >
       <Field
         error={failure}
-        hint={t`Letters, digits, / _ . - and no digit at the end.`}
+        hint={t`Letters, digits, / _ . - and no final digit.`}
         label={t`Prefix`}
       >
         <Input maxLength={20} onChange={({ target }) => setPrefix(target.value)} value={prefix} />

@@ -54,6 +54,12 @@ export function refreshInvoices(): void {
   void queryClient.invalidateQueries(customersQuery)
 }
 
+/** Drafts name the seller too. */
+export function refreshSeller(): void {
+  refreshInvoices()
+  void queryClient.invalidateQueries({ queryKey: ['invoiceRead'] })
+}
+
 const COLUMNS = [
   'number',
   'state',

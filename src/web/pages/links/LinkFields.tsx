@@ -124,7 +124,7 @@ type FormProps = { form: UseFormReturn<LinkForm> }
 function PiecesField({ form: { register, formState }, priced }: FormProps & { priced: boolean }) {
   const { t } = useLingui()
   return (
-    <Field error={formState.errors.pieces?.message} label={t`Quantity, at most`}>
+    <Field error={formState.errors.pieces?.message} label={t`Maximum quantity`}>
       <Input
         inputMode="numeric"
         {...register('pieces', { validate: (text) => checkPieces(text, priced) })}

@@ -66,24 +66,22 @@ export function LinksPage() {
     setShared(link)
   }
 
+  const { data: links } = useQuery({ ...linksQuery, enabled: role !== null })
+  const newLink = (
+    <ForRole least="operator">
+      <Button
+        icon={<Icon name="link" />}
+        onClick={() => navigate(pathTo('links', { search: { create: 'link' } }), { replace: true })}
+        variant="primary"
+      >
+        <Trans>New link</Trans>
+      </Button>
+    </ForRole>
+  )
+
   return (
     <div className="mx-auto max-w-[1080px]">
-      <PageHeader
-        action={
-          <ForRole least="operator">
-            <Button
-              icon={<Icon name="link" />}
-              onClick={() =>
-                navigate(pathTo('links', { search: { create: 'link' } }), { replace: true })
-              }
-              variant="primary"
-            >
-              <Trans>New link</Trans>
-            </Button>
-          </ForRole>
-        }
-        title={t`Payment links`}
-      />
+      <PageHeader action={links?.length !== 0 && newLink} title={t`Payment links`} />
       <SalesTabs />
       {session.kind === 'loading' && <PageSkeleton />}
       {session.kind === 'failed' && (
@@ -95,7 +93,7 @@ export function LinksPage() {
       {role !== null && (
         <>
           <SurplusPayments />
-          <AccountLinks onShare={setShared} only={only} />
+          <AccountLinks newLink={newLink} onShare={setShared} only={only} />
         </>
       )}
       {admits && product === undefined && <NewLinkDialog onClose={leave} onCreated={share} />}
@@ -108,9 +106,11 @@ export function LinksPage() {
 }
 
 function AccountLinks({
+  newLink,
   onShare,
   only,
 }: {
+  newLink: ReactNode
   onShare: (link: AnyLink) => void
   /** The id of the link to show. Those of invoices and very old ones are not in the list. */
   only: string | undefined
@@ -129,7 +129,7 @@ function AccountLinks({
   if (data.length === 0) {
     return (
       <Card>
-        <EmptyState icon="link" title={t`Nothing yet`} />
+        <EmptyState action={newLink} icon="link" title={t`Share a link to get paid.`} />
       </Card>
     )
   }

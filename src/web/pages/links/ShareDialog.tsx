@@ -91,7 +91,7 @@ export function ShareDialog({ link, onClose }: { link: AnyLink; onClose: () => v
               <Trans>Share</Trans>
             </Button>
           )}
-          <CopyButton label={t`Copy link`} text value={value} />
+          <CopyButton label={t`Copy link`} primary text value={value} />
           <Button icon={<Icon name="print" size={14} />} onClick={() => window.print()} size="sm">
             <Trans>Print</Trans>
           </Button>

@@ -26,11 +26,7 @@ function Welcome() {
   const { t } = useLingui()
   const { networks } = useConfig()
   const assets = [
-    ...new Set(
-      networks.flatMap((network) =>
-        network.assets.filter((asset) => asset.native).map((asset) => asset.symbol),
-      ),
-    ),
+    ...new Set(networks.flatMap((network) => network.assets.map((asset) => asset.symbol))),
   ]
   const names = formatList(assets)
   return (

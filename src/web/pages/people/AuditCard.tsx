@@ -45,6 +45,7 @@ const ACTIONS: Readonly<Record<Audited, MessageDescriptor>> = {
   invoiceVoid: msg`Invoice voided`,
   invoiceUnvoid: msg`Invoice open again`,
   invoicePrefix: msg`Invoice prefix changed`,
+  invoiceSeller: msg`Invoice seller changed`,
   invoiceForget: msg`Personal data deleted`,
   productArchive: msg`Product changed`,
   unmatchedAssign: msg`Payment assigned`,

@@ -123,7 +123,7 @@ function Accept({ code }: { code: string }) {
     <Card>
       <form className="grid gap-4" onSubmit={(event) => void accept(event)}>
         <Field
-          hint={<Trans>You sign in with this wallet from now on.</Trans>}
+          hint={<Trans>You now sign in with this wallet.</Trans>}
           label={<Trans>Wallet</Trans>}
         >
           <Select onChange={(event) => setChosen(event.target.value)} value={walletAddress}>

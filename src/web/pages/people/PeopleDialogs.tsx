@@ -25,7 +25,7 @@ export function InviteDialog({ onClose, onMade }: InviteProps) {
   const [role, setRole] = useState<Role>('viewer')
   return (
     <RoleDialog
-      action={<Trans>Invite</Trans>}
+      action={<Trans>Create invitation link</Trans>}
       onChange={setRole}
       onClose={onClose}
       operation={{ kind: 'invite', role }}
@@ -34,6 +34,11 @@ export function InviteDialog({ onClose, onMade }: InviteProps) {
         const { code } = await callProxy('peopleInvite', { body: { role } }, { approval })
         onMade(code)
       }}
+      subject={
+        <p className="text-sm text-muted">
+          <Trans>Valid for 7 days.</Trans>
+        </p>
+      }
       title={<Trans>Invite a person</Trans>}
     />
   )
@@ -66,7 +71,7 @@ export function ChangeRoleDialog({ person, onClose }: PersonProps) {
 
 type RoleDialogProps = {
   title: ReactNode
-  /** Whose role it is. */
+  /** Whose role it is, or how long they may take it. */
   subject?: ReactNode
   role: Role
   onChange: (role: Role) => void
@@ -164,7 +169,7 @@ export function InvitationLinkDialog({ code, onClose }: { code: string; onClose:
           <CopyButton label={t`Copy`} text value={link} />
         </div>
         <Banner tone="warn">
-          <Trans>Send it privately: the first wallet to use it gets the role.</Trans>
+          <Trans>Send it privately. The first wallet gets the role.</Trans>
         </Banner>
       </div>
     </Dialog>

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import type { ProductBody } from '#contract/product-endpoints.ts'
 import { callProxy } from '../../api/client.ts'
 import { cacheProduct, productsQuery } from '../../api/products.ts'
@@ -34,25 +34,24 @@ export function ProductsPage() {
   const { t } = useLingui()
   const role = useRole()
   const [open, setOpen] = useState<Open>(null)
+  const { data } = useQuery({ ...productsQuery, enabled: role !== null })
+  const newProduct = (
+    <ForRole least="operator">
+      <Button onClick={() => setOpen({ product: undefined })} variant="primary">
+        <Trans>New product</Trans>
+      </Button>
+    </ForRole>
+  )
   return (
     <div className="mx-auto max-w-[1080px]">
-      <PageHeader
-        action={
-          <ForRole least="operator">
-            <Button onClick={() => setOpen({ product: undefined })} variant="primary">
-              <Trans>New product</Trans>
-            </Button>
-          </ForRole>
-        }
-        title={t`Products`}
-      />
+      <PageHeader action={data?.length !== 0 && newProduct} title={t`Products`} />
       <SalesTabs />
       <SignedIn skeleton={<PageSkeleton />}>
         {() =>
           role === null ? (
             <NoAccess icon="table" />
           ) : (
-            <ProductList onEdit={(product) => setOpen({ product })} />
+            <ProductList newProduct={newProduct} onEdit={(product) => setOpen({ product })} />
           )
         }
       </SignedIn>
@@ -61,7 +60,13 @@ export function ProductsPage() {
   )
 }
 
-function ProductList({ onEdit }: { onEdit: (product: ProductBody) => void }) {
+function ProductList({
+  newProduct,
+  onEdit,
+}: {
+  newProduct: ReactNode
+  onEdit: (product: ProductBody) => void
+}) {
   const { t } = useLingui()
   const { data, error, refetch, isFetching } = useQuery(productsQuery)
   const [show, setShow] = useState<'active' | 'archived'>('active')
@@ -90,7 +95,11 @@ function ProductList({ onEdit }: { onEdit: (product: ProductBody) => void }) {
       )}
       {shown.length === 0 ? (
         <Card>
-          <EmptyState icon="table" title={t`No products`} />
+          <EmptyState
+            action={data.length === 0 && newProduct}
+            icon="table"
+            title={data.length === 0 ? t`Use products in links and invoices.` : t`No products`}
+          />
         </Card>
       ) : (
         <ul

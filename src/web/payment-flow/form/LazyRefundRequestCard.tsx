@@ -24,10 +24,12 @@ const Card = lazy(async () => {
 export function LazyRefundRequestCard({
   paymentId,
   heading,
+  onForm,
 }: {
   paymentId: string
   /** One level below its parent heading. */
   heading: 'h2' | 'h3'
+  onForm?: (open: boolean) => void
 }) {
   const { data: payment } = useQuery({
     ...paymentQuery(paymentId),
@@ -43,7 +45,7 @@ export function LazyRefundRequestCard({
   if (!paid || !data || (data.requests.length === 0 && data.next === null)) return null
   return (
     <Suspense fallback={null}>
-      <Card heading={heading} payment={payment} requests={data} />
+      <Card heading={heading} onForm={onForm} payment={payment} requests={data} />
     </Suspense>
   )
 }

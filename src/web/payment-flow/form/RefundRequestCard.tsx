@@ -1,6 +1,6 @@
 import { t as words } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useState, type FormEvent } from 'react'
+import { useEffect, useState, type FormEvent } from 'react'
 import { formatAmount } from '#contract/amount.ts'
 import type { EndpointResponse } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
@@ -48,6 +48,8 @@ export type RefundRequestCardProps = {
   payment: PaymentStatusBody
   requests: Requests
   heading: 'h2' | 'h3'
+  /** Whether the form is open: then its button is the filled one of the page. */
+  onForm?: ((open: boolean) => void) | undefined
 }
 
 /** The payer's side of a refund: what was asked for, what became of it, and the form that asks. */
@@ -55,14 +57,20 @@ export function RefundRequestCard({
   payment,
   requests: { requests, next },
   heading: Heading,
+  onForm,
 }: RefundRequestCardProps) {
   const [asking, setAsking] = useState(false)
+  const open = asking && next !== null
+  useEffect(() => {
+    onForm?.(open)
+    return () => onForm?.(false)
+  }, [onForm, open])
   const requestButton = next !== null && !asking && (
     <Button onClick={() => setAsking(true)} size="sm">
       {requests.length === 0 ? (
-        <Trans>Ask for a refund</Trans>
+        <Trans>Request a refund</Trans>
       ) : (
-        <Trans>Ask for another refund</Trans>
+        <Trans>Request another refund</Trans>
       )}
     </Button>
   )
@@ -79,19 +87,14 @@ export function RefundRequestCard({
       )}
       {requestButton}
       {next !== null && asking && (
-        <RequestForm
-          // A receipt has its own way on.
-          look={Heading === 'h2' ? 'primary' : 'secondary'}
-          next={next}
-          onClose={() => setAsking(false)}
-          payment={payment}
-        />
+        <RequestForm next={next} onClose={() => setAsking(false)} payment={payment} />
       )}
     </>
   )
+  const title = open ? <Trans>Request a refund</Trans> : <Trans>Refund</Trans>
   if (Heading === 'h2')
     return (
-      <Card className="no-print" title={<Trans>Refund</Trans>}>
+      <Card className="no-print" title={title}>
         {content}
       </Card>
     )
@@ -99,9 +102,7 @@ export function RefundRequestCard({
   if (requests.length === 0 && !asking) return <div className="no-print mt-4">{requestButton}</div>
   return (
     <section className="no-print mt-6 rounded-lg border border-line p-4 text-start">
-      <Heading className="mb-3 text-base font-semibold">
-        <Trans>Refund</Trans>
-      </Heading>
+      <Heading className="mb-3 text-base font-semibold">{title}</Heading>
       {content}
     </section>
   )
@@ -160,12 +161,11 @@ function stateWord(state: RefundRequest['state']): string {
 type RequestFormProps = {
   payment: PaymentStatusBody
   next: NonNullable<Requests['next']>
-  look: 'primary' | 'secondary'
   onClose: () => void
 }
 
 /** What the wallet signs is built here, from what the form shows. Of the service's answer it has the number, the deployment, and what is left at most. */
-function RequestForm({ payment, next, look, onClose }: RequestFormProps) {
+function RequestForm({ payment, next, onClose }: RequestFormProps) {
   const { t } = useLingui()
   const { network: id, sender: payer, paymentId, asset, symbol, decimals } = payment
   const network = useNetwork(id)
@@ -251,7 +251,7 @@ function RequestForm({ payment, next, look, onClose }: RequestFormProps) {
         />
       </Field>
       <p className="text-sm text-muted">
-        <Trans>Free, and moves no money.</Trans>
+        <Trans>Signing is free.</Trans> <Trans>The merchant decides.</Trans>
       </p>
       {problem !== undefined && (
         <Banner role="alert" tone="warn">
@@ -266,16 +266,16 @@ function RequestForm({ payment, next, look, onClose }: RequestFormProps) {
             disabled={!fits}
             icon={<Icon name="wallet" />}
             type="submit"
-            variant={look}
+            variant="primary"
           >
-            <Trans>Sign the request</Trans>
+            <Trans>Request refund</Trans>
           </Button>
         ) : (
           <Button
             className="max-sm:w-full"
             icon={<Icon name="wallet" />}
             onClick={() => openConnectDialog(family)}
-            variant={look}
+            variant="primary"
           >
             <Trans>Connect {paid}</Trans>
           </Button>

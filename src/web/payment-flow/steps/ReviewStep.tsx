@@ -68,7 +68,14 @@ export function ReviewStep({ run, state, onChange, summary }: ReviewStepProps) {
         )}
       </StepHeading>
 
-      {summary ?? <ReviewSummary blocked={blocked} order={order} rows={review.match.rows} />}
+      {summary ?? (
+        <ReviewSummary
+          blocked={blocked}
+          checksAddress={review.findings.some(({ code }) => code === 'FIRST_TIME')}
+          order={order}
+          rows={review.match.rows}
+        />
+      )}
 
       {state.step === 'rejected' && (
         <Banner

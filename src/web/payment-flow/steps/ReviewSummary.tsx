@@ -9,7 +9,7 @@ import type { WalletPaymentIntent } from '../../payment-intent/intent.ts'
 import { upTo } from '../../payment-intent/fact-values.ts'
 import { formatMatchFact } from '../../payment-intent/match-facts.ts'
 import { useConfig, useNetwork } from '../../api/use-config.ts'
-import { AddressDisclosure } from '../../ui/Address.tsx'
+import { Address, AddressDisclosure } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { openTerms } from '../form/payment-service.ts'
@@ -22,10 +22,12 @@ export type ReviewSummaryProps = {
   rows: readonly MatchRow[]
   /** Then it shows only what was asked for. */
   blocked: boolean
+  /** Whether the payer is asked to check the address: then all of it stands here. */
+  checksAddress: boolean
 }
 
 /** The payment in four lines: what is paid, to whom and for what, the network fee, and the total. */
-export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
+export function ReviewSummary({ order, rows, blocked, checksAddress }: ReviewSummaryProps) {
   const { t } = useLingui()
   const network = useNetwork(order.network)
   const { sellerWallets, title } = useConfig()
@@ -64,7 +66,11 @@ export function ReviewSummary({ order, rows, blocked }: ReviewSummaryProps) {
       </Line>
       <Line name={t`To`}>
         {name !== undefined && <span className="block font-medium">{name}</span>}
-        <AddressDisclosure value={order.recipient} />
+        {checksAddress ? (
+          <Address copy full value={order.recipient} />
+        ) : (
+          <AddressDisclosure value={order.recipient} />
+        )}
         <span className="block text-muted">{network?.name ?? order.network}</span>
       </Line>
       {(item !== undefined || reference !== undefined) && (

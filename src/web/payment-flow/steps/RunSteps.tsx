@@ -139,7 +139,7 @@ function WalletStep({ state, onChange, onBack }: WalletStepProps) {
           />
           {!order.asset.native && (
             <p className="figures text-sm text-muted">
-              <Trans>Some wallets show {units} smallest units.</Trans>
+              <Trans>Some wallets show {units} base units.</Trans>
             </p>
           )}
           <p className="mt-1">

@@ -65,7 +65,7 @@ export function HostedReview({ intent, signing, userError, onSign, onChange }: H
         </Banner>
       )}
       <Banner className="mt-4" role="note" tone="warn">
-        <Trans>Your signature sends the payment at once. It cannot be cancelled.</Trans>
+        <Trans>Signing sends the payment. It cannot be cancelled.</Trans>
       </Banner>
       <Facts className="mt-5 border-t border-line pt-4">
         <Fact name={t`To`} long>

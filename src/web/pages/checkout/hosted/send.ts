@@ -147,7 +147,7 @@ export async function storeSigned(
     await persistSend({ nonce: intent.nonce, intent, signature: signed.signature })
     return signed
   } catch {
-    const body = t`This browser cannot store payments, perhaps in a private window. Nothing was sent.`
+    const body = t`This browser cannot store payments. Nothing was sent.`
     return {
       type: 'not_signed',
       userError: { ...describeUserError('not_signed'), title: t`Not paid`, body },

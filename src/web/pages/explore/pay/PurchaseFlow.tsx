@@ -230,11 +230,11 @@ function ClosedByHand({ view }: { view: PurchaseView }) {
   if (!reminded || isServed(purchase) || sending || signing || waits) return null
   const closed = closedAt !== undefined
   return (
-    <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-sm">
+    <div className="flex flex-wrap items-center justify-end gap-x-3 gap-y-2 text-sm">
       {closed && (
         <p>
           <Trans>
-            You marked this as delivered or refunded, <Time at={closedAt} />.
+            Marked as delivered or refunded, <Time at={closedAt} />.
           </Trans>
         </p>
       )}
@@ -242,8 +242,9 @@ function ClosedByHand({ view }: { view: PurchaseView }) {
         icon={<Icon name={closed ? 'back' : 'check'} />}
         onClick={() => setClosed(!closed)}
         size="sm"
+        variant="quiet"
       >
-        {closed ? <Trans>Undo</Trans> : <Trans>Mark as delivered or refunded</Trans>}
+        {closed ? <Trans>Undo</Trans> : <Trans>I received it or got a refund</Trans>}
       </Button>
     </div>
   )
@@ -274,7 +275,7 @@ function UndeliveredBanner({ view: { purchase, sending, send } }: { view: Purcha
       role="alert"
       tone="warn"
     >
-      <Trans>Trying again costs nothing more.</Trans>
+      <Trans>You are not charged again.</Trans>
     </Banner>
   )
 }
@@ -294,14 +295,13 @@ function SavedPayment({ view }: { view: PurchaseView }) {
     >
       <p className="text-sm text-muted">
         {isServed(purchase) ? (
-          <Trans>Trying again costs nothing more.</Trans>
+          <Trans>You are not charged again.</Trans>
         ) : status ? (
           <>
-            <Trans>The server answered {status}.</Trans>{' '}
-            <Trans>Trying again costs nothing more.</Trans>
+            <Trans>The server answered {status}.</Trans> <Trans>You are not charged again.</Trans>
           </>
         ) : (
-          <Trans>Trying again costs nothing more.</Trans>
+          <Trans>You are not charged again.</Trans>
         )}
       </p>
       {userError && (

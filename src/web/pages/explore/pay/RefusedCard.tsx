@@ -82,7 +82,7 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
       )}
       <Banner className="mt-4" tone={paid ? 'warn' : over ? 'info' : 'warn'}>
         {paid ? (
-          <Trans>The merchant has your first payment. Ask for a refund, or pay again.</Trans>
+          <Trans>The merchant has your first payment. Request a refund, or pay again.</Trans>
         ) : over ? (
           <Trans>The first payment expired. You pay only once.</Trans>
         ) : (

@@ -116,7 +116,7 @@ export function ResponseCard({ answer, url, title, children }: ResponseCardProps
       )}
       <BodyView shown={shown} url={url} />
       <div className="mt-4 flex flex-wrap items-center gap-2">
-        {shown.kind !== 'empty' && (
+        {shown.kind !== 'empty' && answer.status < 500 && (
           <Button icon={<Icon name="download" />} onClick={() => save(answer)} size="sm">
             <Trans>Save file</Trans>
           </Button>

@@ -50,8 +50,7 @@ export function UnansweredCard({
       {unanswered.detail && <p className="mb-2 text-sm">{unanswered.detail}</p>}
       {payment && (
         <p className="text-sm font-medium">
-          <Trans>The payment may have been used.</Trans>{' '}
-          <Trans>Trying again costs nothing more.</Trans>
+          <Trans>The payment may have been used.</Trans> <Trans>You are not charged again.</Trans>
         </p>
       )}
       <div className="mt-4 flex flex-wrap items-center gap-2">
