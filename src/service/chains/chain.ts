@@ -422,7 +422,7 @@ export function noteLook(chain: Chain, startedAt: number): void {
 const LOOK_MS = 1_000
 
 /** Whether the watcher of this process looks at everything that waits on a chain, block by block. */
-export function isFollowed(chain: Chain): boolean {
+export function isMonitoredHere(chain: Chain): boolean {
   const startedAt = looks.get(chain)
   return (
     startedAt !== undefined &&

@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, sql, type SQL } from 'drizzle-orm'
 import type { EventKind } from '#contract/event.ts'
 import type { EventSource, PaymentStatus } from '#contract/payment.ts'
 import { afterCommit, type Database } from '#postgres/open.ts'
@@ -50,7 +50,7 @@ function announceRecorded(db: Database): void {
 const waits = new WeakMap<Database, Map<string, Set<() => void>>>()
 
 function announceChange(db: Database, paymentId: string): void {
-  for (const end of waits.get(db)?.get(paymentId) ?? []) end()
+  for (const notice of waits.get(db)?.get(paymentId) ?? []) notice()
 }
 
 export type ChangeWait = Disposable & {
@@ -65,10 +65,10 @@ export function awaitChanges(db: Database, paymentId: string): ChangeWait {
   const own = byPayment.get(paymentId) ?? new Set()
   byPayment.set(paymentId, own)
   let noticed = false
-  let wake: (() => void) | undefined
+  let end: (() => void) | undefined
   const notice = () => {
     noticed = true
-    wake?.()
+    end?.()
   }
   own.add(notice)
   return {
@@ -76,7 +76,7 @@ export function awaitChanges(db: Database, paymentId: string): ChangeWait {
       if (!noticed)
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, ms)
-          wake = () => {
+          end = () => {
             clearTimeout(timer)
             resolve()
           }
@@ -172,14 +172,14 @@ export async function numberEvents(
       select string_agg(distinct account_id, ' ') as accounts from numbered where not draft
     )
     select exists (select from lease) as leased, (select count(*)::int from numbered) as numbered,
-      ${telling ? tell(telling) : sql`null`} as told,
+      ${telling ? notification(telling) : sql`null`} as told,
       set_config('synchronous_commit', case when exists (select from placed) then current_setting('synchronous_commit') else 'off' end, true)`)
   const [row] = rows
   if (!row?.leased) return undefined
   return { more: row.numbered === AT_ONCE }
 }
 
-function tell({ channel, everybody }: Telling) {
+function notification({ channel, everybody }: Telling): SQL {
   return sql`(
     select pg_notify(${channel}, case when ${everybody} or length(accounts) > ${MAX_PAYLOAD_BYTES} then '' else accounts end)::text
     from told where exists (select from lease) and (${everybody} or accounts is not null))`

@@ -1,7 +1,12 @@
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { fact } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
-import { isFollowed, type Chain, type ObservedTransfer, notifyMonitor } from '../chains/chain.ts'
+import {
+  isMonitoredHere,
+  type Chain,
+  type ObservedTransfer,
+  notifyMonitor,
+} from '../chains/chain.ts'
 import type { ContractCall, Quote } from '../chains/contracts.ts'
 import type { Context } from '../context/context.ts'
 import type { OpenClaim } from '../db/claims.ts'
@@ -109,14 +114,14 @@ async function untilNextBlock(chain: Chain, deadline: Deadline): Promise<void> {
 }
 
 /** So long, or for so many blocks where that is longer, a waiter leaves the looks to the watcher of this process. */
-const FOLLOWED_MS = 4_000
-const FOLLOWED_BLOCKS = 4
+const MONITORED_MS = 4_000
+const MONITORED_BLOCKS = 4
 
 /** Waits while the watcher of this process follows the chain. False when a look of our own is due. */
 async function untilChanged(chain: Chain, wait: ChangeWait, deadline: Deadline): Promise<boolean> {
   const { blockTimeMs } = chain.network
-  const until = performance.now() + Math.max(FOLLOWED_MS, FOLLOWED_BLOCKS * blockTimeMs)
-  while (isFollowed(chain) && performance.now() < until) {
+  const until = performance.now() + Math.max(MONITORED_MS, MONITORED_BLOCKS * blockTimeMs)
+  while (isMonitoredHere(chain) && performance.now() < until) {
     if (await wait.changed(Math.min(blockTimeMs, deadline.leftMs))) return true
     if (deadline.passed) return true
   }
@@ -148,7 +153,7 @@ export async function monitorAuthorization(
     const isChanged = await untilChanged(chain, wait, deadline)
     if (!isChanged && (await seenOr(deadline.within(look(row)))) === undefined) break
     row = await read()
-    if (row.status === 'pending' && !isFollowed(chain)) await untilNextBlock(chain, deadline)
+    if (row.status === 'pending' && !isMonitoredHere(chain)) await untilNextBlock(chain, deadline)
   }
   return outcome({ report }, row, { alreadyProcessed, checks: report.checks })
 }
