@@ -4,6 +4,9 @@ import type { Database } from '#postgres/open.ts'
 import type { NonceQueue } from './nonce-queue.ts'
 import { attempt, payment } from './schema/payment.ts'
 
+/** One statement of Postgres takes 65,535. */
+const MAX_PARAMETERS = 10_000
+
 export type AttemptRecord = typeof attempt.$inferSelect
 
 export async function insertAttempt(
@@ -29,13 +32,18 @@ export async function readAttemptsOf(
   db: Database,
   paymentIds: readonly string[],
 ): Promise<ReadonlyMap<string, AttemptRecord[]>> {
-  if (paymentIds.length === 0) return new Map()
-  const rows = await db
-    .select()
-    .from(attempt)
-    .where(inArray(attempt.paymentId, [...paymentIds]))
-    .orderBy(desc(attempt.number))
-  return Map.groupBy(rows, ({ paymentId }) => paymentId)
+  const found: AttemptRecord[] = []
+  for (let at = 0; at < paymentIds.length; at += MAX_PARAMETERS) {
+    const some = paymentIds.slice(at, at + MAX_PARAMETERS)
+    found.push(
+      ...(await db
+        .select()
+        .from(attempt)
+        .where(inArray(attempt.paymentId, some))
+        .orderBy(desc(attempt.number))),
+    )
+  }
+  return Map.groupBy(found, ({ paymentId }) => paymentId)
 }
 
 /** What a wallet signed for the payments of others, from a nonce on: it takes its places in the wallet's nonce queue. */
@@ -86,9 +94,6 @@ export async function readKnownNonces(
     where network = ${network} and signer = ${sender} and nonce >= ${from} and nonce < ${to}`)
   return new Set(rows.map(({ nonce }) => Number(nonce)))
 }
-
-/** One statement of Postgres takes 65,535. */
-const MAX_PARAMETERS = 10_000
 
 /** Which of these signatures the service has made, or was given to broadcast. */
 export async function findKnownSignatures(

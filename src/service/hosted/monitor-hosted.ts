@@ -42,15 +42,17 @@ export async function monitorHosted(
   const stuck = { payment, newest, chain }
   if (!pooled) {
     const signed = attempts.map(({ signature }) => signature)
-    const meant = { ...monitored, signed, mayLackSigned: true }
-    if (mayBeVoid(payment, head) && (await chain.canNeverLand(meant)))
+    // Of the newest, which the next signature follows: the row may have been read before it was signed.
+    const { nonce, lastValidBlockHeight } = newest
+    const meant = { ...monitored, nonce, lastValidBlockHeight, signed, mayLackSigned: true }
+    if (mayBeVoid(newest, head) && (await chain.canNeverLand(meant)))
       return signReplacement(context, stuck, head)
   }
   await ensureInclusion(context, stuck, newestPooled)
 }
 
 /** Whether it is worth asking for the proof. */
-function mayBeVoid({ network, lastValidBlockHeight }: MonitoredRecord, head: Head): boolean {
+function mayBeVoid({ network, lastValidBlockHeight }: AttemptRecord, head: Head): boolean {
   return (
     familyOf(network) === 'evm' ||
     (lastValidBlockHeight !== null && head.finalizedBlockHeight > lastValidBlockHeight)

@@ -81,7 +81,7 @@ export async function pollOnce(
   const open = await readMonitored(context.db, network)
   const attempts = await readAttemptsOf(
     context.db,
-    open.filter((payment) => payment.mode !== 'local').map(({ id }) => id),
+    open.filter(hasAttempts).map(({ id }) => id),
   )
   const round: Round = { context, chain, head, attempts, failures: [] }
   const lookBeside = async (group: string, look: Look) => {
@@ -230,11 +230,10 @@ async function checkConfirmed(
   payment: MonitoredRecord,
   isGone: Chain['isGone'],
 ): Promise<void> {
-  const { id, signature, blockHeight, blockHash, reportedSignature: broadcast } = payment
+  const { id, signature, blockHeight, blockHash } = payment
   if (signature === null || blockHeight === null) return
-  const outpaced = isReceived(payment) && broadcast !== null && broadcast !== signature
   const isOver =
-    !outpaced ||
+    !isOutpaced(payment) ||
     (await monitorOutpaced(context, { payment, chain, attempts: attempts.get(payment.id) ?? [] }))
   const final = isOver && blockHeight <= head.finalizedHeight
   if (final) {
@@ -328,6 +327,17 @@ function spanOf({ fromMs, toMs }: ExpiredGroup, now: Date): { after: Date; upTo:
 
 function before(time: Date, ms: number): Date {
   return new Date(time.getTime() - ms)
+}
+
+/** Whether a round looks at what was signed for a payment. */
+function hasAttempts(payment: MonitoredRecord): boolean {
+  if (payment.mode === 'local') return false
+  return isWaiting(payment) || isOutpaced(payment)
+}
+
+/** Another transaction than ours has paid what a proof was presented for. */
+function isOutpaced({ mode, signature, reportedSignature }: MonitoredRecord): boolean {
+  return mode === 'received' && reportedSignature !== null && reportedSignature !== signature
 }
 
 function isConfirmed(payment: MonitoredRecord): boolean {

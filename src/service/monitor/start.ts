@@ -94,7 +94,8 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
           beside,
         })
         idle = looked.idle
-        noteLook(chain, lookAt)
+        // One that could not be looked at is looked at by who waits for it.
+        if (looked.failures.length === 0) noteLook(chain, lookAt)
         if (expiredToo) {
           expiredAt = performance.now()
           expiredBefore = startedAt

@@ -11,7 +11,7 @@ import type { ContractCall, Quote } from '../chains/contracts.ts'
 import type { Context } from '../context/context.ts'
 import type { OpenClaim } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
-import { awaitChanges, type ChangeWait } from '../db/record-event.ts'
+import { awaitChanges } from '../db/record-event.ts'
 import { findOrder } from '../db/settlement-orders.ts'
 import { broadcastStored } from '../hosted/broadcast.ts'
 import { noteUnmatched } from '../payments/unmatched.ts'
@@ -113,20 +113,10 @@ async function untilNextBlock(chain: Chain, deadline: Deadline): Promise<void> {
   } while (!deadline.passed && performance.now() < until)
 }
 
-/** So long, or for so many blocks where that is longer, a waiter leaves the looks to the watcher of this process. */
-const MONITORED_MS = 4_000
+/** How often a waiter reads its row while the watcher of this process looks for it: another process may have changed it. */
+const READ_EVERY_MS = 4_000
+/** After so many blocks it looks itself. */
 const MONITORED_BLOCKS = 4
-
-/** Waits while the watcher of this process follows the chain. False when a look of our own is due. */
-async function untilChanged(chain: Chain, wait: ChangeWait, deadline: Deadline): Promise<boolean> {
-  const { blockTimeMs } = chain.network
-  const until = performance.now() + Math.max(MONITORED_MS, MONITORED_BLOCKS * blockTimeMs)
-  while (isMonitoredHere(chain) && performance.now() < until) {
-    if (await wait.changed(Math.min(blockTimeMs, deadline.leftMs))) return true
-    if (deadline.passed) return true
-  }
-  return false
-}
 
 /**
  * Waits until the outcome is known or the time is up, and looks once a block where no watcher of this process does.
@@ -148,10 +138,17 @@ export async function monitorAuthorization(
     return true
   }
   const read = async () => (await findPayment(context.db, payment.id)) ?? payment
+  const monitoredMs = Math.max(READ_EVERY_MS, MONITORED_BLOCKS * chain.network.blockTimeMs)
+  let lookedAt = performance.now()
   let row = await read()
   while (row.status === 'pending' && !deadline.passed) {
-    const isChanged = await untilChanged(chain, wait, deadline)
-    if (!isChanged && (await seenOr(deadline.within(look(row)))) === undefined) break
+    if (isMonitoredHere(chain) && performance.now() - lookedAt < monitoredMs) {
+      await wait.changed(Math.min(READ_EVERY_MS, deadline.leftMs))
+      row = await read()
+      continue
+    }
+    if ((await seenOr(deadline.within(look(row)))) === undefined) break
+    lookedAt = performance.now()
     row = await read()
     if (row.status === 'pending' && !isMonitoredHere(chain)) await untilNextBlock(chain, deadline)
   }
