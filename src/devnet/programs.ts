@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SOLANA_DEVNET } from '#contract/network.ts'
-import type { Folder } from './folder.ts'
+import { COMPILE_CACHE, type Folder } from './folder.ts'
 import type { Keys } from './keys.ts'
 import type { NodePorts } from './network.ts'
 import { Supervised, untilListening } from './nodes/child.ts'
@@ -48,7 +48,7 @@ export class Program implements AsyncDisposable {
         name,
         command: process.execPath,
         args: [main],
-        env: { ...env, HOST: '127.0.0.1', PORT: String(port) },
+        env: { ...env, ...COMPILE_CACHE, HOST: '127.0.0.1', PORT: String(port) },
       },
       { ready: untilListening, onLine: (line) => log.write(`${line}\n`), print },
     ).catch((error: unknown) => {

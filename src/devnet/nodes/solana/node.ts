@@ -7,6 +7,8 @@ export type SolanaOptions = {
   port: number
   wsPort: number
   slotTimeMs: number
+  /** Further variables of its process. */
+  env?: Record<string, string>
   print: (line: string) => void
 }
 
@@ -36,6 +38,7 @@ export class SolanaNode implements AsyncDisposable {
       PORT: String(options.port),
       WS_PORT: String(options.wsPort),
       SLOT_TIME_MS: String(options.slotTimeMs),
+      ...options.env,
     }
     const node = await Supervised.start(
       { name: 'Solana node', command: process.execPath, args: [main], env },
