@@ -14,7 +14,7 @@ export default defineConfig({
   outputDir: '../test-results/e2e',
   // Each has a separate devnet and browser, which mostly wait: for blocks, and for a page to show
   // them.
-  workers: 2,
+  workers: 3,
   retries: 0,
   forbidOnly: true,
   // axe checks pages during a story, which is slow when other processes compete for the processor.

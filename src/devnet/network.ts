@@ -9,7 +9,7 @@ import {
 } from '#contract/network.ts'
 import { openDatabase } from '#postgres/open.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
-import { embeddedTemplate, Folder } from './folder.ts'
+import { COMPILE_CACHE, embeddedTemplate, Folder } from './folder.ts'
 import { isComplete, prepareAccount, readKeys, writeKeys, type Keys } from './keys.ts'
 import { EVM_CHAIN_ID, EvmNode } from './nodes/evm.ts'
 import { GENESIS_HASH } from './nodes/solana/method-overrides.ts'
@@ -294,6 +294,7 @@ async function startChains(
       port: ports.solana,
       wsPort: ports.solanaWs,
       slotTimeMs: slotTime(options),
+      env: COMPILE_CACHE,
       print,
     }),
   ])

@@ -1,7 +1,17 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Test files by the folder that says how long they take: begun last, a whole devnet would keep one worker busy while the others have nothing left. */
-const LONGEST = ['/src/devnet/', '/src/testing/deploy', '/src/testing/model', '/src/service/crash']
+/** Parts of the paths of test files that take over a minute: begun last, one of them would keep one worker busy while the others have nothing left. */
+const LONGEST = [
+  '/src/devnet/',
+  '/src/testing/deploy',
+  '/src/testing/model',
+  '/src/testing/attacks/',
+  '/src/service/crash',
+  '/src/service/payments/attribution.model',
+  '/src/service/webhooks/killed-sender',
+  '/src/service/chains/solana/audit',
+  '/src/signer/process',
+]
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url'
 import { Connection } from '@solana/web3.js'
-import { COMPILE_CACHE } from '../../folder.ts'
 import { Supervised, untilListening } from '../child.ts'
 
 export type SolanaOptions = {
@@ -8,6 +7,8 @@ export type SolanaOptions = {
   port: number
   wsPort: number
   slotTimeMs: number
+  /** Further variables of its process. */
+  env?: Record<string, string>
   print: (line: string) => void
 }
 
@@ -37,7 +38,7 @@ export class SolanaNode implements AsyncDisposable {
       PORT: String(options.port),
       WS_PORT: String(options.wsPort),
       SLOT_TIME_MS: String(options.slotTimeMs),
-      ...COMPILE_CACHE,
+      ...options.env,
     }
     const node = await Supervised.start(
       { name: 'Solana node', command: process.execPath, args: [main], env },
