@@ -6,7 +6,3 @@ export const INVOICE_STATES = ['draft', 'open', 'overdue', 'confirming', 'paid',
 export type InvoiceState = (typeof INVOICE_STATES)[number]
 
 export const INVOICE_ID = /^ivc_[1-9A-HJ-NP-Za-km-z]{22}$/
-
-export function isInvoiceId(text: string): boolean {
-  return INVOICE_ID.test(text)
-}

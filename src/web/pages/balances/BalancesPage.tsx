@@ -61,7 +61,7 @@ export function TopUpDialog({
         />
         <p className="rounded-lg bg-sunken px-3 py-2">
           <span className="block text-sm font-semibold [overflow-wrap:anywhere]">
-            {wallet.name ?? <Trans>Payout wallet</Trans>}
+            {wallet.name ?? <Trans>Receiving wallet</Trans>}
           </span>
           <Address copy full value={wallet.wallet} />
         </p>

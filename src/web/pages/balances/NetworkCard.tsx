@@ -172,7 +172,7 @@ function WalletItem({ network, wallet, alert, limits, figure, loading, onAlert }
       <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
         <div className="min-w-0">
           <h3 className="flex flex-wrap items-center gap-2 text-sm font-semibold [overflow-wrap:anywhere]">
-            {wallet.name ?? <Trans>Payout wallet</Trans>}
+            {wallet.name ?? <Trans>Receiving wallet</Trans>}
             {wallet.managed && <Badge>{t`Managed`}</Badge>}
             {stop && <Badge tone="bad">{t`Stopped`}</Badge>}
             {isLow && <Badge tone="warn">{t`Low balance`}</Badge>}

@@ -73,7 +73,7 @@ function Customers() {
           onChange={(event) => change({ sort: event.target.value })}
           value={sort}
         >
-          <option value="last">{t`Latest payment`}</option>
+          <option value="last">{t`Last payment`}</option>
           <option value="first">{t`Newest customers`}</option>
           <option value="payments">{t`Most payments`}</option>
         </Select>

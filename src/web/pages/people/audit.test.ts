@@ -22,7 +22,7 @@ test('an object of an audit entry leads to its page, and a role is apart from it
   expect(pathOf('invoiceIssue', invoice)).toEqual([`/invoices/${invoice}`])
   expect(pathOf('linkWithdraw', link)).toEqual([`/links?link=${link}`])
   expect(pathOf('apiKeyDelete', key)).toEqual(['/developers'])
-  const wallet = `0x${'52908400098527886E0F7030069857D2E4169EE7'}`
+  const wallet = '0x52908400098527886E0F7030069857D2E4169EE7'
   expect(pathOf('profileWrite', wallet)).toEqual([`/customers/${wallet}`])
   expect(partsOf({ action: 'peopleChange', subject: `${wallet} viewer` })).toEqual([
     { text: wallet, path: undefined },
