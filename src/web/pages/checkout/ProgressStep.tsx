@@ -1,10 +1,8 @@
 import { t as words } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import { skipToken, useQuery } from '@tanstack/react-query'
 import { useEffect, useId, useState } from 'react'
 import { explorerLink, nativeAsset } from '#contract/network.ts'
 import { returnAddress } from '#contract/payment-link.ts'
-import { callProxy } from '../../api/client.ts'
 import { useConfig, useNetwork } from '../../api/use-config.ts'
 import { formatNumber, formatPrice } from '../../locales/formats.ts'
 import { formatQuantity } from '../../payment-flow/format-quantity.ts'
@@ -51,6 +49,7 @@ import { postToOpener } from './post-to-opener.ts'
 import { ReceiptButtons } from '../../payment-flow/steps/ReceiptButtons.tsx'
 import { SilentEndpoint } from './SilentEndpoint.tsx'
 import { useOpenEvidence } from './use-open-evidence.ts'
+import { useSurplus } from './use-surplus.ts'
 
 export type ProgressStepProps = {
   run: PaymentRun
@@ -185,22 +184,6 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
       )}
     </Card>
   )
-}
-
-/** Whether the link has all its payments without this one, or its invoice is void: the merchant owes a refund. Read again when it is final. */
-function useSurplus(state: ProgressStepProps['state']): boolean {
-  const { link } = state.order
-  const { paymentId } = state.built
-  const { data } = useQuery({
-    queryKey: ['linkSurplus', paymentId, state.step],
-    queryFn:
-      link && isPaid(state)
-        ? ({ signal }) =>
-            callProxy('linkSurplus', { body: { link: link.text, paymentId } }, { signal })
-        : skipToken,
-    retry: 1,
-  })
-  return data?.surplus ?? false
 }
 
 /** Addresses, fee and identifiers; folded on the screen and always in print. */

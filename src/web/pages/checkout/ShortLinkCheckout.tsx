@@ -111,10 +111,8 @@ export function ShortLinkCheckout({
     pathTo('payLink', { params: { link: short.text }, search })
   if (!current) return null
   const { link } = current
-  const { symbol } = link.asset
   const { expiresAt } = short.opened
   const expired = expiresAt !== null && expiresAt <= serverNow()
-  const percent = MOST_FALL_PERCENT
   const renew = () => {
     setBegin(false)
     setFormer(short.opened)
@@ -187,23 +185,25 @@ export function ShortLinkCheckout({
           )}
         </div>
       )}
-      {!problem && !expired && !priced && (
-        <p className="mb-3 flex items-start gap-1.5 text-sm text-bad-ink" id={wrongId}>
-          <Icon className="mt-0.5 shrink-0" name="warning" />
-          <Trans>Enter 1 to {{ most: maxPieces }}.</Trans>
-        </p>
-      )}
+      {!problem && !expired && !priced && <WrongPieces id={wrongId} most={maxPieces} />}
       {!problem && !expired && (
         <OtherFamily current={current} onPay={payElsewhere} ranked={ranked} />
       )}
       {!problem && expiresAt !== null && !expired && (
-        <p className="mb-4 text-sm text-muted">
-          <Trans>
-            Price valid until <Time at={expiresAt} />, unless {symbol} drops {percent}%.
-          </Trans>
-        </p>
+        <ValidUntil expiresAt={expiresAt} symbol={link.asset.symbol} />
       )}
     </Checkout>
+  )
+}
+
+function ValidUntil({ expiresAt, symbol }: { expiresAt: number; symbol: string }) {
+  const percent = MOST_FALL_PERCENT
+  return (
+    <p className="mb-4 text-sm text-muted">
+      <Trans>
+        Price valid until <Time at={expiresAt} />, unless {symbol} drops {percent}%.
+      </Trans>
+    </p>
   )
 }
 
@@ -373,7 +373,16 @@ function readPieces(text: string, most: number): number | undefined {
   return Number.isSafeInteger(pieces) && pieces >= 1 && pieces <= most ? pieces : undefined
 }
 
-/** What is wrong with the number is told below the row, which is wide enough for it. */
+/** Below the row of the number, which is wide enough for it. */
+function WrongPieces({ id, most }: { id: string; most: number }) {
+  return (
+    <p className="mb-3 flex items-start gap-1.5 text-sm text-bad-ink" id={id}>
+      <Icon className="mt-0.5 shrink-0" name="warning" />
+      <Trans>Enter 1 to {most}.</Trans>
+    </p>
+  )
+}
+
 function Pieces({
   most,
   value,

@@ -113,9 +113,6 @@ function InvoiceActions({
   const cached = async (answer: Promise<{ invoice: InvoiceBody }>) =>
     cacheInvoice((await answer).invoice)
   const { draft } = invoice
-  const day = draft && formatCalendarDay(draft.issuesOn)
-  const due = formatCalendarDay(invoice.dueOn)
-  const overdue = draft !== null && invoice.dueOn < draft.issuesOn
   const issue = () =>
     change(
       () => cached(callProxy('invoiceIssue', { body: { id, ...(draft && { draft }) } })),
@@ -174,39 +171,20 @@ function InvoiceActions({
         </div>
       </div>
       {children}
-      <div className="no-print mt-4 flex flex-wrap justify-end gap-2">
-        <ForRole least="operator">
-          {state === 'draft' && (
-            <Button busy={busy} onClick={() => void remove()} size="sm" variant="quiet">
-              <Trans>Delete draft</Trans>
-            </Button>
-          )}
-          {payable && (
-            <Button onClick={() => setOpen('void')} size="sm" variant="quiet">
-              <Trans>Void invoice</Trans>
-            </Button>
-          )}
-        </ForRole>
-        <ForRole least="owner">
-          {customer && state !== 'draft' && (
-            <Button onClick={() => setOpen('forget')} size="sm" variant="quiet">
-              <Trans>Delete personal data</Trans>
-            </Button>
-          )}
-        </ForRole>
-      </div>
+      <LastActions
+        busy={busy}
+        invoice={invoice}
+        onDelete={() => void remove()}
+        onOpen={setOpen}
+        payable={payable}
+      />
       {open === 'issue' && draft && (
-        <Confirm
-          action={t`Issue invoice`}
+        <ConfirmIssue
           busy={busy}
-          disabled={overdue}
+          dueOn={invoice.dueOn}
+          issuesOn={draft.issuesOn}
           onClose={close}
           onConfirm={() => void issue()}
-          text={`${t`Date: ${day}. Due: ${due}.`} ${
-            overdue
-              ? t`Due before its issue. Edit the draft.`
-              : t`It gets a number and a link, and cannot change.`
-          }`}
         />
       )}
       {open === 'void' && (
@@ -231,21 +209,78 @@ function InvoiceActions({
   )
 }
 
-function Confirm({
-  action,
-  text,
+/** What voids or deletes. */
+function LastActions({
+  invoice: { state, customer },
+  payable,
   busy,
-  disabled,
-  onConfirm,
-  onClose,
+  onDelete,
+  onOpen,
 }: {
+  invoice: InvoiceBody
+  payable: boolean
+  busy: boolean
+  onDelete: () => void
+  onOpen: (open: Open) => void
+}) {
+  return (
+    <div className="no-print mt-4 flex flex-wrap justify-end gap-2">
+      <ForRole least="operator">
+        {state === 'draft' && (
+          <Button busy={busy} onClick={onDelete} size="sm" variant="quiet">
+            <Trans>Delete draft</Trans>
+          </Button>
+        )}
+        {payable && (
+          <Button onClick={() => onOpen('void')} size="sm" variant="quiet">
+            <Trans>Void invoice</Trans>
+          </Button>
+        )}
+      </ForRole>
+      <ForRole least="owner">
+        {customer && state !== 'draft' && (
+          <Button onClick={() => onOpen('forget')} size="sm" variant="quiet">
+            <Trans>Delete personal data</Trans>
+          </Button>
+        )}
+      </ForRole>
+    </div>
+  )
+}
+
+function ConfirmIssue({
+  dueOn,
+  issuesOn,
+  ...rest
+}: Pick<ConfirmProps, 'busy' | 'onConfirm' | 'onClose'> & { dueOn: string; issuesOn: string }) {
+  const { t } = useLingui()
+  const day = formatCalendarDay(issuesOn)
+  const due = formatCalendarDay(dueOn)
+  const overdue = dueOn < issuesOn
+  return (
+    <Confirm
+      {...rest}
+      action={t`Issue invoice`}
+      disabled={overdue}
+      text={`${t`Date: ${day}. Due: ${due}.`} ${
+        overdue
+          ? t`Due before its issue. Edit the draft.`
+          : t`It gets a number and a link, and cannot change.`
+      }`}
+    />
+  )
+}
+
+type ConfirmProps = {
   action: string
   text: string
   busy: boolean
   disabled?: boolean
   onConfirm: () => void
   onClose: () => void
-}) {
+}
+
+function Confirm({ action, text, busy, disabled, onConfirm, onClose }: ConfirmProps) {
   return (
     <Dialog
       footer={
