@@ -25,4 +25,5 @@ export const REACHED: Readonly<Record<string, Readonly<Record<string, number>>>>
     'hosted send until durable, ETH, statements': 75,
     '/facilitator/settle, statements': 100,
   },
+  start: { 'idle memory, all': 900 },
 }

@@ -6,7 +6,7 @@ import { SOLANA_DEVNET } from '#contract/network.ts'
 import { COMPILE_CACHE, type Folder } from './folder.ts'
 import type { Keys } from './keys.ts'
 import type { NodePorts } from './network.ts'
-import { Supervised, untilListening } from './nodes/child.ts'
+import { nodeCommand, Supervised, untilListening } from './nodes/child.ts'
 import { EVM_CHAIN_ID } from './nodes/evm.ts'
 import { devnetWallets } from './nodes/wallets.ts'
 import { SHOWN } from './seller/catalog.ts'
@@ -18,6 +18,9 @@ const MAINS = {
   seller: 'seller/main.ts',
 } as const
 
+/** The demo shop has little to do. */
+const NEW_OBJECTS_MB = { service: 16, bff: 16, seller: 4 } as const
+
 export type ProgramOptions = {
   name: keyof typeof MAINS
   port: number
@@ -27,7 +30,7 @@ export type ProgramOptions = {
   print: (line: string) => void
 }
 
-/** One of our programs as it runs in production: its own process, configured by its environment alone. */
+/** One of our programs as it runs in production: its own process, configured by its environment alone. Only its memory is smaller. */
 export class Program implements AsyncDisposable {
   readonly url: string
   readonly #process: Supervised
@@ -44,12 +47,12 @@ export class Program implements AsyncDisposable {
     const log = createWriteStream(join(logDir, `${name}.log`), { flags: 'a', mode: 0o600 })
     const main = fileURLToPath(new URL(MAINS[name], import.meta.url))
     const child = await Supervised.start(
-      {
+      nodeCommand({
         name,
-        command: process.execPath,
-        args: [main],
+        main,
+        newObjectsMb: NEW_OBJECTS_MB[name],
         env: { ...env, ...COMPILE_CACHE, HOST: '127.0.0.1', PORT: String(port) },
-      },
+      }),
       { ready: untilListening, onLine: (line) => log.write(`${line}\n`), print },
     ).catch((error: unknown) => {
       log.end()

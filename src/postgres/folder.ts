@@ -12,6 +12,9 @@ import {
 import { DataFolderError, lockFolder } from './folder-lock.ts'
 import { refuseNewer } from './schema-version.ts'
 
+/** The engine fills all of its page cache with zeros, so its default of 128 MB is resident in an empty database, too. Pages that do not fit are in the system's cache. */
+const START_PARAMETERS = [...PGlite.defaultStartParams, '-c', 'shared_buffers=16MB']
+
 /** The embedded Postgres, in this process. It survives a killed process, not a power cut: it never calls fsync. */
 export async function openFolder(
   target: { dataDir: string; template?: Blob },
@@ -49,7 +52,7 @@ export async function openFolder(
 
 async function create(dataDir: string, template: Blob | undefined): Promise<PGlite> {
   try {
-    return await PGlite.create({ dataDir, loadDataDir: template })
+    return await PGlite.create({ dataDir, loadDataDir: template, startParams: START_PARAMETERS })
   } catch (error) {
     throw new DataFolderError(
       `The embedded database in ${dataDir} cannot be opened (${String(error)}). If its disk is full, make space. If it is damaged, restore a backup: docs/OPERATIONS.md says how.`,

@@ -75,6 +75,15 @@ test('a folder that cannot be written, and one whose database is damaged, are na
   )
 })
 
+test('the embedded engine keeps 16 MB of pages in the memory of its process, not its default of 128 MB', async () => {
+  const { target } = await createTestDatabase('pglite')
+  await using opened = await openDatabase(target, SCHEMA)
+  const { rows } = await opened.db.execute(
+    sql`select setting::integer * 8 / 1024 as megabytes from pg_settings where name = 'shared_buffers'`,
+  )
+  expect(rows).toEqual([{ megabytes: 16 }])
+})
+
 test('rows survive a restart of the embedded engine', async () => {
   const folder = temporaryFolder()
   {

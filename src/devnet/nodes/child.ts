@@ -24,6 +24,27 @@ export type ChildCommand = {
   cwd?: string
 }
 
+type NodeProgram = {
+  name: string
+  main: string
+  /** With 16, requests take no more processor time than with the default of 32. */
+  newObjectsMb: number
+  env: Record<string, string>
+}
+
+/**
+ * One of our programs, with little memory for what it no longer needs: Node keeps new objects twice before it collects them, and glibc a heap for each thread that
+ * compiled something.
+ */
+export function nodeCommand({ name, main, newObjectsMb, env }: NodeProgram): ChildCommand {
+  return {
+    name,
+    command: process.execPath,
+    args: [`--max-semi-space-size=${newObjectsMb}`, main],
+    env: { MALLOC_ARENA_MAX: '1', ...env },
+  }
+}
+
 export type SupervisedOptions = {
   /**
    * Resolves when the process responds; rejects when it cannot. It is abandoned when the process

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { Connection } from '@solana/web3.js'
-import { Supervised, untilListening } from '../child.ts'
+import { nodeCommand, Supervised, untilListening } from '../child.ts'
 
 export type SolanaOptions = {
   dir: string
@@ -11,6 +11,9 @@ export type SolanaOptions = {
   env?: Record<string, string>
   print: (line: string) => void
 }
+
+/** The node itself is native code: only its front end has objects. */
+const NEW_OBJECTS_MB = 4
 
 /** A real Solana node in a child process: native code that panics must not take the devnet along. */
 export class SolanaNode implements AsyncDisposable {
@@ -41,8 +44,11 @@ export class SolanaNode implements AsyncDisposable {
       ...options.env,
     }
     const node = await Supervised.start(
-      { name: 'Solana node', command: process.execPath, args: [main], env },
-      { ready: untilListening, print: options.print },
+      nodeCommand({ name: 'Solana node', main, newObjectsMb: NEW_OBJECTS_MB, env }),
+      {
+        ready: untilListening,
+        print: options.print,
+      },
     )
     return new SolanaNode(node, options)
   }
