@@ -28,7 +28,10 @@ export function Address({ value, full, copy, href, noun = 'address', className }
   const { t } = useLingui()
   return (
     <span className={cx('inline-flex max-w-full items-center gap-1 align-middle', className)}>
-      <span className="min-w-0 font-mono text-[13px] text-balance" title={full ? undefined : value}>
+      <span
+        className={cx('min-w-0 font-mono text-[13px]', full && 'text-balance')}
+        title={full ? undefined : value}
+      >
         {full ? <Groups value={value} /> : shortAddress(value)}
       </span>
       {copy && <CopyButton label={t(nouns[noun].copy)} value={value} />}
