@@ -7,7 +7,7 @@ import {
   type ObservedTransfer,
   type MonitoredTransaction,
 } from '../chain.ts'
-import { inParallel } from '../endpoints.ts'
+import { inParallel, unavailable } from '../endpoints.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readTransfer } from './observe.ts'
 
@@ -119,12 +119,12 @@ export class BlockScan {
 /**
  * A reorganization between two reads, or an endpoint that is behind, gives blocks of two branches: one would
  * be left out.
- * @throws Error where a block does not follow the one before it
+ * @throws `CHAIN_UNAVAILABLE` where a block does not follow the one before it: the next round reads both again
  */
 function requireOneChain(blocks: readonly ScannedBlock[]): void {
   for (const [index, { number, parentHash }] of blocks.entries())
     if (index > 0 && parentHash !== blocks[index - 1]?.hash)
-      throw new Error(`Block ${number} does not follow the block that was read before it.`)
+      throw unavailable(`Block ${number} does not follow the block that was read before it.`)
 }
 
 function transfersOf(block: ScannedBlock): Match[] {
