@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { env, execPath } from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { CACHE } from '#devnet/folder.ts'
 import { freePort } from '#devnet/options.ts'
 import { DEMO_WALLET, DIST } from '#devnet/web/build.ts'
 import { pause } from '#testing/chaos/command.ts'
@@ -36,7 +37,7 @@ const ports = await Promise.all(
 )
 
 await runBench('start', async (bench) => {
-  for (const built of [DIST, DEMO_WALLET]) rmSync(built, { recursive: true, force: true })
+  for (const built of [DIST, DEMO_WALLET, CACHE]) rmSync(built, { recursive: true, force: true })
   const cold = await start()
   bench.add({ ...seconds('cold: nothing is built, no history', cold.ms), most: 12 })
   await stop(cold.child)

@@ -78,7 +78,7 @@ const MODULES = join(
   'node_modules',
 )
 /** What one run of the devnet or the tests leaves so that the next one starts sooner. */
-const CACHE = join(MODULES, '.cache/paydesk')
+export const CACHE = join(MODULES, '.cache/paydesk')
 
 /**
  * Makes Node keep what it compiled: a program then loads in two thirds of the time. Not for

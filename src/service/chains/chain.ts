@@ -410,23 +410,26 @@ export function notifyMonitor(chain: Chain): void {
   for (const listener of sleepers.get(chain) ?? []) listener()
 }
 
-/** When the watcher of this process began the last look that it has ended, by the chain. */
-const looks = new WeakMap<Chain, number>()
+/** The last look of the watcher of this process that has ended, by the chain. */
+const looks = new WeakMap<Chain, Look>()
 
-/** @param startedAt by `performance.now()` */
-export function noteLook(chain: Chain, startedAt: number): void {
-  looks.set(chain, startedAt)
+/** `startedAt`: by `performance.now()`. `unseen`: the payments that could not be looked at. */
+type Look = { startedAt: number; unseen: ReadonlySet<string> }
+
+export function noteLook(chain: Chain, look: Look): void {
+  looks.set(chain, look)
 }
 
 /** A look may take so long, beside the time of two blocks, before waiters of this process look themselves. */
 const LOOK_MS = 1_000
 
-/** Whether the watcher of this process looks at everything that waits on a chain, block by block. */
-export function isMonitoredHere(chain: Chain): boolean {
-  const startedAt = looks.get(chain)
+/** Whether the watcher of this process looks at a payment block by block. */
+export function isMonitoredHere(chain: Chain, paymentId: string): boolean {
+  const look = looks.get(chain)
   return (
-    startedAt !== undefined &&
-    performance.now() - startedAt < 2 * chain.network.blockTimeMs + LOOK_MS
+    look !== undefined &&
+    !look.unseen.has(paymentId) &&
+    performance.now() - look.startedAt < 2 * chain.network.blockTimeMs + LOOK_MS
   )
 }
 

@@ -60,14 +60,15 @@ type Look = (signal?: AbortSignal) => Promise<unknown[]>
  * Checks a chain once, and every payment that may change by it. The head is read before the
  * payments: everything in blocks up to it belongs to payments that were recorded before, so the
  * cursor may pass them. A payment that cannot be checked holds up no other.
- * @returns how many payments are still awaited, and what went wrong with single ones
+ * @returns how many payments are still awaited, what went wrong with single ones, and the settlements that could
+ * not be looked at
  * @throws ProblemError `CHAIN_UNAVAILABLE` when there is nothing to check
  */
 export async function pollOnce(
   context: Context,
   chain: Chain,
   options: PollOptions,
-): Promise<{ open: number; failures: unknown[]; idle: boolean }> {
+): Promise<{ open: number; failures: unknown[]; unseen: ReadonlySet<string>; idle: boolean }> {
   const { network } = chain.network
   const now = context.now()
   const expiredSince = before(now, AFTERLIFE_MS)
@@ -76,14 +77,14 @@ export async function pollOnce(
   const idleSince =
     options.expiredToo && chain.scansBlocks ? expiredSince : before(now, Math.max(0, ...ages))
   if (options.idle && !(await isMonitored(context.db, network, idleSince)))
-    return { open: 0, failures: [], idle: true }
+    return { open: 0, failures: [], unseen: new Set(), idle: true }
   const head = await chain.head()
   const open = await readMonitored(context.db, network)
   const attempts = await readAttemptsOf(
     context.db,
     open.filter(hasAttempts).map(({ id }) => id),
   )
-  const round: Round = { context, chain, head, attempts, failures: [] }
+  const round: Round = { context, chain, head, attempts, failures: [], unseen: new Set() }
   const lookBeside = async (group: string, look: Look) => {
     if (options.beside) options.beside(group, look)
     else round.failures.push(...(await look()))
@@ -137,6 +138,7 @@ export async function pollOnce(
   return {
     open: open.length,
     failures: round.failures,
+    unseen: round.unseen,
     idle: open.length === 0 && unsettled.length === 0,
   }
 }
@@ -150,7 +152,7 @@ async function checkExpired(
   group: ExpiredGroup,
   { now, signal }: { now: Date; signal: AbortSignal | undefined },
 ): Promise<unknown[]> {
-  const round: Round = { context, chain, head, attempts, failures: [] }
+  const round: Round = { context, chain, head, attempts, failures: [], unseen: new Set() }
   const range = {
     network: chain.network.network,
     received: group.received,
@@ -285,15 +287,20 @@ async function checkHosted(
 
 /** What the service broadcasts for a presented proof is followed to its end as well. */
 async function checkReceived(
-  { context, chain, attempts }: Round,
+  { context, chain, attempts, unseen }: Round,
   payment: MonitoredRecord,
 ): Promise<void> {
-  await monitorSettlement(context, {
-    payment,
-    chain,
-    attempts: attempts.get(payment.id) ?? [],
-    source: 'watcher',
-  })
+  try {
+    await monitorSettlement(context, {
+      payment,
+      chain,
+      attempts: attempts.get(payment.id) ?? [],
+      source: 'watcher',
+    })
+  } catch (error) {
+    unseen.add(payment.id)
+    throw error
+  }
 }
 
 async function checkOrdered(

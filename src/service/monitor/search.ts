@@ -24,6 +24,8 @@ export type Round = {
   /** What the service has signed, or was given to broadcast, by payment. */
   attempts: ReadonlyMap<string, readonly AttemptRecord[]>
   failures: unknown[]
+  /** Settlements that could not be looked at. */
+  unseen: Set<string>
 }
 
 const PARALLEL_PAYMENTS = 8

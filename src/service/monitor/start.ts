@@ -94,8 +94,7 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
           beside,
         })
         idle = looked.idle
-        // One that could not be looked at is looked at by who waits for it.
-        if (looked.failures.length === 0) noteLook(chain, lookAt)
+        noteLook(chain, { startedAt: lookAt, unseen: looked.unseen })
         if (expiredToo) {
           expiredAt = performance.now()
           expiredBefore = startedAt

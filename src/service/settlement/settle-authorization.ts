@@ -138,19 +138,24 @@ export async function monitorAuthorization(
     return true
   }
   const read = async () => (await findPayment(context.db, payment.id)) ?? payment
-  const monitoredMs = Math.max(READ_EVERY_MS, MONITORED_BLOCKS * chain.network.blockTimeMs)
+  const { blockTimeMs } = chain.network
+  const monitoredMs = Math.max(READ_EVERY_MS, MONITORED_BLOCKS * blockTimeMs)
   let lookedAt = performance.now()
+  let readAt = lookedAt
   let row = await read()
   while (row.status === 'pending' && !deadline.passed) {
-    if (isMonitoredHere(chain) && performance.now() - lookedAt < monitoredMs) {
-      await wait.changed(Math.min(READ_EVERY_MS, deadline.leftMs))
+    if (isMonitoredHere(chain, row.id) && performance.now() - lookedAt < monitoredMs) {
+      const isChanged = await wait.changed(Math.min(blockTimeMs, deadline.leftMs))
+      if (!isChanged && !deadline.passed && performance.now() - readAt < READ_EVERY_MS) continue
       row = await read()
+      readAt = performance.now()
       continue
     }
     if ((await seenOr(deadline.within(look(row)))) === undefined) break
-    lookedAt = performance.now()
     row = await read()
-    if (row.status === 'pending' && !isMonitoredHere(chain)) await untilNextBlock(chain, deadline)
+    readAt = lookedAt = performance.now()
+    if (row.status === 'pending' && !isMonitoredHere(chain, row.id))
+      await untilNextBlock(chain, deadline)
   }
   return outcome({ report }, row, { alreadyProcessed, checks: report.checks })
 }

@@ -13,7 +13,7 @@ import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { eventually } from '#testing/service-context.ts'
 import { openTokenFixture, type TokenFixture } from '#testing/token-fixture.ts'
 import { payInvoice } from '#testing/token-payers.ts'
-import { notifyMonitor } from '../chains/chain.ts'
+import { isMonitoredHere, noteLook, notifyMonitor } from '../chains/chain.ts'
 import { startWatchers, type Watchers } from '../monitor/start.ts'
 import { readPaymentBody } from '../payments/status.ts'
 
@@ -127,6 +127,18 @@ test('a settlement that waits looks itself once the watcher has stopped', async 
   )
   await evm.mine(4)
   expect(await call).toMatchObject({ verified: true })
+})
+
+test('a settlement that a look of the watcher has missed, or whose watcher is late, is looked at by its waiter', () => {
+  const { chain } = fixture
+  const look = (ms: number, ...unseen: string[]) =>
+    noteLook(chain, { startedAt: performance.now() - ms, unseen: new Set(unseen) })
+  look(0)
+  expect(isMonitoredHere(chain, 'pay_1')).toBe(true)
+  look(0, 'pay_1')
+  expect([isMonitoredHere(chain, 'pay_1'), isMonitoredHere(chain, 'pay_2')]).toEqual([false, true])
+  look(2 * chain.network.blockTimeMs + 1_001)
+  expect(isMonitoredHere(chain, 'pay_1')).toBe(false)
 })
 
 test('what wakes the watcher within a moment is looked at together', async () => {

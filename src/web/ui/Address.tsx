@@ -29,7 +29,7 @@ export function Address({ value, full, copy, href, noun = 'address', className }
   return (
     <span className={cx('inline-flex max-w-full items-center gap-1 align-middle', className)}>
       <span
-        className={cx('min-w-0 font-mono text-[13px]', full && 'text-balance')}
+        className={cx('min-w-0 font-mono text-[13px]', full ? 'text-balance' : 'whitespace-nowrap')}
         title={full ? undefined : value}
       >
         {full ? <Groups value={value} /> : shortAddress(value)}
