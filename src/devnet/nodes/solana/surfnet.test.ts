@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { deployer, solanaKeypair } from '../wallets.ts'
 import { epochInfo, startSurfnet } from './surfnet.ts'
@@ -34,3 +36,18 @@ function inTime<T>(answer: Promise<T>): Promise<T> {
     ),
   ])
 }
+
+test('a process whose node does not start ends, although it is blocked', async () => {
+  const module = new URL('surfnet.ts', import.meta.url)
+  const program = `import { endProcessUnlessStarted } from '${module}'
+    endProcessUnlessStarted(500)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program])
+  let said = ''
+  child.stderr.on('data', (text: Buffer) => (said += text.toString()))
+  const [, signal] = (await once(child, 'close')) as [number | null, string | null]
+  expect({ signal, said }).toEqual({
+    signal: 'SIGKILL',
+    said: 'The Solana node did not start within 500 ms. Its process ends.\n',
+  })
+})

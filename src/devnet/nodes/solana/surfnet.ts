@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { Worker } from 'node:worker_threads'
 import * as v from 'valibot'
 
 /** The part we use of the node's native module, which comes without types. */
@@ -32,8 +33,32 @@ export const RESPONSE_TIMEOUT_MS = 10_000
  */
 const DRAIN_EVERY_MS = 50
 
+const START_WITHIN_MS = 60_000
+
+/**
+ * Ends this process when the returned function is not called in time. The native start waits without end for a
+ * node that failed, and blocks the process meanwhile, so that no timer of it runs: a thread counts.
+ */
+export function endProcessUnlessStarted(withinMs: number): () => void {
+  const state = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  const thread = new Worker(
+    `const { workerData } = require('node:worker_threads')
+    if (Atomics.wait(workerData, 0, 0, ${withinMs}) === 'timed-out') {
+      require('node:fs').writeSync(2, 'The Solana node did not start within ${withinMs} ms. Its process ends.\\n')
+      process.kill(process.pid, 'SIGKILL')
+    }`,
+    { eval: true, execArgv: [], workerData: state },
+  )
+  thread.unref()
+  return () => {
+    Atomics.store(state, 0, 1)
+    Atomics.notify(state, 0)
+  }
+}
+
 /** Starts a Solana node in this process, without any connection to the outside. */
 export async function startSurfnet(options: SurfnetOptions): Promise<Surfnet> {
+  const noteStarted = endProcessUnlessStarted(START_WITHIN_MS)
   const native = load().Surfnet.startWithConfig({
     offline: true,
     // The default mode makes blocks only for transactions; nothing would ever expire.
@@ -42,6 +67,7 @@ export async function startSurfnet(options: SurfnetOptions): Promise<Surfnet> {
     payerSecretKey: [...options.payerSecretKey],
     airdropSol: options.payerLamports,
   })
+  noteStarted()
   const draining = setInterval(() => native.drainEvents(), DRAIN_EVERY_MS)
   draining.unref()
   const surfnet: Surfnet = {
