@@ -99,7 +99,7 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
 
   // The log says which key it was, not its id.
   await page.goto('/people')
-  const entry = page.getByRole('listitem').filter({ hasText: text('API key deleted') })
+  const entry = page.getByRole('row').filter({ hasText: text('API key deleted') })
   await expect(entry).toContainText('Till one')
 })
 
