@@ -138,8 +138,8 @@ test('an owner invites a viewer, who sees all and changes nothing until an owner
   await look.goto('/links')
   await expect(main.getByRole('button', { name: text('New link') })).toBeVisible()
 
-  const log = page.getByRole('listitem').filter({ hasText: text('Role changed') })
-  await expect(log).toContainText('operator')
+  const log = page.getByRole('row').filter({ hasText: text('Role changed') })
+  await expect(log).toContainText(text('Operator'))
   await expectAccessible(page, 'people: people and log')
   const operator = page.getByRole('button', { name: textLike('Actions for {name}') })
   await operator.click()
