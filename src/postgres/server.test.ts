@@ -287,7 +287,7 @@ server_reset_query_always = 1
     const { db, listen } = await open({ url: toPooler(url), migrationUrl, directUrl: url })
     const heard: string[] = []
     await listen('pooled_database', (payload) => heard.push(payload))
-    // Two are open at one time, each with a connection of its own.
+    // Two are open at one time, on two connections.
     const isOpen = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     // More transactions than the pooler has connections: each has one alone until it ends.
     const seen = await Promise.all(
