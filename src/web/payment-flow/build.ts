@@ -90,13 +90,11 @@ function history(
         order.recipient,
         addresses.map((address) => ({ address })),
       )?.address ?? null,
-    // A refund goes back to the wallet that paid.
-    firstTime:
-      order.refundOf === undefined &&
-      !paid.some(
-        ({ id, recipient, network }) =>
-          id !== order.id && recipient === order.recipient && network === order.network,
-      ),
+    // Of a refund too: which wallet had paid is the service's word.
+    firstTime: !paid.some(
+      ({ id, recipient, network }) =>
+        id !== order.id && recipient === order.recipient && network === order.network,
+    ),
   }
 }
 

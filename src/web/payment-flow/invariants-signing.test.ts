@@ -46,7 +46,7 @@ test('a payment that the payer’s own limit forbids by now, after another tab p
   run.close()
 })
 
-test('the first payment to an address is told; a refund to the wallet that paid is not', async () => {
+test('the first payment to an address is told, of a refund too: which wallet had paid is the word of the service', async () => {
   const codesOf = async (refundOf: string | undefined) => {
     const { dependencies, browser } = open('solana')
     dependencies.refundOf = refundOf
@@ -56,7 +56,7 @@ test('the first payment to an address is told; a refund to the wallet that paid 
     return 'review' in state ? state.review.findings.map(({ code }) => code) : undefined
   }
   expect(await codesOf(undefined)).toEqual(['FIRST_TIME'])
-  expect(await codesOf('pay_original')).toEqual([])
+  expect(await codesOf('pay_original')).toEqual(['FIRST_TIME'])
 })
 
 describe('I6: what is signed is what was reviewed', () => {
