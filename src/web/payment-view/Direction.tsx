@@ -31,9 +31,9 @@ type Seen = Pick<PaymentRow, 'type' | 'status' | 'draft' | 'refundOf'>
 /** Which way a payment goes, in a word. A refund is one at any status. Nothing that did not arrive is called received or sent, and what a stranger only had built is no payment yet. */
 export function directionWords({ type, status, draft, refundOf }: Seen): string {
   if (draft) return t`Incomplete`
+  if (refundOf !== null) return t({ message: 'Refund', context: 'payment' })
   if (type === 'internal') return t`Internal`
   if (type === 'external') return t`Between others`
-  if (refundOf !== null) return t({ message: 'Refund', context: 'payment' })
   const received = type === 'received'
   if (isPaid(status)) return received ? t`Received` : t({ message: 'Sent', context: 'money' })
   if (status === 'created' || status === 'pending') return received ? t`Incoming` : t`Outgoing`

@@ -1,5 +1,12 @@
 import { afterEach, expect, test } from 'vitest'
-import { fitColumns, leastPixels, resetColumns, shownColumns, toggleColumn } from './columns.ts'
+import {
+  fitColumns,
+  leastPixels,
+  readColumns,
+  resetColumns,
+  shownColumns,
+  toggleColumn,
+} from './columns.ts'
 import { purposeOf, quotedPriceOf } from './describe-row.ts'
 
 afterEach(resetColumns)
@@ -27,6 +34,11 @@ test('labels have no column where no row has any, until somebody chooses it', ()
   expect(shownColumns()).toContain('labels')
   resetColumns()
   expect(shownColumns()).toEqual(usual)
+})
+
+test('who chose the column of customers, which is no more, sees who paid', () => {
+  expect(readColumns('["status","customer","date"]')).toEqual(['amount', 'status', 'party', 'date'])
+  expect(readColumns('{')).toBeNull()
 })
 
 test('what somebody chose stays, whatever room there is', () => {

@@ -43,14 +43,20 @@ export function leastPixels(shown: readonly ColumnName[]): number {
 const Stored = v.array(v.string())
 
 /** The columns somebody chose; null while it is left to the room there is. */
-const chosen = createBrowserStore<readonly ColumnName[] | null>('paydesk.columns', (text) => {
+const chosen = createBrowserStore<readonly ColumnName[] | null>('paydesk.columns', readColumns)
+
+/** What a browser has stored; null where that is no list of columns. */
+export function readColumns(text: string | null): readonly ColumnName[] | null {
   try {
     const stored = v.safeParse(Stored, JSON.parse(text ?? 'null'))
-    return stored.success ? inOrder([FIXED_COLUMN, ...stored.output]) : null
+    if (!stored.success) return null
+    // Customers had a column of their own before: they are named in that of the other party now.
+    const names = stored.output.map((name) => (name === 'customer' ? 'party' : name))
+    return inOrder([FIXED_COLUMN, ...names])
   } catch {
     return null
   }
-})
+}
 
 const fitting = createStore(USUAL)
 

@@ -35,6 +35,6 @@ test('a draft is incomplete, never incoming', () => {
 
 test('a refund is called a refund, from before its signature to its failure', () => {
   for (const status of PAYMENT_STATUSES)
-    for (const type of ['sent', 'received'] as const)
+    for (const type of ['sent', 'received', 'internal', 'external'] as const)
       expect(directionWords({ type, status, draft: false, refundOf: 'pay_1' })).toBe('Refund')
 })

@@ -8,6 +8,7 @@ import { ApiError } from '../../api/errors.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import { useSession } from '../../api/session.ts'
 import { useConfig } from '../../api/use-config.ts'
+import { pricedNetworks } from '../../payment-flow/form/start-values.ts'
 import { describeRefusal } from '../../errors/refusals.ts'
 import { formatPrice } from '../../locales/formats.ts'
 import { Worth } from '../../payment-flow/Worth.tsx'
@@ -246,8 +247,9 @@ function PaymentOptions({ file: { prices, withdrawn } }: { file: OpenedFile }) {
 
 /** What the buyer decides about: the amount, what it is worth, and on which networks it can be paid. */
 function FilePrice({ price: { currency, amount } }: { price: OpenedFile['prices'][number] }) {
-  const { networks } = useConfig()
-  const payable = networks.filter(({ assets }) => assets.some(({ symbol }) => symbol === currency))
+  const payable = pricedNetworks(useConfig()).filter(({ assets }) =>
+    assets.some(({ symbol }) => symbol === currency),
+  )
   const asset = payable[0]?.assets.find(({ symbol }) => symbol === currency)
   const atomic = asset && parseAmount(amount, asset.decimals)
   return (

@@ -181,6 +181,7 @@ function InvoiceActions({
       {open === 'issue' && draft && (
         <ConfirmIssue
           busy={busy}
+          isUnnamed={invoice.seller === null}
           dueOn={invoice.dueOn}
           issuesOn={draft.issuesOn}
           onClose={close}
@@ -251,8 +252,14 @@ function LastActions({
 function ConfirmIssue({
   dueOn,
   issuesOn,
+  isUnnamed,
   ...rest
-}: Pick<ConfirmProps, 'busy' | 'onConfirm' | 'onClose'> & { dueOn: string; issuesOn: string }) {
+}: Pick<ConfirmProps, 'busy' | 'onConfirm' | 'onClose'> & {
+  dueOn: string
+  issuesOn: string
+  /** Whether no seller is set: an issued invoice gets none later. */
+  isUnnamed: boolean
+}) {
   const { t } = useLingui()
   const day = formatCalendarDay(issuesOn)
   const due = formatCalendarDay(dueOn)
@@ -266,7 +273,7 @@ function ConfirmIssue({
         overdue
           ? t`Due before its issue. Edit the draft.`
           : t`It gets a number and a link, and cannot change.`
-      }`}
+      }${isUnnamed ? ` ${t`Seller details are missing.`}` : ''}`}
     />
   )
 }

@@ -62,10 +62,12 @@ export function PrintedInvoice({
       </div>
       <div className="grid gap-6 sm:grid-cols-2 print:grid-cols-2">
         <div>
-          <InvoiceParty
-            label={t({ message: 'From', context: 'invoice' })}
-            party={seller ?? { name: title }}
-          />
+          {seller ? (
+            <InvoiceParty label={t({ message: 'From', context: 'invoice' })} party={seller} />
+          ) : (
+            // The title of the service may be another one by the next print: it is no seller.
+            <p className="text-sm">{title}</p>
+          )}
           {sellerAction}
         </div>
         {removedOn !== null ? (

@@ -31,10 +31,15 @@ test.each([
 
 test('amounts are rounded to what the server rounds: the fewest decimals of an asset on the networks of the seller, or those of the fiat currency', () => {
   const asset = (decimals: number) => ({ symbol: 'USDC', decimals })
-  const network = (id: string, decimals: number) =>
-    ({ network: id, assets: [asset(decimals)] }) as unknown as Network
+  const network = (id: string, decimals: number, testnet = false) =>
+    ({ network: id, testnet, assets: [asset(decimals)] }) as unknown as Network
   const config = {
-    networks: [network('eip155:1', 18), network('eip155:2', 6), network('solana:1', 2)],
+    networks: [
+      network('eip155:1', 18),
+      network('eip155:2', 6),
+      network('solana:1', 2),
+      network('eip155:3', 3, true),
+    ],
     sellerWallets: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'],
   }
   expect(currencyOf(config, 'USDC')).toEqual({ kind: 'asset', code: 'USDC', decimals: 6 })

@@ -5,7 +5,7 @@ import type { InvoiceBody } from '#contract/invoice-endpoints.ts'
 import { RATE_DECIMALS } from '#contract/quote.ts'
 import { serverNow } from '../../api/clock.ts'
 import { localDecimal, readAmount } from '../../payment-flow/form/fields.ts'
-import { payableNetworks } from '../../payment-flow/form/start-values.ts'
+import { pricedNetworks } from '../../payment-flow/form/start-values.ts'
 
 type LineForm = { name: string; quantity: string; unitPrice: string; taxPercent: string }
 export type InvoiceForm = {
@@ -76,7 +76,7 @@ export function currencyOf(
   config: Pick<PublicConfig, 'networks' | 'sellerWallets'>,
   code: string,
 ): InvoiceCurrency {
-  const assets = payableNetworks(config).flatMap((network) => network.assets)
+  const assets = pricedNetworks(config).flatMap((network) => network.assets)
   const decimals = assets.filter(({ symbol }) => symbol === code).map((asset) => asset.decimals)
   return decimals.length > 0
     ? { kind: 'asset', code, decimals: Math.min(RATE_DECIMALS, ...decimals) }

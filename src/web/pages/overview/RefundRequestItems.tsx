@@ -80,7 +80,10 @@ function RefundRequestItem({ request }: { request: ListedRefundRequest }) {
     >
       {order !== null && (
         <span className="block">
-          <UntrustedText text={order} />
+          <Trans>For</Trans>{' '}
+          <q>
+            <UntrustedText text={order} />
+          </q>
         </span>
       )}
       <Trans>

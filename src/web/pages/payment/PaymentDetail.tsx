@@ -119,17 +119,27 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
   )
 }
 
-/** Which way it goes, and what it is for. A buyer who is not signed in knows which way they paid. */
+/**
+ * Which way it goes, and what it is for. A buyer who is not signed in knows which way they paid. What it is for may be
+ * the payer's words, so it is quoted, and left out where nobody has proven to be the payer.
+ */
 function Subject({ payment }: { payment: PaymentStatusBody }) {
   const state = useSession()
   const viewer = state.kind === 'known' ? state.viewer : null
-  const order = orderLine(payment)
+  const order = payment.draft ? null : orderLine(payment)
   if (!viewer && order === null) return null
   return (
     <p className="mt-2 [overflow-wrap:anywhere]">
       {viewer && <DirectionLine payment={{ ...payment, type: directionFor(payment, viewer) }} />}
       {viewer && order !== null && ' · '}
-      {order !== null && <UntrustedText text={order} />}
+      {order !== null && (
+        <>
+          <Trans>For</Trans>{' '}
+          <q>
+            <UntrustedText text={order} />
+          </q>
+        </>
+      )}
     </p>
   )
 }

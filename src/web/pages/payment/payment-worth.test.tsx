@@ -1,8 +1,9 @@
 import { QueryClientProvider } from '@tanstack/react-query'
+import type { ComponentProps } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PublicConfig } from '#contract/dashboard-endpoints.ts'
-import type { PaymentStatus } from '#contract/payment.ts'
+import type { Network } from '#contract/network.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { ConfigContext } from '../../api/use-config.ts'
 import { ratesQuery } from '../../payment-flow/Worth.tsx'
@@ -38,15 +39,27 @@ beforeAll(() =>
 )
 afterAll(() => queryClient.clear())
 
+type Payment = ComponentProps<typeof PaymentWorth>['payment']
+
 function draw(
   metadata: Record<string, unknown> | null,
-  symbol = 'ETH',
-  status: PaymentStatus = 'finalized',
+  changes: Partial<Payment> = {},
+  networks: PublicConfig['networks'] = [],
 ): string {
-  const payment = { status, amountAtomic: '10000000000000000', decimals: 18, symbol, metadata }
+  const payment: Payment = {
+    status: 'finalized',
+    draft: false,
+    network: 'eip155:1',
+    refundOf: null,
+    amountAtomic: '10000000000000000',
+    decimals: 18,
+    symbol: 'ETH',
+    metadata,
+    ...changes,
+  }
   return renderToStaticMarkup(
     <QueryClientProvider client={queryClient}>
-      <ConfigContext value={config}>
+      <ConfigContext value={{ ...config, networks }}>
         <PaymentWorth payment={payment} />
       </ConfigContext>
     </QueryClientProvider>,
@@ -60,6 +73,24 @@ test('a payment with a quote shows its price of that time, whatever its amount i
 
 test('without a quote, today’s worth says that it is today’s, and is on no receipt', () => {
   expect(draw(null)).toMatch(/class="[^"]*\bno-print\b[^"]*"[^>]*>about €30\.00 today</)
-  expect(draw(null, 'SOL')).toBe('')
-  expect(draw(null, 'ETH', 'failed')).toBe('')
+  expect(draw(null, { symbol: 'SOL' })).toBe('')
+})
+
+test.each([
+  ['failed', { status: 'failed' }],
+  ['was dropped by a reorganization', { status: 'rolled_back' }],
+  ['nobody has proven to be of its payer', { draft: true }],
+] as const)('a payment that %s is worth nothing, at no price', (_, changes) => {
+  expect(draw(null, changes)).toBe('')
+  expect(draw({ quote }, changes)).toBe('')
+})
+
+test('the coins of a test network are worth nothing beside a main one, and a refund has the worth of no day', () => {
+  const networks = ['eip155:1', 'eip155:2'].map(
+    (network) => ({ network, testnet: network === 'eip155:1', assets: [] }) as unknown as Network,
+  )
+  expect(draw(null, {}, networks)).toBe('')
+  expect(draw(null, { network: 'eip155:2' }, networks)).toContain('€30.00')
+  expect(draw(null, {}, networks.slice(0, 1))).toContain('€30.00')
+  expect(draw(null, { refundOf: 'pay_1' })).toBe('')
 })

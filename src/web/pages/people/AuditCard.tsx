@@ -230,9 +230,12 @@ const PAGES: Readonly<Record<string, (id: string) => string>> = {
   rfr: () => pathTo('overview', { search: { show: 'refundRequests' } }),
 }
 
-/** What an entry is about, each whole id and each customer with its page. The last one of many may be cut. */
+/** What an entry is about, each whole id and each customer with its page. The last one of many may be cut. A name that somebody typed is left as it is. */
 export function partsOf({ action, subject }: About): { text: string; path: string | undefined }[] {
-  return subject.split(/,| (?=(?:owner|operator|viewer)$)/).map((text) => ({
+  const byRole = action.startsWith('people') ? subject.split(/ (?=(?:owner|operator|viewer)$)/) : []
+  const listed = subject.split(',')
+  const parts = byRole.length > 1 ? byRole : isShortened(listed[0] ?? '') ? listed : [subject]
+  return parts.map((text) => ({
     text,
     path: !isShortened(text)
       ? undefined

@@ -11,6 +11,9 @@ test('each payment of an audit entry has its own link, and what is no whole id h
     ...ids.map((text) => ({ text, path: `/payments/${text}` })),
     { text: cut, path: undefined },
   ])
+  expect(partsOf({ action: 'apiKeyCreate', subject: 'Tills, Backup owner' })).toEqual([
+    { text: 'Tills, Backup owner', path: undefined },
+  ])
   for (const text of [`${ids[0]} 1`, `${createId('ivc')}1`, 'ivc_', 'pay_a/../..'])
     expect(partsOfNote(text)).toEqual([{ text, path: undefined }])
 })

@@ -140,6 +140,17 @@ export function payableNetworks({
   return networks.filter((network) => sellersOn(network, sellerWallets).length > 0)
 }
 
+/**
+ * Where a price that names no network may be paid, as the server decides it: on no test network beside a main one, as
+ * its coins are free.
+ */
+export function pricedNetworks(
+  config: Pick<PublicConfig, 'networks' | 'sellerWallets'>,
+): Network[] {
+  const onlyTests = config.networks.every(({ testnet }) => testnet)
+  return payableNetworks(config).filter(({ testnet }) => onlyTests || !testnet)
+}
+
 /** What a price may be in: the currencies with a rate, then the assets by symbol. */
 export function currenciesOf(
   networks: readonly Network[],
