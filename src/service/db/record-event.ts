@@ -19,7 +19,16 @@ export type NewEvent = {
 /** What numbers the events of this process, by the database that they are written to. */
 const listeners = new WeakMap<Database, () => void>()
 
-/** The same for those of one payment, in their order and in one statement. */
+/**
+ * Writes the event of a status change, in the transaction of the change. It has no number yet: that
+ * comes once it is committed, so that writers need not wait for each other (`numberEvents`).
+ * The caller has locked the payment, or made it: ids of a payment's events are in their order.
+ */
+export function recordEvent(tx: Database, input: NewEvent): Promise<void> {
+  return recordEvents(tx, [input])
+}
+
+/** The same for several events of one payment, in their order and in one statement. */
 export async function recordEvents(tx: Database, inputs: readonly NewEvent[]): Promise<void> {
   const [first] = inputs
   if (!first) return
@@ -31,15 +40,6 @@ export async function recordEvents(tx: Database, inputs: readonly NewEvent[]): P
   if (row?.draft) return
   afterCommit(tx, announceRecorded)
   afterCommit(tx, (db) => announceChange(db, first.paymentId))
-}
-
-/**
- * Writes the event of a status change, in the transaction of the change. It has no number yet: that
- * comes once it is committed, so that writers need not wait for each other (`numberEvents`).
- * The caller has locked the payment, or made it: ids of a payment's events are in their order.
- */
-export function recordEvent(tx: Database, input: NewEvent): Promise<void> {
-  return recordEvents(tx, [input])
 }
 
 function announceRecorded(db: Database): void {

@@ -56,18 +56,26 @@ export function endProcessUnlessStarted(withinMs: number): () => void {
   }
 }
 
+function startNative({ slotTimeMs, payerSecretKey, payerLamports }: SurfnetOptions): NativeSurfnet {
+  const noteAnswer = endProcessUnlessStarted(START_WITHIN_MS)
+  try {
+    return load().Surfnet.startWithConfig({
+      offline: true,
+      // The default mode makes blocks only for transactions; nothing would ever expire.
+      blockProductionMode: 'clock',
+      slotTimeMs,
+      payerSecretKey: [...payerSecretKey],
+      airdropSol: payerLamports,
+    })
+  } finally {
+    // A start that throws has answered too.
+    noteAnswer()
+  }
+}
+
 /** Starts a Solana node in this process, without any connection to the outside. */
 export async function startSurfnet(options: SurfnetOptions): Promise<Surfnet> {
-  const noteStarted = endProcessUnlessStarted(START_WITHIN_MS)
-  const native = load().Surfnet.startWithConfig({
-    offline: true,
-    // The default mode makes blocks only for transactions; nothing would ever expire.
-    blockProductionMode: 'clock',
-    slotTimeMs: options.slotTimeMs,
-    payerSecretKey: [...options.payerSecretKey],
-    airdropSol: options.payerLamports,
-  })
-  noteStarted()
+  const native = startNative(options)
   const draining = setInterval(() => native.drainEvents(), DRAIN_EVERY_MS)
   draining.unref()
   const surfnet: Surfnet = {

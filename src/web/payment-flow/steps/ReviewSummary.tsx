@@ -22,7 +22,7 @@ export type ReviewSummaryProps = {
   rows: readonly MatchRow[]
   /** Then it shows only what was asked for. */
   blocked: boolean
-  /** Whether the payer is asked to check the address: then all of it stands here. */
+  /** Whether the payer is asked to check the address, so that the whole address is shown. */
   checksAddress: boolean
 }
 
