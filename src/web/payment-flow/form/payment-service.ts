@@ -14,6 +14,9 @@ import { configQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { linkProblem, linkReason } from './open-link.ts'
 
+/** Longer than the proxy and the chain may take: a report that is given up while it runs would be refused when it is repeated. */
+const REPORTED_WITHIN_MS = 45_000
+
 /** The service behind the proxy, as a payment uses it. */
 export const paymentService: PaymentService = {
   build: async (order, key) => {
@@ -26,7 +29,10 @@ export const paymentService: PaymentService = {
     await call(
       'transactionSubmitted',
       { body: { paymentId, signature } },
-      { idempotencyKey: `${paymentId}:${signature.slice(0, 100)}` },
+      {
+        idempotencyKey: `${paymentId}:${signature.slice(0, 100)}`,
+        timeoutMs: REPORTED_WITHIN_MS,
+      },
     )
   },
   release: async ({ refundOf }, paymentId) => {
