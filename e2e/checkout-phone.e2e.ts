@@ -87,7 +87,9 @@ for (const [phone, device] of Object.entries(PHONES)) {
     await context.route(`${origin}/**`, async (route) => {
       const { pathname, search } = new URL(route.request().url())
       if (pathname === '/config.json') return route.fulfill({ json: { proxyUrl: origin } })
-      await route.fulfill({ response: await route.fetch({ url: proxy.url + pathname + search }) })
+      // A kept connection that the server has just closed is opened again, as browsers do it.
+      const response = await route.fetch({ url: proxy.url + pathname + search, maxRetries: 1 })
+      await route.fulfill({ response })
     })
     const page = await context.newPage()
     await page.goto(origin + link)
