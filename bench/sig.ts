@@ -3,10 +3,12 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import bs58 from 'bs58'
 import { hexToBytes, verifyTypedData } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { digestOf, type Authorization } from '#chains/evm/authorization.ts'
+import type { Authorization } from '#chains/evm/authorization.ts'
 import { AUTHORIZATION_TYPES } from '#chains/evm/signed-types.ts'
 import { recoverSigner } from '#chains/evm/token-authorization.ts'
 import { verifySignature } from '#chains/solana/signature.ts'
+import { openRecovery } from '#service/chains/evm/recovery.ts'
+import { authorizationDigest } from '#service/verification/authorization-digest.ts'
 import { QUICK, runBench, spread } from './bench.ts'
 
 /** `npm run bench:sig`: signatures a CPU second, in one process: ours beside viem (EIP-3009) and noble (Ed25519). */
@@ -49,14 +51,16 @@ const solanaSignature = ed25519.sign(text, solana.secretKey)
 type Side = () => Promise<boolean> | boolean
 
 await runBench('sig', async (bench) => {
-  console.log(`viem ${versionOf('viem')}, noble ${versionOf('@noble/curves')}`)
+  const recovery = await openRecovery((error) => console.error(error))
+  console.log(`viem ${versionOf('viem')}, noble ${versionOf('@noble/curves')}, ours by ${recovery}`)
   const rows: [string, number, Side, Side][] = [
     [
       'EIP-3009 signature, a second',
       25,
       () => verifyTypedData({ ...typed, address: account.address, signature }),
       () =>
-        recoverSigner(digestOf(authorization, DOMAIN), hexToBytes(signature)) === account.address,
+        recoverSigner(authorizationDigest(authorization, DOMAIN), hexToBytes(signature)) ===
+        account.address,
     ],
     [
       'Ed25519 signature, a second',

@@ -18,6 +18,7 @@ import { devnetWallets, seedPayers, type Wallets } from './nodes/wallets.ts'
 import { freePort } from './options.ts'
 import {
   type Program,
+  type Setting,
   shopUrl,
   startBff,
   startSeller,
@@ -104,9 +105,9 @@ type Started = {
   chains: Chains
   networks: Network[]
   keys: Keys
-  service?: Program
-  bff?: Program
-  seller?: Program
+  service: Program | undefined
+  bff: Program | undefined
+  seller: Program | undefined
   web?: WebServer
 }
 
@@ -191,7 +192,6 @@ export class Devnet implements AsyncDisposable {
     const keys = folder.complete
       ? await laterStart(folder, options)
       : await firstStart(folder, chains, { ...options, bff: programs.bff, print })
-    const started: Started = { folder, chains, networks, keys }
     const setting = {
       folder,
       ports,
@@ -202,17 +202,12 @@ export class Devnet implements AsyncDisposable {
       shop: programs.seller,
       print,
     }
-    if (programs.service) {
-      started.service = stack.use(await startService(setting))
-      print(`service  ${started.service.url}`)
-    }
-    if (programs.bff) {
-      started.bff = stack.use(await startBff(setting))
-      print(`bff      ${started.bff.url}`)
-    }
-    if (programs.seller) {
-      started.seller = stack.use(await startSeller(setting))
-      print(`seller   ${started.seller.url}`)
+    const started: Started = {
+      ...(await startPrograms(stack, setting, programs)),
+      folder,
+      chains,
+      networks,
+      keys,
     }
     await building
     if (programs.web) {
@@ -306,6 +301,26 @@ async function startChains(
   print(`EVM      ${evm.value.rpcUrl}`)
   print(`Solana   ${solana.value.rpcUrl} and ${solana.value.wsUrl}`)
   return { evm: evm.value, solana: solana.value }
+}
+
+/** All at once: none needs another one to begin with. */
+async function startPrograms(
+  stack: AsyncDisposableStack,
+  setting: Setting,
+  wanted: { service: boolean; bff: boolean; seller: boolean },
+): Promise<Pick<Started, 'service' | 'bff' | 'seller'>> {
+  const results = await Promise.allSettled([
+    wanted.service ? startService(setting) : undefined,
+    wanted.bff ? startBff(setting) : undefined,
+    wanted.seller ? startSeller(setting) : undefined,
+  ])
+  const [service, bff, seller] = results.map((result) =>
+    result.status === 'fulfilled' && result.value ? stack.use(result.value) : undefined,
+  )
+  for (const result of results) if (result.status === 'rejected') throw result.reason
+  for (const [name, program] of Object.entries({ service, bff, seller }))
+    if (program) setting.print(`${name.padEnd(8)} ${program.url}`)
+  return { service, bff, seller }
 }
 
 /** Tokens, account, keys and history: once for each folder, before the service takes its database. */

@@ -83,7 +83,7 @@ export class Program implements AsyncDisposable {
 
 /** The programs of the devnet, each configured by its environment as in production. */
 
-type Setting = {
+export type Setting = {
   folder: Folder
   ports: NodePorts
   keys: Keys

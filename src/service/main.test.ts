@@ -85,6 +85,7 @@ test.each(ENGINES)(
           { name: 'eip155:31337', ok: false },
         ],
         stoppedWallets: 0,
+        recovery: 'libsecp256k1',
       },
     ])
     expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200)

@@ -11,6 +11,7 @@ import { routes } from './api/handlers.ts'
 import { createApp } from './app.ts'
 import type { Chain } from './chains/chain.ts'
 import { openEvmChain } from './chains/evm/chain.ts'
+import { openRecovery } from './chains/evm/recovery.ts'
 import { NO_OBSERVER } from './chains/endpoints.ts'
 import { openSolanaChain } from './chains/solana/chain.ts'
 import type { ServiceConfig } from './context/config.ts'
@@ -66,6 +67,9 @@ export async function createService(
     const slowness = describeSlowness(network)
     if (slowness !== undefined) log.warn({ network: network.network }, slowness)
   }
+  const recovery = await openRecovery((error) =>
+    log.warn({ err: error }, 'signers are recovered in JavaScript, which is slower'),
+  )
   await using stack = new AsyncDisposableStack()
   // Before the database: setting up the embedded one blocks this thread, and a child would seem not to answer.
   const signer =
@@ -138,7 +142,8 @@ export async function createService(
     readPayments: (ids) => readPaymentBodies(context, ids),
   })
   stack.defer(() => events.stop())
-  const readiness = createReadiness(context)
+  const ready = createReadiness(context)
+  const readiness = async () => ({ ...(await ready()), recovery })
   const onError = (error: unknown) => log.error({ err: error }, 'request failed')
   const internal =
     config.internal &&

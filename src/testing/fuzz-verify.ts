@@ -1,3 +1,4 @@
+import { openRecovery } from '#service/chains/evm/recovery.ts'
 import { compareVerdicts } from './fuzz/compare-verdicts.ts'
 
 /**
@@ -16,11 +17,15 @@ function readOption(name: string, otherwise: number): number {
 
 const seed = readOption('seed', Date.now() % 2 ** 32)
 const count = readOption('count', 100_000)
+// As the service does.
+const recovery = await openRecovery((error) => console.error(error))
 const { cases, valid, looser, unequal, stricter } = await compareVerdicts({ count, seed })
 for (const [what, times] of [...stricter].toSorted(([, a], [, b]) => b - a).slice(0, 40))
   console.log(`  refused here alone, ${times} ×: ${what}`)
 for (const told of [...looser, ...unequal].slice(0, 20)) console.error(`  DIFFERENT: ${told}`)
-console.log(`verified: ${cases} payments, ${valid} valid (seed ${seed})`)
+console.log(
+  `verified: ${cases} payments, ${valid} valid (seed ${seed}), signers recovered by ${recovery}`,
+)
 console.log(`accepted here, refused by the official package or the steps: ${looser.length} (bar 0)`)
 console.log(`accepted or refused otherwise at once than in steps: ${unequal.length} (bar 0)`)
 process.exitCode = looser.length + unequal.length > 0 ? 1 : 0

@@ -1,4 +1,3 @@
-import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import {
@@ -21,6 +20,7 @@ import type { DecodeProblem } from '#contract/reasons.ts'
 import type { Step, Transfer } from '../match.ts'
 import { nameCall, readTransferCall } from './erc20.ts'
 import { feeBoundAtomic } from './fee.ts'
+import { HALF_ORDER, recoverPublicKey } from './recover.ts'
 import { readRlp, RlpError } from './rlp.ts'
 
 /** What an EVM transaction says. Amounts in wei, addresses in EIP-55. */
@@ -53,7 +53,6 @@ const MAX_UINT64 = 2n ** 64n - 1n
 const MAX_UINT256 = 2n ** 256n - 1n
 /** What fees per gas are told in, though they are wei. */
 const GWEI = { symbol: 'gwei', decimals: 9 }
-const HALF_ORDER = secp256k1.Point.Fn.ORDER / 2n
 
 /**
  * Reads a type 2 transaction, unsigned or signed. Fails closed: another type, an access list, a contract creation, a spelling
@@ -174,14 +173,12 @@ function pad(value: bigint): Hex {
 
 function recoverSender(unsigned: Uint8Array, { r, s, yParity }: Signature): string {
   if (s > HALF_ORDER) throw new RlpError(fact('high_s'))
-  let point: Uint8Array
-  try {
-    point = new secp256k1.Signature(r, s, yParity)
-      .recoverPublicKey(keccak_256(unsigned))
-      .toBytes(false)
-  } catch {
-    throw new RlpError(fact('unrecoverable'))
-  }
+  const point = recoverPublicKey(
+    keccak_256(unsigned),
+    hexToBytes(`${pad(r)}${pad(s).slice(2)}`),
+    yParity,
+  )
+  if (!point) throw new RlpError(fact('unrecoverable'))
   return checksumAddress(`0x${bytesToHex(keccak_256(point.subarray(1)).subarray(12))}`)
 }
 

@@ -1,6 +1,5 @@
-import { secp256k1 } from '@noble/curves/secp256k1.js'
 import * as v from 'valibot'
-import { hashDomain, hashTypedData, hexToBytes, type Hex } from 'viem'
+import { bytesToHex, hashDomain, hashTypedData, hexToBytes, type Hex } from 'viem'
 import { publicKeyToAddress } from 'viem/utils'
 import { addressFact, amountFact, fact, networkFact, type MoneyAsset } from '#contract/facts.ts'
 import { stringifyJson } from '#contract/json.ts'
@@ -16,6 +15,7 @@ import {
 } from '../match.ts'
 import type { DecodeProblem } from '#contract/reasons.ts'
 import { currencyFact } from './match.ts'
+import { recoverPublicKey } from './recover.ts'
 import {
   addressText,
   bytes32Text,
@@ -119,14 +119,8 @@ export function recoverSigner(hash: Hex, signature: Uint8Array): string | undefi
   const last = signature[64] ?? 0
   const recovery = last >= 27 ? last - 27 : last
   if (recovery !== 0 && recovery !== 1) return undefined
-  try {
-    const point = secp256k1.Signature.fromBytes(signature.subarray(0, 64), 'compact')
-    if (point.hasHighS()) return undefined
-    const key = point.addRecoveryBit(recovery).recoverPublicKey(hexToBytes(hash))
-    return publicKeyToAddress(`0x${key.toHex(false)}`)
-  } catch {
-    return undefined
-  }
+  const key = recoverPublicKey(hexToBytes(hash), signature.subarray(0, 64), recovery)
+  return key && publicKeyToAddress(bytesToHex(key))
 }
 
 /**

@@ -1,7 +1,7 @@
-import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { checksumAddress } from '#contract/address.ts'
+import { recoverPublicKey } from './recover.ts'
 
 const SIGNATURE = /^0x[0-9a-fA-F]{130}$/
 /** Wallets end a signature with 27 or 28; some hardware wallets with the bare bit. */
@@ -21,16 +21,10 @@ export function isHashSignedByEvm(wallet: string, hash: Uint8Array, signature: s
   const bytes = hexToBytes(signature.slice(2))
   const bit = RECOVERY_BITS[bytes[64] ?? -1]
   if (bit === undefined) return false
-  try {
-    const parsed = secp256k1.Signature.fromBytes(bytes.subarray(0, 64), 'compact')
-    if (parsed.hasHighS()) return false
-    const publicKey = parsed.addRecoveryBit(bit).recoverPublicKey(hash).toBytes(false)
-    const address = bytesToHex(keccak_256(publicKey.subarray(1)).subarray(12))
-    return checksumAddress(`0x${address}`) === checksumAddress(wallet)
-  } catch {
-    // r or s out of range, or no point on the curve: no one's signature.
-    return false
-  }
+  const publicKey = recoverPublicKey(hash, bytes.subarray(0, 64), bit)
+  if (!publicKey) return false
+  const address = bytesToHex(keccak_256(publicKey.subarray(1)).subarray(12))
+  return checksumAddress(`0x${address}`) === checksumAddress(wallet)
 }
 
 function personalHash(message: string): Uint8Array {

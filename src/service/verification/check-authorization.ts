@@ -1,7 +1,6 @@
 import { erc20Abi, hexToBytes, parseAbi, type Hex } from 'viem'
 import {
   canonicalSignature,
-  digestOf,
   type Authorization,
   type VerifiedAuthorization,
 } from '#chains/evm/authorization.ts'
@@ -19,6 +18,7 @@ import { chainIdOf } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { ContractCall, ContractHolding, Contracts, Quote } from '../chains/contracts.ts'
+import { authorizationDigest } from './authorization-digest.ts'
 import { undecided, type VerificationReport } from './verification-report.ts'
 import type { Context } from '../context/context.ts'
 import { findRefusedPayer } from '../db/settlement-fees.ts'
@@ -69,7 +69,7 @@ export async function checkSignature({
     expected: fact('token_with_authorizations'),
     got: domain ? fact('one') : fact('token_without_domain'),
   })
-  const digest = digestOf(authorization, {
+  const digest = authorizationDigest(authorization, {
     chainId: chainIdOf(terms.network.network),
     ...(domain ?? { name: '', version: '' }),
   })
