@@ -9,8 +9,9 @@ import { build } from './build.ts'
 import { openEndpoints, type EvmEndpoints, readHeadSince, readTipOf } from './client.ts'
 import { openContracts } from './contracts.ts'
 import { BlockScan } from './find.ts'
+import { KnownBlocks, openIsGone } from './known-blocks.ts'
 import { canNeverLand } from './never-land.ts'
-import { isGone, openLooks } from './observe.ts'
+import { openLooks } from './observe.ts'
 import { readToken } from './token.ts'
 
 const TOKEN_TTL_MS = 60_000
@@ -22,15 +23,17 @@ const GRACE_MS = 60_000
 export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
   const endpoints = openEndpoints(network, observer)
   const halfBlockMs = network.blockTimeMs / 2
+  const known = new KnownBlocks()
   const tip = new Recent(Math.min(CLOCK_TTL_MS, halfBlockMs), async () => {
     const found = await endpoints.requestSoon(readTipOf)
+    known.note(found)
     observer.sawBlock(network.network, found.height)
     return found
   })
   const head = () => tip.fresh(halfBlockMs)
   const clock = () => tip.fresh()
-  const scan = new BlockScan(endpoints, head)
-  const looks = openLooks(endpoints, network, head)
+  const scan = new BlockScan(endpoints, { head, known })
+  const looks = openLooks(endpoints, network, { readTip: head, known })
   const token = remember(TOKEN_TTL_MS, (address) => readToken(endpoints, network, address))
   return {
     network,
@@ -47,7 +50,7 @@ export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
     findNamed: async () => [],
     findByMessage: async () => null,
     canNeverLand: (monitored) => canNeverLand(endpoints, monitored),
-    isGone: (landed) => isGone(endpoints, landed),
+    isGone: openIsGone(endpoints, known, clock),
     simulateSigned: (bytes) => simulateSigned(endpoints, bytes),
     broadcast: (bytes) => broadcast(endpoints, bytes),
     funds: (address) => readFunds(endpoints, address),

@@ -76,8 +76,8 @@ export function isHeadOf(client: PublicClient, head: Head): boolean {
   return headSources.get(head) === client
 }
 
-/** Heights and times of the newest and of the newest final block, and the hash of the newest; block height and height are the same here. */
-export type Tip = Head & ChainClock & { hash: Hex }
+/** Heights and times of the newest and of the newest final block, and the hashes of the newest; block height and height are the same here. */
+export type Tip = Head & ChainClock & { hash: Hex; parentHash: Hex; timestamp: bigint }
 
 /** As one node tells them. */
 export async function readTipOf(client: PublicClient): Promise<Tip> {
@@ -94,6 +94,8 @@ export async function readTipOf(client: PublicClient): Promise<Tip> {
     head: timeOf(head),
     finalized: timeOf(finalized),
     hash: head.hash,
+    parentHash: head.parentHash,
+    timestamp: head.timestamp,
   }
   headSources.set(tip, client)
   return tip

@@ -29,7 +29,8 @@ beforeAll(async () => {
   if (!only) throw new Error('no chain')
   chain = only
   gate.lie = (question, answer) => {
-    methods.push((JSON.parse(question) as { method: string }).method)
+    const { method, params } = JSON.parse(question) as { method: string; params: string[] }
+    methods.push(method === 'eth_getBlockByNumber' ? `${method} ${params[0]}` : method)
     return answer
   }
   methods = []
@@ -127,6 +128,26 @@ test('all who look at a transaction in one block share a look, and the next bloc
   await untilKnown()
   expect(await chain.observe(hash)).toMatchObject({ state: 'landed', confirmed: true })
   expect(looks()).toBe(1)
+})
+
+test('a transaction whose block was read before is looked at with one request', async () => {
+  const hash = await send()
+  await evm.mine()
+  await untilKnown()
+  gate.requests = 0
+  const { blockNumber } = await evm.client.getTransactionReceipt({ hash })
+  const { timestamp } = await evm.client.getBlock({ blockNumber })
+  expect(await chain.observe(hash)).toMatchObject({
+    state: 'landed',
+    height: Number(blockNumber),
+    blockTime: new Date(Number(timestamp) * 1_000),
+  })
+  const tips = methods.filter((method) => method.endsWith('latest')).length
+  expect(gate.requests - tips).toBe(1)
+  expect(methods.filter((method) => !/latest|finalized/.test(method)).toSorted()).toEqual([
+    'eth_getTransactionByHash',
+    'eth_getTransactionReceipt',
+  ])
 })
 
 test('a transaction that was not found is looked for again at once', async () => {
