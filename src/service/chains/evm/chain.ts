@@ -50,7 +50,7 @@ export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
     findNamed: async () => [],
     findByMessage: async () => null,
     canNeverLand: (monitored) => canNeverLand(endpoints, monitored),
-    isGone: openIsGone(endpoints, known, clock),
+    isGone: openIsGone(endpoints, known, (since) => tip.fresh(performance.now() - since)),
     simulateSigned: (bytes) => simulateSigned(endpoints, bytes),
     broadcast: (bytes) => broadcast(endpoints, bytes),
     funds: (address) => readFunds(endpoints, address),

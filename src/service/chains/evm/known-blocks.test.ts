@@ -19,7 +19,8 @@ let asked: number[]
 let node: { branch: Branch; height: number; fails: boolean }
 let tip: Tip
 let known: KnownBlocks
-let isGone: (height: number, branch?: Branch) => Promise<boolean>
+let ask: ReturnType<typeof openIsGone>
+let isGone: (height: number) => Promise<boolean>
 
 /** A new newest block, which a round has read. */
 function see(branch: Branch, height: number): void {
@@ -45,9 +46,8 @@ beforeEach(() => {
   const endpoints = {
     request: (work: (of: PublicClient) => Promise<unknown>) => work(client),
   } as unknown as EvmEndpoints
-  const ask = openIsGone(endpoints, known, async () => tip)
-  isGone = (height, branch = 'a') =>
-    ask({ signature: '0xpaid', height, blockHash: hashOf(branch, height) })
+  ask = openIsGone(endpoints, known, async () => tip)
+  isGone = (height) => ask({ signature: '0xpaid', height, blockHash: hashOf('a', height) }, 0)
   for (let height = 95; height <= 100; height++) see('a', height)
 })
 
@@ -84,6 +84,11 @@ test('a node that has no block there proves nothing', async () => {
   node.height = 97
   expect(await isGone(100)).toBe(false)
   expect(asked).toEqual([100])
+})
+
+test('a node is asked where the caller does not say since when a block counts as read', async () => {
+  expect(await ask({ signature: '0xpaid', height: 99, blockHash: hashOf('a', 99) })).toBe(false)
+  expect(asked).toEqual([99])
 })
 
 test('what is final is asked for each time', async () => {

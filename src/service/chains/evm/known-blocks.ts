@@ -49,17 +49,18 @@ export class KnownBlocks {
 export function openIsGone(
   endpoints: EvmEndpoints,
   known: KnownBlocks,
-  readTip: () => Promise<Tip>,
+  readTipSince: (since: number) => Promise<Tip>,
 ): Chain['isGone'] {
   /** Below this block, others were read already. */
   let filledBelow: Hex | undefined
 
-  return async ({ height, blockHash }) => {
-    const tip = await readTip()
-    const lowest = known.below(tip, height)
-    if (height > tip.finalizedHeight && lowest.height === height && lowest.hash === blockHash)
-      return false
-    const missing = lowest.height > height && lowest.hash !== filledBelow ? lowest : undefined
+  return async ({ height, blockHash }, since) => {
+    const tip = since === undefined ? undefined : await readTipSince(since)
+    const lowest = tip && known.below(tip, height)
+    const isThere = lowest?.height === height && lowest.hash === blockHash
+    if (isThere && tip && height > tip.finalizedHeight) return false
+    const missing =
+      lowest && lowest.height > height && lowest.hash !== filledBelow ? lowest : undefined
     if (missing) filledBelow = missing.hash
     try {
       return await endpoints.request(async (client) => {

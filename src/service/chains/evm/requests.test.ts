@@ -173,6 +173,21 @@ test('a block that replaces another at the same height ends what was shared of i
   expect(state).not.toBe('landed')
 })
 
+test('a block that was replaced since the newest one was read is gone for a round that begins now', async () => {
+  await evm.mine(3)
+  await untilKnown()
+  const height = Number(await evm.client.getBlockNumber())
+  const { hash: blockHash } = await evm.client.getBlock({ blockNumber: BigInt(height) })
+  const landed = { signature: '0x', height, blockHash }
+  const before = performance.now()
+  expect(await chain.isGone(landed, before)).toBe(false)
+  methods = []
+  expect(await chain.isGone(landed, before)).toBe(false)
+  expect(methods).toEqual([])
+  await evm.client.request({ method: 'anvil_reorg' as never, params: [1, []] as never })
+  expect(await chain.isGone(landed, performance.now())).toBe(true)
+})
+
 test('what one caller reads of a transaction as its payment is not what another one reads', async () => {
   const hash = await send()
   await evm.mine()
