@@ -3,8 +3,9 @@ import { startEvm, startGate, type EvmFixture } from '#testing/local-chains.ts'
 import { eventually } from '#testing/service-context.ts'
 import { openTokenFixture, type TokenFixture } from '#testing/token-fixture.ts'
 import { payInvoice } from '#testing/token-payers.ts'
+import { reconcile } from '../reconciliation/reconcile.ts'
 
-/** What a settlement asks the RPC endpoint before it is broadcast. */
+/** What a settlement asks the RPC endpoint: before it is broadcast, and when its wallet is compared with the chain. */
 
 let evm: EvmFixture
 let gate: Awaited<ReturnType<typeof startGate>>
@@ -37,16 +38,21 @@ beforeEach(() => {
   broadcastAfter = undefined
 })
 
-/** @param code of the payer */
-async function settle(code?: `0x${string}`) {
-  const all = await fixture.parties()
-  const header = await payInvoice(all.client, all.requirements)
-  if (code) await evm.setCode(all.payer.address, code)
+/** This process knows the newest block. */
+async function learned(): Promise<void> {
   const newest = Number(await evm.client.getBlockNumber())
   await eventually(
     () => fixture.chain.head(),
     ({ height }) => height >= newest,
   )
+}
+
+/** @param code of the payer */
+async function settle(code?: `0x${string}`) {
+  const all = await fixture.parties()
+  const header = await payInvoice(all.client, all.requirements)
+  if (code) await evm.setCode(all.payer.address, code)
+  await learned()
   methods = []
   gate.requests = 0
   const mining = setInterval(() => void evm.mine().catch(() => {}), 200)
@@ -65,6 +71,23 @@ test('a settlement is simulated with one request where a quote of the function i
   expect(count('eth_getCode')).toBe(1)
   // The simulation, the code, the newest block, the fees, the wallet in two steps, and the broadcast.
   expect(broadcastAfter).toBeLessThanOrEqual(7)
+})
+
+test('a wallet that has settled is compared with its chain in batches', async () => {
+  const { context, chain, facilitator } = fixture
+  const compare = () => reconcile(context, chain, facilitator.address)
+  const begin = async () => {
+    await evm.mine(8)
+    return compare()
+  }
+  await eventually(begin, (verdict) => verdict === 'equal')
+  for (let settlement = 0; settlement < 4; settlement++) await settle()
+  await evm.mine(8)
+  await learned()
+  gate.requests = 0
+  expect(await compare()).toBe('equal')
+  // The wallet in two steps, the newest block, the settlements, and their blocks.
+  expect(gate.requests).toBeLessThanOrEqual(6)
 })
 
 /** Accepts each signature (EIP-1271). */
