@@ -6,7 +6,14 @@ import { Recent, remember } from '../recent.ts'
 import { broadcast, simulateSigned } from './broadcast.ts'
 import { buildNote } from './build-call.ts'
 import { build } from './build.ts'
-import { openEndpoints, type EvmEndpoints, readHeadSince, readTipOf } from './client.ts'
+import {
+  isHeadOf,
+  openEndpoints,
+  type EvmEndpoints,
+  readHeadSince,
+  readTipOf,
+  type Tip,
+} from './client.ts'
 import { openContracts } from './contracts.ts'
 import { BlockScan } from './find.ts'
 import { KnownBlocks, openIsGone } from './known-blocks.ts'
@@ -53,7 +60,7 @@ export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
     isGone: openIsGone(endpoints, known, (since) => tip.fresh(performance.now() - since)),
     simulateSigned: (bytes) => simulateSigned(endpoints, bytes),
     broadcast: (bytes) => broadcast(endpoints, bytes),
-    funds: (address) => readFunds(endpoints, address),
+    funds: (address) => readFunds(endpoints, address, () => tip.fresh(0)),
     audit: (address) => audit(endpoints, address),
     headSince: (time) => readHeadSince(endpoints, time),
     history: (address, query) => readHistory(endpoints, address, query),
@@ -113,11 +120,21 @@ function noBlock(error: unknown): null {
   throw error
 }
 
-/** Balance and nonce of one block: what was sent with a smaller nonce is in that balance, everything else is not. */
-function readFunds(endpoints: EvmEndpoints, wallet: string): Promise<SenderFunds> {
+/**
+ * Balance and nonce of one block: what was sent with a smaller nonce is in that balance, everything else is not. The newest
+ * block is read now, and the watcher that looks for the payment in a moment need not read it.
+ */
+function readFunds(
+  endpoints: EvmEndpoints,
+  wallet: string,
+  readNewest: () => Promise<Tip>,
+): Promise<SenderFunds> {
   return endpoints.request(async (client): Promise<SenderFunds> => {
     const address = wallet as Hex
-    const blockNumber = await client.getBlockNumber()
+    const newest = await readNewest()
+    const blockNumber = isHeadOf(client, newest)
+      ? BigInt(newest.height)
+      : await client.getBlockNumber()
     const [balanceAtomic, nonce] = await Promise.all([
       client.getBalance({ address, blockNumber }),
       client.getTransactionCount({ address, blockNumber }),

@@ -116,6 +116,20 @@ test('a payment of a token is built with one request', async () => {
   expect(methods).toHaveLength(10)
 })
 
+test('the newest block that is read for the funds of a wallet is not read again by the round after it', async () => {
+  const { address } = await evm.wallet(ETH)
+  await evm.mine()
+  gate.requests = 0
+  const newest = Number(await evm.client.getBlockNumber())
+  expect(await chain.funds(address, async () => [])).toMatchObject({
+    height: newest,
+    balanceAtomic: ETH,
+    nonce: 0,
+  })
+  expect(await chain.head()).toMatchObject({ height: newest })
+  expect(gate.requests).toBe(2)
+})
+
 test('all who look at a transaction in one block share a look, and the next block has another', async () => {
   const hash = await send()
   await evm.mine()
