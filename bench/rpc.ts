@@ -27,7 +27,8 @@ const WATCH_MS = QUICK ? 10_000 : 30_000
 /** The monitor looks for expired payments this often, and this long. */
 const EXPIRED_EVERY_S = 30
 const AFTERLIFE_S = 86_400
-const BLOCK_S = 1
+/** The bar of the cost model is per block. */
+const BLOCK_S = { ETH: 1, SOL: 0.4 }
 const NAMES = argv.includes('--methods')
 
 await runBench('rpc', async (bench) => {
@@ -99,12 +100,14 @@ async function measureDrafts(bench: Bench, fixture: BenchFixture): Promise<void>
     const network = kind === 'ETH' ? 'evm' : 'solana'
     for (let draft = 0; draft < OPEN_DRAFTS; draft++)
       await buildDraft(fixture, kind, await openDraftPayer(fixture, kind))
+    // The blocks that were mined to fund the payers are not the drafts'.
+    await pause(5_000)
     takeAll(fixture)
     await pause(WATCH_MS)
     const open = fixture.rpc[network].take()
     report(
       bench,
-      [`${OPEN_DRAFTS} open drafts, ${kind}, per second`, 3 / BLOCK_S, 6 / BLOCK_S],
+      [`${OPEN_DRAFTS} open drafts, ${kind}, per second`, 3 / BLOCK_S[kind], 6 / BLOCK_S[kind]],
       open,
       WATCH_MS / 1_000,
     )

@@ -26,11 +26,19 @@ async function startNode(answer: (asked: Question | Question[]) => Reply) {
   onTestFinished(() => void server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const asking = batchingFetch(fetch, ({ method }) => method !== 'large')
-  const ask = async (id: string, method = 'small') =>
-    (
-      await asking(url, { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id, method }) })
-    ).json()
-  return { ask, bodies, url, requests: () => bodies.length }
+  const askBy =
+    (request: typeof fetch) =>
+    async (id: string, method = 'small') =>
+      (
+        await request(url, { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id, method }) })
+      ).json()
+  return {
+    ask: askBy(asking),
+    together: () => askBy(asking.together()),
+    bodies,
+    url,
+    requests: () => bodies.length,
+  }
 }
 
 async function read(request: IncomingMessage): Promise<string> {
@@ -66,6 +74,17 @@ test('a read without others is no batch, and what executes code is always asked 
   await Promise.all([ask('b', 'large'), ask('c', 'large'), ask('d')])
   expect(bodies.some(Array.isArray)).toBe(false)
   expect(bodies).toHaveLength(4)
+})
+
+test('what one caller asks together is one request, and no other caller waits for it', async () => {
+  const { ask, together, bodies } = await startNode((asked) => ({
+    body: Array.isArray(asked) ? asked.map(honest) : honest(asked),
+  }))
+  const [one, other] = [together(), together()]
+  await Promise.all([one('a', 'large'), one('b'), other('c', 'large'), other('d'), ask('e')])
+  const asked = bodies.map((body) => [body].flat().map(({ method }) => method))
+  expect(asked).toHaveLength(3)
+  expect(asked).toEqual(expect.arrayContaining([['large', 'small'], ['large', 'small'], ['small']]))
 })
 
 test('more than ten reads are batches of ten', async () => {

@@ -28,6 +28,9 @@ type Waiting = {
   response: PromiseWithResolvers<Response>
 }
 
+/** `together`: a `fetch` for one caller alone, who waits for all answers anyway. Whatever it asks at one moment goes as one HTTP request. */
+export type BatchingFetch = typeof fetch & { together: () => typeof fetch }
+
 /**
  * `fetch` for JSON-RPC to one node: small reads of one moment go as one HTTP request, everything else goes by
  * itself. A node that takes no batch, or does not answer each request of it, is asked one by one. Each caller
@@ -38,8 +41,7 @@ type Waiting = {
 export function batchingFetch(
   request: typeof fetch,
   isSmall: (question: RpcQuestion) => boolean,
-): typeof fetch {
-  let queue: Waiting[] = []
+): BatchingFetch {
   let refusedUntil = -Infinity
 
   async function send(
@@ -79,21 +81,26 @@ export function batchingFetch(
     return undefined
   }
 
-  return (input, init = {}) => {
-    const question = readQuestion(init.body)
-    if (!question || !isSmall(question) || performance.now() < refusedUntil)
-      return request(input, init)
-    const waiting = { question, init, response: Promise.withResolvers<Response>() }
-    queue.push(waiting)
-    if (queue.length === 1)
-      setTimeout(() => {
-        const all = queue
-        queue = []
-        for (let start = 0; start < all.length; start += BATCH_SIZE)
-          void send(input, all.slice(start, start + BATCH_SIZE))
-      })
-    return waiting.response.promise
+  function open(isTaken: (question: RpcQuestion) => boolean): typeof fetch {
+    let queue: Waiting[] = []
+    return (input, init = {}) => {
+      const question = readQuestion(init.body)
+      if (!question || !isTaken(question) || performance.now() < refusedUntil)
+        return request(input, init)
+      const waiting = { question, init, response: Promise.withResolvers<Response>() }
+      queue.push(waiting)
+      if (queue.length === 1)
+        setTimeout(() => {
+          const all = queue
+          queue = []
+          for (let start = 0; start < all.length; start += BATCH_SIZE)
+            void send(input, all.slice(start, start + BATCH_SIZE))
+        })
+      return waiting.response.promise
+    }
   }
+
+  return Object.assign(open(isSmall), { together: () => open(() => true) })
 }
 
 function readQuestion(body: unknown): RpcQuestion | undefined {

@@ -97,9 +97,13 @@ export interface Chain {
     messageHash: string
   }): Promise<string | null | undefined>
   /**
-   * True only when the chain itself shows that the block of a transaction is no longer part of it.
+   * True only when the chain itself shows that the block of a transaction is no longer part of it. `since`, by
+   * `performance.now()`: blocks that were read later may show that it is; without it a node is asked.
    */
-  isGone(landed: { signature: string; height: number; blockHash: string | null }): Promise<boolean>
+  isGone(
+    landed: { signature: string; height: number; blockHash: string | null },
+    since?: number,
+  ): Promise<boolean>
   /**
    * Whether the network would accept this signed transaction now. A refusal is certain: where two
    * RPC endpoints are configured, both refused. `paid`: what must arrive of a token, where the

@@ -54,8 +54,8 @@ export type ContractHolding = {
   allowanceAtomic: bigint | null
 }
 
-/** A call that would be executed, the most that a quote would price it at, and a holding at the same height. */
-export type Execution = { feeAtomic: bigint; holding: ContractHolding }
+/** A call that would be executed, with no less gas than a quote would name and at its price, and a holding at the same height. */
+export type Execution = { quote: Extract<Quote, { ok: true }>; holding: ContractHolding }
 
 export type TokenMovement = {
   token: Hex

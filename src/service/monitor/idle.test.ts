@@ -55,7 +55,7 @@ describe.each(ENGINES)('on %s', (engine) => {
   })
 })
 
-test('payments of one block that wait to be final cost one call a round, and the next round sees that the block is gone', async () => {
+test('payments that wait to be final cost no call of their own, and the next round sees that their blocks are gone', async () => {
   await using fixture = await openIdle('postgres')
   const { context, chain, gate, evm, actor } = fixture
   const poll = () => pollOnce(context, chain, { expiredToo: false })
@@ -65,11 +65,12 @@ test('payments of one block that wait to be final cost one call a round, and the
   const payee = await evm.wallet(0n)
   const payers = await Promise.all(Array.from({ length: 10 }, () => evm.wallet(10n ** 18n)))
   await evm.mine(5)
-  for (const payer of payers) {
+  for (const [index, payer] of payers.entries()) {
     const body = { walletAddress: payer.address, recipientAddress: payee.address, amount: '0.01' }
     const { transaction } = await buildTransaction(context, actor, body)
     const serializedTransaction = await signBuilt(payer, transaction)
     await evm.client.sendRawTransaction({ serializedTransaction })
+    if (index === 4) await evm.mine()
   }
   await evm.mine(2)
   await poll()
@@ -82,15 +83,13 @@ test('payments of one block that wait to be final cost one call a round, and the
     asked.push([method, ...params.slice(0, 1)].join(' '))
     return reply
   }
-  const height = Number(await evm.client.getBlockNumber()) - 1
   expect(await poll()).toMatchObject({ open: 10, failures: [] })
-  expect(asked.toSorted()).toEqual([
-    `eth_getBlockByNumber 0x${height.toString(16)}`,
+  expect([...new Set(asked)].toSorted()).toEqual([
     'eth_getBlockByNumber finalized',
     'eth_getBlockByNumber latest',
   ])
 
-  await evm.client.request({ method: 'anvil_reorg' as never, params: [2, []] as never })
+  await evm.client.request({ method: 'anvil_reorg' as never, params: [3, []] as never })
   expect((await poll()).failures).toEqual([])
   expect(await readStatuses()).toEqual(all('rolled_back'))
 })

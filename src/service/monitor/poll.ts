@@ -70,6 +70,7 @@ export async function pollOnce(
   options: PollOptions,
 ): Promise<{ open: number; failures: unknown[]; unseen: ReadonlySet<string>; idle: boolean }> {
   const { network } = chain.network
+  const startedAt = performance.now()
   const now = context.now()
   const expiredSince = before(now, AFTERLIFE_MS)
   const due = options.expiredToo ? dueGroups(now, options.expiredAt) : []
@@ -113,7 +114,7 @@ export async function pollOnce(
       expiredSince,
     },
   )
-  const isGone = shareBlocks(chain)
+  const isGone = shareBlocks(chain, startedAt)
   await each(round, open.filter(isConfirmed), (each, payment) =>
     checkConfirmed(each, payment, isGone),
   )
@@ -260,13 +261,13 @@ async function checkConfirmed(
     await rollBack(context, payment)
 }
 
-/** Asks for each block once a round, however many payments it has. Where blocks have no hash, each transaction is asked for. */
-function shareBlocks(chain: Chain): Chain['isGone'] {
+/** Looks for each block once a round, however many payments it has. Where blocks have no hash, each transaction is asked for. */
+function shareBlocks(chain: Chain, startedAt: number): Chain['isGone'] {
   const answers = new Map<string, Promise<boolean>>()
   return (landed) => {
     if (landed.blockHash === null) return chain.isGone(landed)
     const block = `${landed.height} ${landed.blockHash}`
-    const answer = answers.get(block) ?? chain.isGone(landed)
+    const answer = answers.get(block) ?? chain.isGone(landed, startedAt)
     answers.set(block, answer)
     return answer
   }

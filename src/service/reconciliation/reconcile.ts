@@ -102,6 +102,9 @@ async function look(context: Context, chain: Chain, nonceQueue: NonceQueue): Pro
   }
 }
 
+/** The chain is asked about so many in one batch. */
+const SETTLEMENTS_AT_ONCE = 8
+
 const UNDER_WAY = ['created', 'pending', 'confirmed', 'rolled_back'] as const
 
 async function isQuiet({ db }: Context, { network, sender }: NonceQueue): Promise<boolean> {
@@ -154,17 +157,25 @@ async function readOutflowsByNonce(
     await readSigned(context.db, nonceQueue, from),
     (each) => each.nonce,
   )
+  const costs = new Map<number, ReturnType<typeof readCost>>()
+  const readFrom = (first: number) => {
+    for (let nonce = first; nonce < Math.min(to, first + SETTLEMENTS_AT_ONCE); nonce++) {
+      if (hosted.has(nonce)) continue
+      const attempts = settlements.get(nonce) ?? []
+      const cost = readCost(context, chain, { signer: nonceQueue.sender, nonce, attempts })
+      // It is thrown where it is needed.
+      cost.catch(() => {})
+      costs.set(nonce, cost)
+    }
+    return costs.get(first)
+  }
   let atomic = 0n
   let open = false
   for (let nonce = from; nonce < to; nonce++) {
     const row = hosted.get(nonce)
-    const attempts = settlements.get(nonce) ?? []
-    // Behind one that waits the chain is not asked: only what no row has is foreign there, and may be why it waits.
-    const cost = row
-      ? costOf(row)
-      : open && attempts.length > 0
-        ? 'open'
-        : await readCost(context, chain, { signer: nonceQueue.sender, nonce, attempts })
+    const waits = open && (settlements.get(nonce)?.length ?? 0) > 0
+    // Behind one that waits the chain does not count: only what no row has is foreign there, and may be why it waits.
+    const cost = row ? costOf(row) : waits ? 'open' : await (costs.get(nonce) ?? readFrom(nonce))
     if (cost === 'open') open = true
     if (cost === undefined)
       return {

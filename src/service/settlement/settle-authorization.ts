@@ -1,13 +1,15 @@
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
+import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { fact } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
+import { ProblemError } from '#contract/problem.ts'
 import {
   isMonitoredHere,
   type Chain,
   type ObservedTransfer,
   notifyMonitor,
 } from '../chains/chain.ts'
-import type { ContractCall, Quote } from '../chains/contracts.ts'
+import type { ContractCall, Execution, Quote, Use } from '../chains/contracts.ts'
 import type { Context } from '../context/context.ts'
 import type { OpenClaim } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
@@ -16,6 +18,8 @@ import { findOrder } from '../db/settlement-orders.ts'
 import { broadcastStored } from '../hosted/broadcast.ts'
 import { noteUnmatched } from '../payments/unmatched.ts'
 import {
+  acceptExecution,
+  acceptFunds,
   checkFunds,
   checkPayer,
   checkValidity,
@@ -24,7 +28,7 @@ import {
   simulateExecution,
 } from '../verification/check-authorization.ts'
 import { settleOfficially } from '../verification/official.ts'
-import { readProofTime, type Deadline } from '../verification/proof-time.ts'
+import { DeadlineExceededError, readProofTime, type Deadline } from '../verification/proof-time.ts'
 import { ProofRefusedError, undecided } from '../verification/verification-report.ts'
 import { signCall, type WalletSigner } from '../wallets/sign.ts'
 import { facilitatorWallets, openFeePayer } from './facilitator-wallet.ts'
@@ -70,7 +74,10 @@ async function settleUnused(
   { chain, lease, authorization }: ClaimedAuthorization,
 ): Promise<Settled> {
   const { deadline, report } = job
-  const use = await orUndecided(deadline.within(contractsOf(chain).findUse(authorization)))
+  const executed = await executeAtOnce(context, job, { chain, authorization })
+  const use: Use = executed
+    ? { used: false }
+    : await orUndecided(deadline.within(contractsOf(chain).findUse(authorization)))
   const { accountId, fingerprint, terms } = job
   // What was built for the payee of this question may land at any moment.
   if (
@@ -94,12 +101,44 @@ async function settleUnused(
     { authorization, report },
     await orUndecided(deadline.within(readProofTime(context, terms.network.network))),
   )
-  await orUndecided(deadline.within(checkFunds({ chain, terms, authorization, report })))
+  if (executed) acceptFunds({ terms, authorization, report }, executed.holding)
+  else await orUndecided(deadline.within(checkFunds({ chain, terms, authorization, report })))
   const payment = job.remote
     ? await settleElsewhere(context, job, lease)
-    : await settleHere(context, job, { chain, lease, authorization })
+    : await settleHere(context, job, { chain, lease, authorization, executed })
   notifyMonitor(chain)
   return monitorAuthorization(context, job, { chain, payment, alreadyProcessed: false })
+}
+
+/**
+ * Executes an authorization that a key signed in a simulation, in one request. A token does so only where it is unused,
+ * in time and funded. Null where that is not shown, or where the payer has code, which may do otherwise when it is
+ * asked again: then each fact is read by itself.
+ */
+async function executeAtOnce(
+  context: Context,
+  { deadline, remote }: Pick<Job, 'deadline' | 'remote'>,
+  { chain, authorization }: Pick<ClaimedAuthorization, 'chain' | 'authorization'>,
+): Promise<Execution | null> {
+  const [address] = facilitatorWallets(context, 'evm')
+  if (remote || address === undefined || authorization.signedBy !== 'key') return null
+  const { token, from, method } = authorization
+  const contracts = contractsOf(chain)
+  try {
+    const [executed, code] = await deadline.within(
+      Promise.all([
+        contracts.executes(
+          { from: address, ...callOf(authorization) },
+          { token, owner: from, spender: method === 'permit2' ? PERMIT2 : null },
+        ),
+        contracts.code(from),
+      ]),
+    )
+    return code === undefined ? executed : null
+  } catch (error) {
+    if (error instanceof ProblemError || error instanceof DeadlineExceededError) return null
+    throw error
+  }
 }
 
 /** Waits until the service knows another block, for one block at most. */
@@ -189,18 +228,25 @@ async function settleElsewhere(
 async function settleHere(
   context: Context,
   job: Job,
-  { chain, lease, authorization }: ClaimedAuthorization,
+  { chain, lease, authorization, executed }: ClaimedAuthorization & { executed: Execution | null },
 ): Promise<PaymentRecord> {
   const [address] = facilitatorWallets(context, 'evm')
   const contracts = contractsOf(chain)
   const opened = await openFeePayer(context, address)
   await checkPayer(context, { chain, report: job.report }, authorization.from)
   const call = { from: opened.wallet.address, ...callOf(authorization) }
-  const quote = await orUndecided(
-    job.deadline.within(simulateExecution({ chain, report: job.report }, call)),
-  )
+  if (executed) acceptExecution(job.report)
+  const quote =
+    executed?.quote ??
+    (await orUndecided(job.deadline.within(simulateExecution({ chain, report: job.report }, call))))
   let settled: PaymentRecord | undefined
-  const official = { contracts, terms: job.terms, authorization, address: opened.wallet.address }
+  const official = {
+    contracts,
+    terms: job.terms,
+    authorization,
+    address: opened.wallet.address,
+    isExecuted: executed !== null,
+  }
   const verdict = await orUndecided(
     job.deadline.within(
       settleOfficially(official, async (call) => {

@@ -9,6 +9,7 @@ import { KEYLESS_SCOPE } from '../db/claims.ts'
 import { reserveVerified, reserve } from '../db/reservations.ts'
 import { requireGranting } from '../reconciliation/affirm.ts'
 import {
+  acceptExecution,
   acceptFunds,
   checkSignature,
   checkValidity,
@@ -108,7 +109,10 @@ async function tryAtOnce(
       chain.clock(),
     ])
     if (!executed) return null
-    const { holding, feeAtomic } = executed
+    const {
+      holding,
+      quote: { feeAtomic },
+    } = executed
     const recorded = await reserveVerified(context.db, {
       network,
       payee: terms.payTo,
@@ -137,7 +141,7 @@ async function tryAtOnce(
     own.check('already_used', FRESH)
     checkValidity({ authorization: verified, report: own }, { ...clock, latest })
     acceptFunds({ terms, authorization: verified, report: own }, holding)
-    own.check('simulation_failed', EXECUTED)
+    acceptExecution(own)
     if (!recorded.reserved) return { payer: from, checks: own.checks, reserved: false }
     own.check('insufficient_funds', {
       name: 'reservation',
@@ -168,13 +172,6 @@ const FRESH = {
   ok: true,
   expected: fact('never_executed'),
   got: fact('never_executed'),
-} as const
-const EXECUTED = {
-  name: 'simulation',
-  source: 'chain',
-  ok: true,
-  expected: fact('accepted'),
-  got: fact('accepted'),
 } as const
 
 function movable({ balanceAtomic, allowanceAtomic }: ContractHolding): bigint {

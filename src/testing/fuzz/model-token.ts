@@ -84,6 +84,14 @@ export class ModelToken {
         () => null,
         (error: Error) => error.message,
       )
+    const price = { maxFeePerGas: PRICE, maxPriorityFeePerGas: 1n }
+    const accepted = {
+      ok: true,
+      gas: GAS,
+      ...price,
+      feeAtomic: GAS * PRICE,
+      height: HEIGHT,
+    } as const
     return {
       domain: async () => DOMAIN,
       code: async (address) => (address === TOKEN ? '0x60' : undefined),
@@ -91,7 +99,7 @@ export class ModelToken {
       holding: async ({ owner }) => this.holding(owner),
       executes: async ({ data }, { owner }) =>
         atOnce && (believes || (await refusal(data)) === null)
-          ? { feeAtomic: GAS * PRICE, holding: this.holding(owner) }
+          ? { quote: accepted, holding: this.holding(owner) }
           : null,
       async quote({ data }) {
         const reason = await refusal(data)
@@ -101,8 +109,7 @@ export class ModelToken {
             certain: true,
             reason: { code: 'refused_with', params: { answer: reason } },
           }
-        const price = { maxFeePerGas: PRICE, maxPriorityFeePerGas: 1n }
-        return { ok: true, gas: GAS, ...price, feeAtomic: GAS * PRICE, height: HEIGHT }
+        return accepted
       },
       findUse: async ({ from, nonce }) =>
         this.used.has(`${from} ${nonce}`)

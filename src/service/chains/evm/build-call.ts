@@ -4,7 +4,7 @@ import { chainIdOf, type Network } from '#contract/network.ts'
 import { senderProblem } from '#contract/reason-problems.ts'
 import type { Ready } from '../chain.ts'
 import type { BuiltCall, ContractCall } from '../contracts.ts'
-import type { EvmEndpoints } from './client.ts'
+import type { EvmEndpoints, EvmRpcClient } from './client.ts'
 import { readDataFee, serializeCall } from './data-fee.ts'
 import { readGasPrice } from './fees.ts'
 import { nativeShortage } from '../shortage.ts'
@@ -33,10 +33,11 @@ export function buildCall(
   return endpoints.request(async (client): Promise<BuiltCall> => {
     const { to, data, priorityFeeAtomic } = request
     const from = request.from as Hex
+    const together = client.together()
     const [code, balance, estimated] = await Promise.all([
-      client.getCode({ address: from }),
-      client.getBalance({ address: from }),
-      run(client, request),
+      together.getCode({ address: from }),
+      together.getBalance({ address: from }),
+      run(together, request),
     ])
     if (code !== undefined && !code.startsWith(DELEGATED))
       throw senderProblem({ code: 'sender_is_contract', params: {} })
@@ -110,7 +111,7 @@ async function run(
 type Fields = { from: Hex; to: Hex; data: Hex; gas: bigint; priorityFeeAtomic: bigint | undefined }
 
 async function write(
-  client: PublicClient,
+  client: EvmRpcClient,
   network: Network,
   { from, to, data, gas, priorityFeeAtomic }: Fields,
 ): Promise<Ready> {

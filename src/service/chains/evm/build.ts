@@ -27,7 +27,7 @@ export type EvmBuildRequest = { intent: Omit<PaymentIntent, 'maxFeeAtomic'> } & 
 
 /**
  * Builds the payment for the sender's next nonce, at the fees of this moment, after simulating it. All that
- * decides about it is asked at once: a node far away is waited for once.
+ * decides about it is asked in one request: a node far away is waited for once.
  */
 export function build(
   endpoints: EvmEndpoints,
@@ -38,15 +38,16 @@ export function build(
     const { intent, priorityFeeAtomic } = request
     const sender = intent.sender as Hex
     const refused = refuseRecipient(network, intent.recipient)
+    const together = client.together()
     const [read, simulation] = await Promise.allSettled([
       Promise.all([
-        client.getBalance({ address: sender }),
-        client.getCode({ address: sender }),
-        client.getTransactionCount({ address: sender, blockTag: 'pending' }),
-        client.getBlockNumber(),
-        readFees(client),
+        together.getBalance({ address: sender }),
+        together.getCode({ address: sender }),
+        together.getTransactionCount({ address: sender, blockTag: 'pending' }),
+        together.getBlockNumber(),
+        readFees(together),
       ]),
-      refused ? undefined : simulate(client, intent),
+      refused ? undefined : simulate(together, intent),
     ])
     if (read.status === 'rejected') throw read.reason
     const [balance, code, nonce, height, fees] = read.value

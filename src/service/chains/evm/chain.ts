@@ -6,11 +6,19 @@ import { Recent, remember } from '../recent.ts'
 import { broadcast, simulateSigned } from './broadcast.ts'
 import { buildNote } from './build-call.ts'
 import { build } from './build.ts'
-import { openEndpoints, type EvmEndpoints, readHeadSince, readTipOf } from './client.ts'
+import {
+  isHeadOf,
+  openEndpoints,
+  type EvmEndpoints,
+  readHeadSince,
+  readTipOf,
+  type Tip,
+} from './client.ts'
 import { openContracts } from './contracts.ts'
 import { BlockScan } from './find.ts'
+import { KnownBlocks, openIsGone } from './known-blocks.ts'
 import { canNeverLand } from './never-land.ts'
-import { isGone, openLooks } from './observe.ts'
+import { openLooks } from './observe.ts'
 import { readToken } from './token.ts'
 
 const TOKEN_TTL_MS = 60_000
@@ -22,15 +30,17 @@ const GRACE_MS = 60_000
 export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
   const endpoints = openEndpoints(network, observer)
   const halfBlockMs = network.blockTimeMs / 2
+  const known = new KnownBlocks()
   const tip = new Recent(Math.min(CLOCK_TTL_MS, halfBlockMs), async () => {
     const found = await endpoints.requestSoon(readTipOf)
+    known.note(found)
     observer.sawBlock(network.network, found.height)
     return found
   })
   const head = () => tip.fresh(halfBlockMs)
   const clock = () => tip.fresh()
-  const scan = new BlockScan(endpoints, head)
-  const looks = openLooks(endpoints, network, head)
+  const scan = new BlockScan(endpoints, { head, known })
+  const looks = openLooks(endpoints, network, { readTip: head, known })
   const token = remember(TOKEN_TTL_MS, (address) => readToken(endpoints, network, address))
   return {
     network,
@@ -47,10 +57,10 @@ export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
     findNamed: async () => [],
     findByMessage: async () => null,
     canNeverLand: (monitored) => canNeverLand(endpoints, monitored),
-    isGone: (landed) => isGone(endpoints, landed),
+    isGone: openIsGone(endpoints, known, (since) => tip.fresh(performance.now() - since)),
     simulateSigned: (bytes) => simulateSigned(endpoints, bytes),
     broadcast: (bytes) => broadcast(endpoints, bytes),
-    funds: (address) => readFunds(endpoints, address),
+    funds: (address) => readFunds(endpoints, address, () => tip.fresh(0)),
     audit: (address) => audit(endpoints, address),
     headSince: (time) => readHeadSince(endpoints, time),
     history: (address, query) => readHistory(endpoints, address, query),
@@ -110,11 +120,21 @@ function noBlock(error: unknown): null {
   throw error
 }
 
-/** Balance and nonce of one block: what was sent with a smaller nonce is in that balance, everything else is not. */
-function readFunds(endpoints: EvmEndpoints, wallet: string): Promise<SenderFunds> {
+/**
+ * Balance and nonce of one block: what was sent with a smaller nonce is in that balance, everything else is not. The newest
+ * block is read now, and the watcher that looks for the payment in a moment need not read it.
+ */
+function readFunds(
+  endpoints: EvmEndpoints,
+  wallet: string,
+  readNewest: () => Promise<Tip>,
+): Promise<SenderFunds> {
   return endpoints.request(async (client): Promise<SenderFunds> => {
     const address = wallet as Hex
-    const blockNumber = await client.getBlockNumber()
+    const newest = await readNewest()
+    const blockNumber = isHeadOf(client, newest)
+      ? BigInt(newest.height)
+      : await client.getBlockNumber()
     const [balanceAtomic, nonce] = await Promise.all([
       client.getBalance({ address, blockNumber }),
       client.getTransactionCount({ address, blockNumber }),

@@ -24,8 +24,11 @@ const SMALL: ReadonlySet<string> = new Set([
   'eth_getTransactionReceipt',
 ])
 
-/** `batched` sends whatever is asked at one moment as one HTTP request. Not every node takes that: only for what can be asked one by one, too. */
-export type EvmRpcClient = PublicClient & { batched: PublicClient }
+/**
+ * `batched` sends whatever is asked at one moment as one HTTP request. Not every node takes that: only for what can be asked one by one, too. `together` opens a
+ * client that does so for one caller alone, and asks one by one where the node takes no batch: for what all decides together, whatever code it executes.
+ */
+export type EvmRpcClient = PublicClient & { batched: PublicClient; together: () => PublicClient }
 export type EvmEndpoints = OpenedEndpoints<EvmRpcClient>
 
 /** JSON-RPC clients of a network; none retries by itself, so that the time a caller waits is bounded here. */
@@ -35,10 +38,13 @@ export function openEndpoints(network: Network, observer: ChainObserver): EvmEnd
   return openAll({
     name: network.name,
     urls: network.rpcUrls,
-    connect: (url): EvmRpcClient =>
-      connect(url, { fetchFn: batchingFetch(fetchFn, isSmall), batch: false }).extend(() => ({
+    connect: (url): EvmRpcClient => {
+      const batching = batchingFetch(fetchFn, isSmall)
+      return connect(url, { fetchFn: batching, batch: false }).extend(() => ({
         batched: connect(url, { fetchFn, batch: { batchSize: BATCH_SIZE } }),
-      })),
+        together: () => connect(url, { fetchFn: batching.together(), batch: false }),
+      }))
+    },
     identify: async (client) => {
       const got = await client.getChainId()
       if (got !== expected) throw new Error(`Expected chain ${expected}, the node says ${got}.`)
@@ -70,8 +76,8 @@ export function isHeadOf(client: PublicClient, head: Head): boolean {
   return headSources.get(head) === client
 }
 
-/** Heights and times of the newest and of the newest final block, and the hash of the newest; block height and height are the same here. */
-export type Tip = Head & ChainClock & { hash: Hex }
+/** Heights and times of the newest and of the newest final block, and the hashes of the newest; block height and height are the same here. */
+export type Tip = Head & ChainClock & { hash: Hex; parentHash: Hex; timestamp: bigint }
 
 /** As one node tells them. */
 export async function readTipOf(client: PublicClient): Promise<Tip> {
@@ -88,6 +94,8 @@ export async function readTipOf(client: PublicClient): Promise<Tip> {
     head: timeOf(head),
     finalized: timeOf(finalized),
     hash: head.hash,
+    parentHash: head.parentHash,
+    timestamp: head.timestamp,
   }
   headSources.set(tip, client)
   return tip

@@ -14,7 +14,7 @@ import { remember } from '../recent.ts'
 import { acceptsSignature } from './accepts-signature.ts'
 import { findUse, proveEnding } from './authorization-use.ts'
 import { buildCall } from './build-call.ts'
-import type { EvmEndpoints } from './client.ts'
+import type { EvmEndpoints, EvmRpcClient } from './client.ts'
 import { priceCall } from './data-fee.ts'
 import { Executions, padGas } from './execution.ts'
 import { isShort, refusal } from './simulate.ts'
@@ -155,7 +155,7 @@ function isEmptyAnswer(error: unknown): boolean {
  * it, so they are those of the broadcast.
  */
 async function quoteOnce(
-  client: PublicClient,
+  client: EvmRpcClient,
   network: Network,
   { from, to, data }: { from: Hex; to: Hex; data: Hex },
 ): Promise<Quote> {
@@ -171,10 +171,11 @@ async function quoteOnce(
       }
     const { dataFeeAtomic, ...price } = await priceCall(client, network, { to, data, gas })
     const broadcast = { ...call, gas, ...price }
+    const together = client.together()
     const [height, next] = await Promise.all([
-      client.getBlockNumber(),
-      refusalOf(client.call({ ...broadcast, blockTag: 'pending' })),
-      client.call({ ...broadcast, blockTag: 'latest' }),
+      together.getBlockNumber(),
+      refusalOf(together.call({ ...broadcast, blockTag: 'pending' })),
+      together.call({ ...broadcast, blockTag: 'latest' }),
     ])
     if (next !== undefined)
       return {

@@ -9,6 +9,7 @@ import {
 } from 'viem'
 import { chainIdOf, type Network } from '#contract/network.ts'
 import type { ContractCall, GasPrice } from '../contracts.ts'
+import type { EvmRpcClient } from './client.ts'
 import { readGasPrice } from './fees.ts'
 import { refusal } from './simulate.ts'
 
@@ -38,7 +39,7 @@ const unsupported = new WeakSet<PublicClient>()
  * @param gas limit of the transaction
  */
 export async function readDataFee(
-  client: PublicClient,
+  client: EvmRpcClient,
   unsigned: Uint8Array,
   gas: bigint,
 ): Promise<bigint> {
@@ -48,15 +49,19 @@ export async function readDataFee(
 
 /** The same in the newest block, as a node compares it with the sender's balance. */
 export async function readDataFeeNow(
-  client: PublicClient,
+  client: EvmRpcClient,
   unsigned: Uint8Array,
   gas: bigint,
 ): Promise<bigint> {
   if (unsupported.has(client)) return 0n
   const transaction = bytesToHex(unsigned)
+  const together = client.together()
   const [dataFee, operatorFee] = await Promise.all([
-    readOracle(client, encodeFunctionData({ abi, functionName: 'getL1Fee', args: [transaction] })),
-    readOracle(client, encodeFunctionData({ abi, functionName: 'getOperatorFee', args: [gas] })),
+    readOracle(
+      together,
+      encodeFunctionData({ abi, functionName: 'getL1Fee', args: [transaction] }),
+    ),
+    readOracle(together, encodeFunctionData({ abi, functionName: 'getOperatorFee', args: [gas] })),
   ])
   if (dataFee === null) unsupported.add(client)
   return (dataFee ?? 0n) + (operatorFee ?? 0n)
@@ -87,7 +92,7 @@ export function serializeCall(call: UnsignedCall): Uint8Array {
 
 /** The current price of a call with this much gas, and what its data costs beside it. */
 export async function priceCall(
-  client: PublicClient,
+  client: EvmRpcClient,
   network: Network,
   call: ContractCall & { gas: bigint },
 ): Promise<GasPrice & { dataFeeAtomic: bigint }> {

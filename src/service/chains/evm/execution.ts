@@ -59,7 +59,9 @@ export class Executions {
     const { to, data } = call
     // Calls of one function have data of much the same length.
     const price = new Recent(this.#priceTtlMs, () =>
-      this.#endpoints.request((client) => priceCall(client, this.#network, { to, data, gas })),
+      this.#endpoints.request((client) =>
+        priceCall(client, this.#network, { to, data, gas: padGas(gas) }),
+      ),
     )
     this.#functions.set(name, { gas, quotedAt: performance.now(), price })
     const oldest = this.#functions.keys().next()
@@ -79,8 +81,14 @@ export class Executions {
     )
     if (answer === 'no_batch') this.#pausedUntil = performance.now() + PAUSE_MS
     if (answer === 'no_batch' || answer === 'refused') return null
-    const feeAtomic = padGas(known.gas) * price.maxFeePerGas + price.dataFeeAtomic
-    return { feeAtomic, holding: answer }
+    const { maxFeePerGas, maxPriorityFeePerGas, dataFeeAtomic } = price
+    // It ran with less gas: the rest is the margin of a call that is dearer than the quoted one.
+    const gas = padGas(known.gas)
+    const feeAtomic = gas * maxFeePerGas + dataFeeAtomic
+    return {
+      quote: { ok: true, gas, maxFeePerGas, maxPriorityFeePerGas, feeAtomic, height },
+      holding: answer,
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
 import type { MonitoredTransaction } from '../chain.ts'
 import type { EvmEndpoints } from './client.ts'
 import { BlockScan } from './find.ts'
+import { KnownBlocks } from './known-blocks.ts'
 
 /** No block of the chain is left out where a reorganization and a failure come together. */
 
@@ -57,12 +58,13 @@ function openScan() {
   const endpoints = {
     request: (work: (asked: PublicClient) => Promise<unknown>) => work(client),
   } as unknown as EvmEndpoints
-  const scan = new BlockScan(endpoints, async () => ({
+  const head = async () => ({
     height: 101,
     finalizedHeight: 90,
     blockHeight: 101,
     finalizedBlockHeight: 90,
-  }))
+  })
+  const scan = new BlockScan(endpoints, { head, known: new KnownBlocks() })
   const find = async (from: number, to: number) => {
     const { found, readTo } = await scan.find([MONITORED], { from, to })
     return { names: found.map(({ signature }) => signature), readTo }

@@ -9,6 +9,7 @@ import {
 } from '../chain.ts'
 import { inParallel, unavailable } from '../endpoints.ts'
 import type { EvmEndpoints } from './client.ts'
+import type { KnownBlocks } from './known-blocks.ts'
 import { readTransfer } from './observe.ts'
 
 /** How many blocks one call reads at most, so that a long absence is made up in steps. */
@@ -25,14 +26,19 @@ type Match = { hash: string; landed: NonNullable<Found['landed']> }
 export class BlockScan {
   readonly #endpoints: EvmEndpoints
   readonly #head: () => Promise<Head>
+  readonly #known: KnownBlocks
   readonly #hashes = new Map<number, Hex>()
   /** Where the search after `from` began. */
   #last: { from: number; start: number } | undefined
 
-  /** @param head read at most a block ago: it costs no call where the caller has asked for it. */
-  constructor(endpoints: EvmEndpoints, head: () => Promise<Head>) {
+  /** `head`: read at most a block ago: it costs no call where the caller has asked for it. `known` takes the blocks that are read. */
+  constructor(
+    endpoints: EvmEndpoints,
+    { head, known }: { head: () => Promise<Head>; known: KnownBlocks },
+  ) {
     this.#endpoints = endpoints
     this.#head = head
+    this.#known = known
   }
 
   async find(
@@ -74,7 +80,10 @@ export class BlockScan {
       return paymentIds.length === 0 ? [] : [{ signature: hash, paymentIds, landed }]
     })
     // What was read counts when all of it was: after a failure, replaced blocks are read again.
-    for (const block of blocks) this.#hashes.set(Number(block.number), block.hash)
+    for (const block of blocks) {
+      this.#hashes.set(Number(block.number), block.hash)
+      this.#known.note(block)
+    }
     this.#last = { from, start }
     this.#forgetBefore(end - MAX_REORG)
     return { found, readTo: end }

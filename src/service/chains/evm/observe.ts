@@ -1,5 +1,4 @@
 import {
-  BlockNotFoundError,
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
   type GetTransactionReturnType,
@@ -19,6 +18,7 @@ import type { Network } from '#contract/network.ts'
 import type { Chain, Head, Observation, ObservedTransfer } from '../chain.ts'
 import { observeAtTwo, requireQuorumFinality } from '../endpoints.ts'
 import { isHeadOf, readTipOf, type EvmEndpoints, type Tip } from './client.ts'
+import type { KnownBlocks } from './known-blocks.ts'
 
 type Look = { seen: Promise<Observation>; at: number }
 /** How many transactions are remembered of one block. */
@@ -31,7 +31,7 @@ const MOST_LOOKS = 1_000
 export function openLooks(
   endpoints: EvmEndpoints,
   network: Network,
-  readTip: () => Promise<Tip>,
+  { readTip, known }: { readTip: () => Promise<Tip>; known: KnownBlocks },
 ): Pick<Chain, 'observe' | 'observeTwice'> {
   const looks = new Map<string, Look>()
   let newest: Tip | undefined
@@ -39,10 +39,15 @@ export function openLooks(
   function share(hash: string, tip: Tip): Promise<Observation> {
     if (!newest || !isSame(newest, tip)) looks.clear()
     newest = tip
-    const known = looks.get(hash)
+    const last = looks.get(hash)
     const now = performance.now()
-    if (known && now - known.at < network.blockTimeMs) return known.seen
-    const seen = endpoints.request((client) => observeOnce(client, network, { hash, head: tip }))
+    if (last && now - last.at < network.blockTimeMs) return last.seen
+    // What is called final is asked for.
+    const findBlock = (block: { height: number; hash: Hex }) =>
+      block.height > tip.finalizedHeight ? known.find(tip, block) : undefined
+    const seen = endpoints.request((client) =>
+      observeOnce(client, network, { hash, head: tip, findBlock }),
+    )
     const look = { seen, at: now }
     const forget = () => looks.get(hash) === look && looks.delete(hash)
     looks.delete(hash)
@@ -81,24 +86,33 @@ function isSame(a: Tip, b: Tip): boolean {
   return a.hash === b.hash && a.finalizedHeight === b.finalizedHeight
 }
 
+type Observing = {
+  hash: string
+  head: Head
+  /** The block of the present chain, where it was read already. */
+  findBlock?: (block: { height: number; hash: Hex }) => { hash: Hex; timestamp: bigint } | undefined
+}
+
 async function observeOnce(
   client: PublicClient,
   network: Network,
-  { hash: name, head }: { hash: string; head: Head },
+  { hash: name, head, findBlock }: Observing,
 ): Promise<Observation> {
   const hash = name as Hex
-  const transaction = await orUndefined(client.getTransaction({ hash }), TransactionNotFoundError)
+  const [transaction, receipt] = await Promise.all([
+    orUndefined(client.getTransaction({ hash }), TransactionNotFoundError),
+    orUndefined(client.getTransactionReceipt({ hash }), TransactionReceiptNotFoundError),
+  ])
   if (!transaction) return { state: 'not_found' }
   const transfer = readTransfer(transaction)
-  if (transaction.blockNumber === null) return { state: 'pending', transfer }
+  if (transaction.blockNumber === null || !receipt) return { state: 'pending', transfer }
 
-  const [receipt, block] = await Promise.all([
-    orUndefined(client.getTransactionReceipt({ hash }), TransactionReceiptNotFoundError),
-    client.getBlock({ blockNumber: transaction.blockNumber }),
-  ])
-  // A receipt of a block that a reorg has replaced in the meantime counts for nothing.
-  if (!receipt || receipt.blockHash !== block.hash) return { state: 'pending', transfer }
   const height = Number(receipt.blockNumber)
+  const block =
+    findBlock?.({ height, hash: receipt.blockHash }) ??
+    (await client.getBlock({ blockNumber: receipt.blockNumber }))
+  // A receipt of a block that a reorg has replaced in the meantime counts for nothing.
+  if (receipt.blockHash !== block.hash) return { state: 'pending', transfer }
   const short = receipt.status === 'success' && transfer ? readShort(transfer, receipt.logs) : null
   return {
     state: 'landed',
@@ -191,18 +205,6 @@ function readShort(
     reason: `The transaction landed, and the token moved ${arrivedAtomic} instead of ${amountAtomic} of its smallest units to the recipient: this is not the payment.`,
     arrivedAtomic,
   }
-}
-
-/** True when another block stands at the height a transaction was seen at. No block there proves nothing: the node is behind. */
-export function isGone(
-  endpoints: EvmEndpoints,
-  landed: { height: number; blockHash: string | null },
-): Promise<boolean> {
-  return endpoints.request(async (client) => {
-    const blockNumber = BigInt(landed.height)
-    const block = await orUndefined(client.getBlock({ blockNumber }), BlockNotFoundError)
-    return block !== undefined && block.hash !== landed.blockHash
-  })
 }
 
 async function orUndefined<T>(

@@ -4,6 +4,7 @@ import { NATIVE_ETH } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { startEvm, startGate, type EvmFixture } from '#testing/local-chains.ts'
 import { eventually } from '#testing/service-context.ts'
+import { deployTokens, type EvmTokens } from '#testing/token-payers.ts'
 import { createChains } from '../../service.ts'
 import type { Chain } from '../chain.ts'
 
@@ -12,6 +13,7 @@ import type { Chain } from '../chain.ts'
 const ETH = 10n ** 18n
 
 let evm: EvmFixture
+let tokens: EvmTokens
 let gate: Awaited<ReturnType<typeof startGate>>
 let chain: Chain
 let methods: string[]
@@ -19,14 +21,16 @@ let methods: string[]
 beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 2 })
   await evm.mine(5)
+  tokens = await deployTokens(evm)
   gate = await startGate(evm.rpcUrl)
   // A block as long as the run: what is shared is shared by the block, not by the time.
-  const network = { ...evm.network, blockTimeMs: 2_000, rpcUrls: [gate.url] }
+  const network = { ...tokens.network, blockTimeMs: 2_000, rpcUrls: [gate.url] }
   const [only] = createChains([network]).values()
   if (!only) throw new Error('no chain')
   chain = only
   gate.lie = (question, answer) => {
-    methods.push((JSON.parse(question) as { method: string }).method)
+    const { method, params } = JSON.parse(question) as { method: string; params: string[] }
+    methods.push(method === 'eth_getBlockByNumber' ? `${method} ${params[0]}` : method)
     return answer
   }
   methods = []
@@ -71,7 +75,7 @@ const untilKnown = async () => {
 
 const looks = () => methods.filter((method) => method === 'eth_getTransactionByHash').length
 
-test('a payment in native currency is built with one batch of reads and one simulation', async () => {
+test('a payment in native currency is built with one request, its simulation included', async () => {
   const payer = await evm.wallet(ETH)
   const built = await chain.build({
     network: evm.network.network,
@@ -92,8 +96,38 @@ test('a payment in native currency is built with one batch of reads and one simu
     'eth_getCode',
     'eth_getTransactionCount',
   ])
-  const oracle = methods.filter((method) => method === 'eth_call').length
-  expect(gate.requests - oracle).toBe(2)
+  const oracle = methods.includes('eth_call') ? 1 : 0
+  expect(gate.requests - oracle).toBe(1)
+})
+
+test('a payment of a token is built with one request', async () => {
+  const payer = await evm.wallet(ETH)
+  await tokens.fund(payer.address)
+  const built = await chain.build({
+    network: evm.network.network,
+    paymentId: createPaymentId(),
+    sender: payer.address,
+    recipient: (await evm.wallet(0n)).address,
+    asset: tokens.usdc,
+    amountAtomic: 1n,
+  })
+  expect(built.ok).toBe(true)
+  expect(gate.requests).toBe(1)
+  expect(methods).toHaveLength(10)
+})
+
+test('the newest block that is read for the funds of a wallet is not read again by the round after it', async () => {
+  const { address } = await evm.wallet(ETH)
+  await evm.mine()
+  gate.requests = 0
+  const newest = Number(await evm.client.getBlockNumber())
+  expect(await chain.funds(address, async () => [])).toMatchObject({
+    height: newest,
+    balanceAtomic: ETH,
+    nonce: 0,
+  })
+  expect(await chain.head()).toMatchObject({ height: newest })
+  expect(gate.requests).toBe(2)
 })
 
 test('all who look at a transaction in one block share a look, and the next block has another', async () => {
@@ -108,6 +142,26 @@ test('all who look at a transaction in one block share a look, and the next bloc
   await untilKnown()
   expect(await chain.observe(hash)).toMatchObject({ state: 'landed', confirmed: true })
   expect(looks()).toBe(1)
+})
+
+test('a transaction whose block was read before is looked at with one request', async () => {
+  const hash = await send()
+  await evm.mine()
+  await untilKnown()
+  gate.requests = 0
+  const { blockNumber } = await evm.client.getTransactionReceipt({ hash })
+  const { timestamp } = await evm.client.getBlock({ blockNumber })
+  expect(await chain.observe(hash)).toMatchObject({
+    state: 'landed',
+    height: Number(blockNumber),
+    blockTime: new Date(Number(timestamp) * 1_000),
+  })
+  const tips = methods.filter((method) => method.endsWith('latest')).length
+  expect(gate.requests - tips).toBe(1)
+  expect(methods.filter((method) => !/latest|finalized/.test(method)).toSorted()).toEqual([
+    'eth_getTransactionByHash',
+    'eth_getTransactionReceipt',
+  ])
 })
 
 test('a transaction that was not found is looked for again at once', async () => {
@@ -131,6 +185,21 @@ test('a block that replaces another at the same height ends what was shared of i
     (seen) => seen.state !== 'landed',
   )
   expect(state).not.toBe('landed')
+})
+
+test('a block that was replaced since the newest one was read is gone for a round that begins now', async () => {
+  await evm.mine(3)
+  await untilKnown()
+  const height = Number(await evm.client.getBlockNumber())
+  const { hash: blockHash } = await evm.client.getBlock({ blockNumber: BigInt(height) })
+  const landed = { signature: '0x', height, blockHash }
+  const before = performance.now()
+  expect(await chain.isGone(landed, before)).toBe(false)
+  methods = []
+  expect(await chain.isGone(landed, before)).toBe(false)
+  expect(methods).toEqual([])
+  await evm.client.request({ method: 'anvil_reorg' as never, params: [1, []] as never })
+  expect(await chain.isGone(landed, performance.now())).toBe(true)
 })
 
 test('what one caller reads of a transaction as its payment is not what another one reads', async () => {

@@ -47,17 +47,14 @@ export async function simulateToken(
   const { asset, sender, amountAtomic } = payment
   const token = asset.address as Hex
   const [known, run] = await Promise.allSettled([
-    Promise.all([
-      client.getCode({ address: token }),
-      readTokenBalance(client, token, sender),
-      readDecimals(client, token),
-    ]),
+    Promise.all([readTokenBalance(client, token, sender), readDecimals(client, token)]),
     Promise.all([estimate(client, payment), simulateTransfer(client, payment)]),
   ])
   if (known.status === 'rejected') throw known.reason
-  const [code, balance, decimals] = known.value
+  const [balance, decimals] = known.value
   const params = { token: asset.address, symbol: asset.symbol }
-  if (code === undefined || balance === undefined || decimals === undefined)
+  // An address without code returns neither.
+  if (balance === undefined || decimals === undefined)
     throw assetProblem({ code: 'asset_missing', params })
   if (decimals !== asset.decimals)
     throw assetProblem({
