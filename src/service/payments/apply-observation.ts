@@ -32,13 +32,17 @@ import { attribute, claimantOfOrder, matchesPayment } from './attribution.ts'
 import { countEqual } from './payment-result.ts'
 
 type Landed = Extract<Observation, { state: 'landed' }>
-/** `claimed`: the caller uses up the transfer for this payment in the same transaction. */
+/**
+ * `claimed`: the caller uses up the transfer for this payment in the same transaction. `read`: the row of what the service
+ * signed or was presented, as it was read in this round.
+ */
 export type SeenPayment = {
   paymentId: string
   signature: string
   observation: Observation
   source: EventSource
   claimed?: boolean
+  read?: MonitoredRecord
 }
 
 /**
@@ -62,6 +66,11 @@ export async function applyObservation(context: Applying, seen: SeenPayment): Pr
   }
   if (observation.state === 'pending' && observation.transfer === undefined) return 'same'
   const block = observation.state === 'landed' ? observation : null
+  if (seen.read && stillPends(seen.read, observation)) {
+    // Its terms never change, and the statement itself requires that it still waits.
+    await noteBlock(context.db, seen.paymentId, block)
+    return 'same'
+  }
   const height = block?.height ?? null
   let isProof = false
   try {
@@ -146,15 +155,24 @@ export function isRecorded(
   row: MonitoredRecord,
   { observation }: Pick<SeenPayment, 'observation'>,
 ): boolean {
-  if (row.status !== 'pending') return false
-  if (observation.state === 'not_found') return row.blockHeight === null && row.blockTime === null
+  if (observation.state === 'not_found')
+    return row.status === 'pending' && row.blockHeight === null && row.blockTime === null
   const block = observation.state === 'landed' ? observation : null
-  if (block && (!block.succeeded || block.confirmed || block.finalized)) return false
   return (
-    matchesPayment(row, transferOf(row, observation), block) &&
+    stillPends(row, observation) &&
     row.blockHeight === (block?.height ?? null) &&
     row.blockTime?.getTime() === block?.blockTime?.getTime()
   )
+}
+
+/** Whether a payment that waits goes on waiting: its transaction is in no block, or in one that does not count yet. */
+function stillPends(
+  row: MonitoredRecord,
+  observation: Exclude<Observation, { state: 'not_found' }>,
+): boolean {
+  const block = observation.state === 'landed' ? observation : null
+  if (block && (!block.succeeded || block.confirmed || block.finalized)) return false
+  return row.status === 'pending' && matchesPayment(row, transferOf(row, observation), block)
 }
 
 /**
