@@ -153,16 +153,26 @@ export async function findBySignature(
  * transaction may settle several proofs: its fee is written to the first of an account's payments, which
  * `lockUses` puts in order. The payer's own payment always has it.
  */
-export async function movePayment(
-  tx: Database,
-  move: { id: string; from: PaymentStatus; to: PaymentStatus; at: Date; facts?: MoveFacts },
-): Promise<void> {
-  if (!canMove(move.from, move.to))
-    throw new Error(`A payment does not move from ${move.from} to ${move.to}.`)
+export async function movePayment(tx: Database, move: Move): Promise<void> {
   await tx
     .update(payment)
-    .set({ ...move.facts, ...feeOnce(move), status: move.to, updatedAt: move.at })
+    .set(moveOf(move))
     .where(and(eq(payment.id, move.id), eq(payment.status, move.from)))
+}
+
+export type Move = {
+  id: string
+  from: PaymentStatus
+  to: PaymentStatus
+  at: Date
+  facts?: MoveFacts
+}
+
+/** What a move writes. */
+export function moveOf(move: Move) {
+  if (!canMove(move.from, move.to))
+    throw new Error(`A payment does not move from ${move.from} to ${move.to}.`)
+  return { ...move.facts, ...feeOnce(move), status: move.to, updatedAt: move.at }
 }
 
 /** A payment that our wallet was to settle books what that cost, so it keeps no other payment from having the fee. */

@@ -19,7 +19,7 @@ import {
 } from '../db/payments.ts'
 import { recordEvent, recordEvents } from '../db/record-event.ts'
 import { settleRefundRequests } from '../db/refund-requests.ts'
-import { acceptPayerOf, recordFeePaid, reopenFee } from '../db/settlement-fees.ts'
+import { recordFeeOfPaid, recordFeePaid, reopenFee } from '../db/settlement-fees.ts'
 import {
   assignmentKey,
   lockTransfer,
@@ -119,11 +119,10 @@ export async function applyObservation(context: Applying, seen: SeenPayment): Pr
       if (row.mode === 'hosted' && observation.state === 'landed' && path.length > 0)
         await persistProofOf(tx, { id: row.id, network: row.network, signature })
       if (row.mode === 'received' && observation.state === 'landed' && path.length > 0) {
-        const { feeAtomic } = observation
+        const receipt = { paymentId: row.id, signature, feeAtomic: observation.feeAtomic }
         // A block that does not count yet may still go.
-        if (isPaid || path.includes('failed'))
-          await recordFeePaid(tx, { paymentId: row.id, signature, feeAtomic })
-        if (isPaid) await acceptPayerOf(tx, row.id)
+        if (isPaid) await recordFeeOfPaid(tx, receipt)
+        else if (path.includes('failed')) await recordFeePaid(tx, receipt)
       }
       if (row.refundOf !== null && path.includes('finalized'))
         await settleRefundRequests(tx, row.refundOf, at)
