@@ -140,14 +140,14 @@ export async function findBroadcast(
 }
 
 /** `waits`: whether somebody still waits for the outcome of the call, once the transfer is used up. */
-export type HeldClaim = { lease: OpenClaim; waits: () => boolean }
+export type ClaimInUse = { lease: OpenClaim; waits: () => boolean }
 
 /**
  * Says that these attempts still work, in one statement. A row that another transaction has locked at this moment is left for the next
  * time, so that none waits because of another one.
  */
-export async function extendClaims(db: Database, held: Iterable<HeldClaim>): Promise<void> {
-  const leases = Array.from(held, ({ lease: { scope, network, key, attempt }, waits }) => ({
+export async function extendClaims(db: Database, claims: Iterable<ClaimInUse>): Promise<void> {
+  const leases = Array.from(claims, ({ lease: { scope, network, key, attempt }, waits }) => ({
     scope,
     network,
     key,

@@ -2,7 +2,8 @@ import { and, eq, sql, type SQL } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
 import type { AttemptRecord } from './attempts.ts'
 import { consumption, isConsumable, noteConsumed, type Consumed, type OpenClaim } from './claims.ts'
-import { moveOf, type Move, type NewPayment, type PaymentRecord } from './payments.ts'
+import { moveOf, type Move } from './payment-move.ts'
+import type { NewPayment, PaymentRecord } from './payments.ts'
 import { announceEvents, type NewEvent } from './record-event.ts'
 import { feeRow, type ReservedFee } from './settlement-fees.ts'
 import { attempt, payment } from './schema/payment.ts'
@@ -11,7 +12,7 @@ import { claim, settlementFee } from './schema/proof.ts'
 /**
  * A payment and what belongs to it, in one statement: all of it or nothing, also outside of a transaction.
  * The events select from the row that the statement writes: a trigger that reads the payment of an event finds it, and their ids
- * follow those of whoever had the row locked before.
+ * follow those of the transaction that had the row locked before.
  */
 
 type OwnEvent = Pick<NewEvent, 'kind' | 'status' | 'source' | 'blockHeight' | 'at'>

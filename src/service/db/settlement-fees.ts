@@ -66,20 +66,20 @@ export async function requireBudget(db: Database, request: FeeRequest): Promise<
   const ofScope = sql`scope = ${scopeOf(request)}`
   const { rows } = await db.execute<{ ofWallet: string; ofScope: string }>(sql`
     select ${sumOf(network, ofWallet)}::text as "ofWallet", ${sumOf(network, ofScope)}::text as "ofScope"`)
-  const spent = rows[0] ?? { ofWallet: 0, ofScope: 0 }
+  const outflows = rows[0] ?? { ofWallet: 0, ofScope: 0 }
   const keyless = accountId === null
   const budgets = [
-    { budget: 'wallet', column: ofWallet, spent: spent.ofWallet, limit: limits.wallet },
+    { budget: 'wallet', column: ofWallet, outflow: outflows.ofWallet, limit: limits.wallet },
     {
       budget: keyless ? 'keyless' : 'account',
       column: ofScope,
-      spent: spent.ofScope,
+      outflow: outflows.ofScope,
       limit: keyless ? limits.keyless : limits.account,
     },
   ] as const
   for (const each of budgets) {
     const { budget, column, limit } = each
-    const over = BigInt(each.spent) + feeAtomic - limit
+    const over = BigInt(each.outflow) + feeAtomic - limit
     if (over <= 0n) continue
     throw new ProblemError('RATE_LIMIT', {
       message: REFUSALS[budget],

@@ -7,13 +7,13 @@ import type { Context } from '../context/context.ts'
 import { persistProofOf, readAttempts } from '../db/attempts.ts'
 import { claimForOrder, findClaimKey, isProven, releaseAssigned } from '../db/claims.ts'
 import { lowerCursor } from '../db/cursors.ts'
+import type { MoveFacts } from '../db/payment-move.ts'
 import {
   findBySignature,
   lockPayment,
   movePayment,
   noteBlock,
   type MonitoredRecord,
-  type MoveFacts,
   type PaymentRecord,
   NOT_IN_BLOCK,
 } from '../db/payments.ts'

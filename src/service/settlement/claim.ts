@@ -12,7 +12,7 @@ import {
   wasGranted,
   type Claimant,
   type ClaimRecord,
-  type HeldClaim,
+  type ClaimInUse,
   type OpenClaim,
   type SettlingCall,
   type TransferKey,
@@ -92,25 +92,25 @@ export async function claimTransfer(
 }
 
 /** What this process works on, by its database, and what extends it. */
-const working = new WeakMap<Database, { held: Set<HeldClaim>; heartbeat: NodeJS.Timeout }>()
+const working = new WeakMap<Database, { claims: Set<ClaimInUse>; heartbeat: NodeJS.Timeout }>()
 
 /**
- * Works on a payment that is held, and gives it back unless it was used up. All that are held at one time are extended by one
+ * Works on a payment that is claimed, and gives it back unless it was used up. All that are claimed at one time are extended by one
  * statement. A failed heartbeat costs the lease at most: later writes under it are refused.
  */
 export async function withClaim<T>(
   { db }: Pick<Context, 'db'>,
-  { lease, waits = () => true }: Pick<HeldClaim, 'lease'> & Partial<HeldClaim>,
+  { lease, waits = () => true }: Pick<ClaimInUse, 'lease'> & Partial<ClaimInUse>,
   work: () => Promise<T>,
 ): Promise<T> {
-  const { held, heartbeat } = working.get(db) ?? startHeartbeat(db)
+  const { claims, heartbeat } = working.get(db) ?? startHeartbeat(db)
   const claim = { lease, waits }
-  held.add(claim)
+  claims.add(claim)
   try {
     return await work()
   } finally {
-    held.delete(claim)
-    if (held.size === 0) {
+    claims.delete(claim)
+    if (claims.size === 0) {
       clearInterval(heartbeat)
       working.delete(db)
     }
@@ -119,9 +119,12 @@ export async function withClaim<T>(
 }
 
 function startHeartbeat(db: Database) {
-  const held = new Set<HeldClaim>()
-  const heartbeat = setInterval(() => void extendClaims(db, held).catch(() => {}), LEASE_RENEWAL_MS)
-  const started = { held, heartbeat }
+  const claims = new Set<ClaimInUse>()
+  const heartbeat = setInterval(
+    () => void extendClaims(db, claims).catch(() => {}),
+    LEASE_RENEWAL_MS,
+  )
+  const started = { claims, heartbeat }
   working.set(db, started)
   return started
 }

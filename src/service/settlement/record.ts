@@ -315,7 +315,7 @@ async function insertReceived(
       fee: feeOf(paymentId, recorded, signed),
     },
   )
-  if (!inserted) throw lostHold()
+  if (!inserted) throw lostClaim()
   if (name) await match(tx, recorded, { name, paymentId })
   return inserted
 }
@@ -352,7 +352,7 @@ async function consume(
 ): Promise<void> {
   const name = nameOf(recorded)
   if (name) await lockTransfer(tx, name)
-  if (!(await consumeClaim(tx, recorded.lease, consumedOf(recorded, facts)))) throw lostHold()
+  if (!(await consumeClaim(tx, recorded.lease, consumedOf(recorded, facts)))) throw lostClaim()
   if (name) await match(tx, recorded, { name, paymentId: facts.paymentId })
 }
 
@@ -364,7 +364,7 @@ function consumedOf(
 }
 
 /** Rolls everything back: another attempt has taken over. */
-function lostHold(): ProblemError {
+function lostClaim(): ProblemError {
   return undecided(
     'This request took longer than its hold on the proof. Nothing is decided; send the same request again.',
   )
