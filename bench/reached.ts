@@ -23,9 +23,9 @@ export const REACHED: Readonly<Record<string, Readonly<Record<string, number>>>>
     'an authenticated request, statements': 0.5,
     'a refused POST, statements': 0.5,
     '/facilitator/verify, statements': 1.6,
-    '/transaction/send, ETH, statements': 9,
-    'hosted send until durable, ETH, statements': 75,
-    '/facilitator/settle, statements': 100,
+    '/transaction/send, ETH, statements': 7.5,
+    'hosted send until durable, ETH, statements': 55,
+    '/facilitator/settle, statements': 70,
   },
   start: { 'idle memory, all': 900 },
 }

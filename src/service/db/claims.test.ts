@@ -16,7 +16,7 @@ import {
   confirmsOrder,
   consumeClaim,
   consumeOnce,
-  extendClaim,
+  extendClaims,
   findBroadcast,
   findClaim,
   findClaimKey,
@@ -182,7 +182,7 @@ describe('an attempt that takes a transfer', () => {
     await lease(key, { attempt, ...others() })
     await lease(other, { attempt })
     await endLease(other)
-    await extendClaim(ledger.db, held, false)
+    await extendClaims(ledger.db, [{ lease: held, waits: () => false }])
     expect(await hasLease(other)).toBe(false)
     expect(await consumeClaim(ledger.db, held, facts(id))).toBe(true)
     const unused = { attempt, consumedAt: null }
@@ -193,12 +193,27 @@ describe('an attempt that takes a transfer', () => {
     expect(await find(other)).toMatchObject(unused)
   })
 
+  test('extends what no other transaction has locked, without waiting for the rest', async () => {
+    const [key, locked] = [newKey(), newKey()]
+    const held = [await lease(key), await lease(locked)]
+    for (const each of [key, locked]) await endLease(each)
+    await ledger.db.transaction(async (tx) => {
+      await tx.select().from(claim).where(eq(claim.key, locked)).for('update')
+      await extendClaims(
+        ledger.db,
+        held.map((each) => ({ lease: each, waits: () => true })),
+      )
+    })
+    expect(await hasLease(key)).toBe(true)
+    expect(await hasLease(locked)).toBe(false)
+  })
+
   test('extends its own lease alone; after the transfer is used up, while somebody waits for the outcome', async () => {
     const key = newKey()
     const held = await lease(key)
     const extended = async (by: OpenClaim, waits: boolean) => {
       await endLease(key)
-      await extendClaim(ledger.db, by, waits)
+      await extendClaims(ledger.db, [{ lease: by, waits: () => waits }])
       return hasLease(key)
     }
     const another = { ...held, attempt: 'another' }

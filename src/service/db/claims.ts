@@ -1,6 +1,6 @@
 import { and, eq, inArray, isNotNull, isNull, notInArray, or, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
-import { isUniqueViolation, type Database } from '#postgres/open.ts'
+import { afterCommit, isUniqueViolation, type Database } from '#postgres/open.ts'
 import { LEASE_S } from './lease.ts'
 import { returnedAmount } from './refunds.ts'
 import { payment } from './schema/payment.ts'
@@ -12,7 +12,13 @@ export type TransferKey = { network: NetworkId; key: string }
 /** Who claims transfers to a payee. `exclusive`: its owner, whose claims bind everybody permanently. */
 export type Claimant = { scope: string; accountId: string; exclusive: boolean }
 /** A claim held by one attempt. `order`: it confirmed an order, which a proof of the same resource may adopt. */
-export type OpenClaim = TransferKey & { scope: string; attempt: string; order?: string }
+export type OpenClaim = TransferKey & {
+  scope: string
+  attempt: string
+  order?: string
+  /** Set by the commit that used it up. */
+  consumed?: true
+}
 
 /** All callers without a key share one scope. */
 export const KEYLESS_SCOPE = 'keyless'
@@ -133,12 +139,31 @@ export async function findBroadcast(
   return row?.signature ?? null
 }
 
-/** Says that the attempt still works; once the transfer is used up, that somebody still `waits` for the outcome of its call. */
-export async function extendClaim(db: Database, lease: OpenClaim, waits: boolean): Promise<void> {
-  await db
-    .update(claim)
-    .set({ leaseUntil: leaseEnd })
-    .where(waits ? and(where(lease), eq(claim.attempt, lease.attempt)) : mine(lease))
+/** `waits`: whether somebody still waits for the outcome of the call, once the transfer is used up. */
+export type ClaimInUse = { lease: OpenClaim; waits: () => boolean }
+
+/**
+ * Says that these attempts still work, in one statement. A row that another transaction has locked at this moment is left for the next
+ * time, so that none waits because of another one.
+ */
+export async function extendClaims(db: Database, claims: Iterable<ClaimInUse>): Promise<void> {
+  const leases = Array.from(claims, ({ lease: { scope, network, key, attempt }, waits }) => ({
+    scope,
+    network,
+    key,
+    attempt,
+    waits: waits(),
+  }))
+  await db.execute(sql`
+    with living as (
+      select held.scope, held.network, held.key
+      from json_to_recordset(${JSON.stringify(leases)}::json) as lease(scope text, network text, key text, attempt text, waits boolean)
+      join service.claim as held on held.scope = lease.scope and held.network = lease.network and held.key = lease.key
+        and held.attempt = lease.attempt and (lease.waits or held.consumed_at is null)
+      for update of held skip locked
+    )
+    update service.claim as held set lease_until = ${leaseEnd}
+    from living where held.scope = living.scope and held.network = living.network and held.key = living.key`)
 }
 
 /** Gives a payment back that this attempt did not use. */
@@ -146,7 +171,7 @@ export async function releaseClaim(db: Database, lease: OpenClaim): Promise<void
   await db.delete(claim).where(mine(lease))
 }
 
-type Consumed = {
+export type Consumed = {
   paymentId: string
   fingerprint: string
   checks: string
@@ -160,17 +185,38 @@ type Consumed = {
 export async function consumeClaim(
   tx: Database,
   lease: OpenClaim,
-  { paymentId, fingerprint, checks, transaction }: Consumed,
+  consumed: Consumed,
 ): Promise<boolean> {
-  if (lease.order !== undefined && lease.order !== paymentId) return false
+  if (!isConsumable(lease, consumed)) return false
+  const used = consumption(lease, consumed)
+  const rows = await tx.update(claim).set(used.set).where(used.where).returning({ key: claim.key })
+  if (rows.length === 1) noteConsumed(tx, lease)
+  return rows.length === 1
+}
+
+/** Whether the transfer may be used up for a payment: one that has confirmed an order pays that order. */
+export function isConsumable(lease: OpenClaim, { paymentId }: Consumed): boolean {
+  return lease.order === undefined || lease.order === paymentId
+}
+
+/** What is written to which row, where the attempt holds the transfer. */
+export function consumption(
+  lease: OpenClaim,
+  { paymentId, checks, transaction, fingerprint }: Consumed,
+) {
   const adopted = and(where(lease), eq(claim.attempt, ORDER), eq(claim.paymentId, paymentId))
   const attempt = lease.order === undefined ? lease.attempt : crypto.randomUUID()
-  const rows = await tx
-    .update(claim)
-    .set({ paymentId, checks, transaction, fingerprint, attempt, consumedAt: sql`now()` })
-    .where(lease.order === undefined ? mine(lease) : adopted)
-    .returning({ key: claim.key })
-  return rows.length === 1
+  return {
+    set: { paymentId, checks, transaction, fingerprint, attempt, consumedAt: sql`now()` },
+    where: lease.order === undefined ? mine(lease) : adopted,
+  }
+}
+
+/** Nothing is left to give back once this is committed. */
+export function noteConsumed(tx: Database, lease: OpenClaim): void {
+  afterCommit(tx, () => {
+    lease.consumed = true
+  })
 }
 
 /**

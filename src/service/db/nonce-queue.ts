@@ -1,17 +1,24 @@
-import { and, asc, eq, gte, inArray, or, sql, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, gte, inArray, or, sql, type SQL } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
-import type { PaymentRecord } from './payments.ts'
 import { attempt, payment } from './schema/payment.ts'
 
 /** One sender on one network: its nonces and funds are assigned to one payment after the other. */
 export type NonceQueue = { network: NetworkId; sender: string }
 
-/** Keeps every other process out of the nonce queue until the transaction ends. */
-export async function lockNonceQueue(tx: Database, { network, sender }: NonceQueue): Promise<void> {
-  await tx.execute(
-    sql`select pg_advisory_xact_lock(hashtextextended(${`lane ${network} ${sender}`}, 0))`,
-  )
+/**
+ * Keeps every other process out of the nonce queue until the transaction ends. `budget`: the name of another lock, taken after
+ * it in the same statement.
+ */
+export async function lockNonceQueue(
+  tx: Database,
+  { network, sender }: NonceQueue,
+  budget?: string,
+): Promise<void> {
+  const names = [`lane ${network} ${sender}`, ...(budget === undefined ? [] : [budget])]
+  // Postgres evaluates a list from left to right.
+  const locks = names.map((name) => sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`)
+  await tx.execute(sql`select ${sql.join(locks, sql`, `)}`)
 }
 
 const OPEN = ['created', 'pending', 'rolled_back'] as const
@@ -30,16 +37,25 @@ export async function readUnpaid(
 ): Promise<Unpaid[]> {
   const unpaid = or(isUnpaid(height), named.size > 0 ? inArray(payment.id, [...named]) : undefined)
   const { id, amount, maxFee, nonce } = payment
-  const own = await db
+  return db
     .select({ id, amount, maxFee, nonce })
     .from(payment)
     .where(and(inNonceQueue(nonceQueue), unpaid))
-  const settled = await db
-    .select({ id: attempt.paymentId, maxFee: attempt.maxFee, nonce: attempt.nonce })
-    .from(attempt)
-    .innerJoin(payment, eq(attempt.paymentId, payment.id))
-    .where(and(isSettledBy(nonceQueue), unpaid))
-  return [...own, ...settled.map((each) => ({ ...each, amount: 0n }))]
+    .unionAll(
+      db
+        .select(feeOfAttempt)
+        .from(attempt)
+        .innerJoin(payment, eq(attempt.paymentId, payment.id))
+        .where(and(isSettledBy(nonceQueue), unpaid)),
+    )
+}
+
+/** What a wallet may pay for the settlement of another party's payment: the fee alone. */
+const feeOfAttempt = {
+  id: attempt.paymentId,
+  amount: sql<bigint>`0::numeric`,
+  maxFee: sql<bigint | null>`${attempt.maxFee}`,
+  nonce: attempt.nonce,
 }
 
 /** The same payments, each with all that was signed for it. */
@@ -83,15 +99,28 @@ function isUnpaid(height: number) {
   return or(inArray(payment.status, [...OPEN]), gte(payment.blockHeight, height))
 }
 
-/** Payments of a nonce queue, starting at a nonce. */
+/**
+ * What was promised in a nonce queue from a nonce on: its own payments, and the fees of others' payments that its wallet settles. Of the
+ * offers for one place the highest counts: the last one.
+ */
 export async function readFromNonce(
   db: Database,
   nonceQueue: NonceQueue,
-  nonce: number,
-): Promise<PaymentRecord[]> {
+  from: number,
+): Promise<Unpaid[]> {
+  const { network, sender } = nonceQueue
+  const { id, amount, maxFee, nonce } = payment
   return db
-    .select()
+    .select({ id, amount, maxFee, nonce })
     .from(payment)
-    .where(and(inNonceQueue(nonceQueue), gte(payment.nonce, nonce)))
-    .orderBy(asc(payment.nonce))
+    .where(and(inNonceQueue(nonceQueue), gte(payment.nonce, from)))
+    .unionAll(
+      db
+        .selectDistinctOn([attempt.nonce], feeOfAttempt)
+        .from(attempt)
+        .where(
+          and(eq(attempt.network, network), eq(attempt.signer, sender), gte(attempt.nonce, from)),
+        )
+        .orderBy(asc(attempt.nonce), desc(attempt.number)),
+    )
 }

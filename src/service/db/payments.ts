@@ -14,36 +14,15 @@ import {
   sql,
 } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
-import { canMove, type PaymentStatus } from '#contract/payment.ts'
+import type { PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import { isEnded } from './ended-orders.ts'
+import { moveOf, type Move, type MoveFacts } from './payment-move.ts'
 import { event, mayHaveEvidence, payment, unmatchedTransfer } from './schema/payment.ts'
 
 export type PaymentRecord = typeof payment.$inferSelect
 export type NewPayment = typeof payment.$inferInsert
 export type EventRecord = typeof event.$inferSelect
-
-/** What a move may write beside the status. */
-export type MoveFacts = Partial<
-  Pick<
-    PaymentRecord,
-    | 'signature'
-    | 'reportedSignature'
-    | 'blockHeight'
-    | 'blockHash'
-    | 'blockTime'
-    | 'fee'
-    | 'feePayer'
-    | 'failure'
-    | 'expiresAt'
-    | 'broadcastAt'
-    | 'confirmedAt'
-    | 'nonce'
-    | 'evidence'
-    | 'draft'
-    | 'payerNonce'
-  >
->
 
 export async function insertPayment(tx: Database, row: NewPayment): Promise<PaymentRecord> {
   const [inserted] = await tx.insert(payment).values(row).returning()
@@ -153,30 +132,11 @@ export async function findBySignature(
  * transaction may settle several proofs: its fee is written to the first of an account's payments, which
  * `lockUses` puts in order. The payer's own payment always has it.
  */
-export async function movePayment(
-  tx: Database,
-  move: { id: string; from: PaymentStatus; to: PaymentStatus; at: Date; facts?: MoveFacts },
-): Promise<void> {
-  if (!canMove(move.from, move.to))
-    throw new Error(`A payment does not move from ${move.from} to ${move.to}.`)
+export async function movePayment(tx: Database, move: Move): Promise<void> {
   await tx
     .update(payment)
-    .set({ ...move.facts, ...feeOnce(move), status: move.to, updatedAt: move.at })
+    .set(moveOf(move))
     .where(and(eq(payment.id, move.id), eq(payment.status, move.from)))
-}
-
-/** A payment that our wallet was to settle books what that cost, so it keeps no other payment from having the fee. */
-function feeOnce({ id, facts }: { id: string; facts?: MoveFacts }) {
-  const { signature, fee, feePayer } = facts ?? {}
-  if (!signature || fee === undefined || fee === null) return {}
-  const booked = sql`${payment.mode} = 'received' and exists (
-    select from service.payment as other where other.account_id = payment.account_id and other.network = payment.network
-      and other.signature = ${signature} and other.id <> ${id} and other.fee is not null
-      and not exists (select from service.settlement_fee where payment_id = other.id))`
-  return {
-    fee: sql`case when ${booked} then null else ${fee.toString()}::numeric end`,
-    feePayer: sql`case when ${booked} then null else ${feePayer ?? null}::text end`,
-  }
 }
 
 /** Of a payment that the chain does not show: what an earlier block said of it is no longer so. */

@@ -2,6 +2,7 @@ import { and, eq, sql, type SQL } from 'drizzle-orm'
 import type { EventKind } from '#contract/event.ts'
 import type { EventSource, PaymentStatus } from '#contract/payment.ts'
 import { afterCommit, type Database } from '#postgres/open.ts'
+import type { PaymentRecord } from './payments.ts'
 import { event, eventNumbering } from './schema/payment.ts'
 
 export type NewEvent = {
@@ -36,10 +37,18 @@ export async function recordEvents(tx: Database, inputs: readonly NewEvent[]): P
     .insert(event)
     .values([...inputs])
     .returning({ draft: event.draft })
+  announceEvents(tx, { id: first.paymentId, draft: row?.draft ?? false })
+}
+
+/** Has the events of a payment numbered once they are committed, and those told who wait for it. */
+export function announceEvents(
+  db: Database,
+  { id, draft }: Pick<PaymentRecord, 'id' | 'draft'>,
+): void {
   // Nobody is told of a draft; it is numbered with the next others.
-  if (row?.draft) return
-  afterCommit(tx, announceRecorded)
-  afterCommit(tx, (db) => announceChange(db, first.paymentId))
+  if (draft) return
+  afterCommit(db, announceRecorded)
+  afterCommit(db, (root) => announceChange(root, id))
 }
 
 function announceRecorded(db: Database): void {

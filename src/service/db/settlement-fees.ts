@@ -25,33 +25,34 @@ export type FeeSpender = {
 }
 
 type FeeRequest = FeeSpender & { feeAtomic: bigint; limits: DailyFees }
-type Reserved = Omit<FeeRequest, 'limits'> & { paymentId: string }
+export type ReservedFee = Omit<FeeRequest, 'limits'> & { paymentId: string }
 
 /**
- * Locks the budget of the account until the transaction ends, and compares as `requireBudget` does:
- * before the wallet signs, so that a refusal costs no signature. Callers hold the lock of the
- * wallet's nonce queue, so that the sums are exact over all processes.
- * @throws `RATE_LIMIT` when a budget of the last 24 hours does not cover it
+ * The name of the lock of an account's budget. Who signs a settlement takes it after the lock of the wallet's nonce queue and
+ * calls `requireBudget` before the wallet signs: the sums are exact over all processes then, and a refusal costs no signature.
  */
-export async function lockBudget(tx: Database, request: FeeRequest): Promise<void> {
-  await tx.execute(
-    sql`select pg_advisory_xact_lock(hashtextextended(${`settlement fees ${request.network} ${scopeOf(request)}`}, 0))`,
-  )
-  await requireBudget(tx, request)
+export function budgetLock(request: Pick<FeeSpender, 'network' | 'accountId'>): string {
+  return `settlement fees ${request.network} ${scopeOf(request)}`
 }
 
 /**
  * Reserves the most that a settlement may cost, in the transaction that has locked its budget and
  * signs it.
  */
-export async function reserveFee(
-  tx: Database,
-  { paymentId, network, wallet, feeAtomic: reserved, ...spender }: Reserved,
-): Promise<void> {
+export async function reserveFee(tx: Database, fee: ReservedFee): Promise<void> {
+  const row = feeRow(fee)
   await tx
     .insert(settlementFee)
-    .values({ paymentId, network, wallet, scope: scopeOf(spender), reserved })
-    .onConflictDoUpdate({ target: settlementFee.paymentId, set: { reserved, paid: null } })
+    .values(row)
+    .onConflictDoUpdate({
+      target: settlementFee.paymentId,
+      set: { reserved: row.reserved, paid: null },
+    })
+}
+
+/** The row of it. */
+export function feeRow({ paymentId, network, wallet, feeAtomic, ...spender }: ReservedFee) {
+  return { paymentId, network, wallet, scope: scopeOf(spender), reserved: feeAtomic }
 }
 
 /**
@@ -61,16 +62,24 @@ export async function reserveFee(
  */
 export async function requireBudget(db: Database, request: FeeRequest): Promise<void> {
   const { network, wallet, accountId, feeAtomic, limits } = request
+  const ofWallet = sql`wallet = ${wallet}`
+  const ofScope = sql`scope = ${scopeOf(request)}`
+  const { rows } = await db.execute<{ ofWallet: string; ofScope: string }>(sql`
+    select ${sumOf(network, ofWallet)}::text as "ofWallet", ${sumOf(network, ofScope)}::text as "ofScope"`)
+  const outflows = rows[0] ?? { ofWallet: 0, ofScope: 0 }
+  const keyless = accountId === null
   const budgets = [
-    { budget: 'wallet', column: sql`wallet = ${wallet}`, limit: limits.wallet },
+    { budget: 'wallet', column: ofWallet, outflow: outflows.ofWallet, limit: limits.wallet },
     {
-      budget: accountId === null ? 'keyless' : 'account',
-      column: sql`scope = ${scopeOf(request)}`,
-      limit: accountId === null ? limits.keyless : limits.account,
+      budget: keyless ? 'keyless' : 'account',
+      column: ofScope,
+      outflow: outflows.ofScope,
+      limit: keyless ? limits.keyless : limits.account,
     },
   ] as const
-  for (const { budget, column, limit } of budgets) {
-    const over = (await readOutflow(db, network, column)) + feeAtomic - limit
+  for (const each of budgets) {
+    const { budget, column, limit } = each
+    const over = BigInt(each.outflow) + feeAtomic - limit
     if (over <= 0n) continue
     throw new ProblemError('RATE_LIMIT', {
       message: REFUSALS[budget],
@@ -94,11 +103,9 @@ const COST = sql`coalesce(paid, reserved)`
 /** By the start of the transaction: an index cannot be searched by `clock_timestamp()`, which may differ from row to row. */
 const LAST_DAY = sql`created_at > now() - interval '24 hours'`
 
-async function readOutflow(db: Database, network: string, column: SQL): Promise<bigint> {
-  const { rows } = await db.execute<{ outflow: string }>(sql`
-    select coalesce(sum(${COST}), 0)::text as outflow from service.settlement_fee
-    where network = ${network} and ${column} and ${LAST_DAY}`)
-  return BigInt(rows[0]?.outflow ?? 0)
+/** An index for each column: both in one search would read the fees of all. */
+function sumOf(network: string, column: SQL): SQL {
+  return sql`(select coalesce(sum(${COST}), 0) from service.settlement_fee where network = ${network} and ${column} and ${LAST_DAY})`
 }
 
 /** Seconds until fees of this sum are older than a day. */
@@ -144,12 +151,28 @@ const isOurs = ({ paymentId, signature }: Receipt) => sql`spent.payment_id = ${p
 /** What a receipt shows, where its transaction is one that our wallet paid for. */
 export async function recordFeePaid(
   db: Database,
-  { feeAtomic, ...receipt }: Receipt & { feeAtomic: bigint },
+  receipt: Receipt & { feeAtomic: bigint },
 ): Promise<void> {
-  await db.execute(
-    sql`update service.settlement_fee as spent set paid = ${feeAtomic.toString()}::numeric
-      where ${isOurs(receipt)} and spent.paid is distinct from ${feeAtomic.toString()}::numeric`,
-  )
+  await db.execute(feePaid(receipt))
+}
+
+/** The same of a payment that was paid, in one statement: it is no reason to refuse its payer after all. */
+export async function recordFeeOfPaid(
+  tx: Database,
+  receipt: Receipt & { feeAtomic: bigint },
+): Promise<void> {
+  await tx.execute(sql`
+    with accepted as (
+      update service.refused_payer set refused_until = clock_timestamp()
+      where payment_id = ${receipt.paymentId} and refused_until > clock_timestamp()
+    )
+    ${feePaid(receipt)}`)
+}
+
+function feePaid({ feeAtomic, ...receipt }: Receipt & { feeAtomic: bigint }): SQL {
+  const paid = sql`${feeAtomic.toString()}::numeric`
+  return sql`update service.settlement_fee as spent set paid = ${paid}
+    where ${isOurs(receipt)} and spent.paid is distinct from ${paid}`
 }
 
 /**
@@ -194,19 +217,6 @@ export async function refusePayer(
       target: [refusedPayer.network, refusedPayer.payer],
       set: { ...refused, refusedUntil: until },
     })
-}
-
-/** A payment that was paid after all is no reason to refuse its payer. */
-export async function acceptPayerOf(tx: Database, paymentId: string): Promise<void> {
-  await tx
-    .update(refusedPayer)
-    .set({ refusedUntil: sql`clock_timestamp()` })
-    .where(
-      and(
-        eq(refusedPayer.paymentId, paymentId),
-        gt(refusedPayer.refusedUntil, sql`clock_timestamp()`),
-      ),
-    )
 }
 
 /** Undefined where nothing speaks against settling for a payer. */

@@ -1,8 +1,7 @@
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import { takeBroadcast, type AttemptRecord } from '../db/attempts.ts'
-import { lockPayment, movePayment } from '../db/payments.ts'
-import { recordEvent } from '../db/record-event.ts'
+import { recordMove } from '../db/record-payment.ts'
 
 /**
  * Bytes that a node has accepted need a moment to show up; before that, sending them again is
@@ -57,24 +56,10 @@ export async function rebroadcast(
 
 /** Records that a payment's bytes have left. */
 export async function recordPending(context: Context, paymentId: string): Promise<void> {
-  await context.db.transaction(async (tx) => {
-    const row = await lockPayment(tx, paymentId)
-    if (row?.status !== 'created') return
-    const at = context.now()
-    await movePayment(tx, {
-      id: row.id,
-      from: 'created',
-      to: 'pending',
-      at,
-      facts: { broadcastAt: at },
-    })
-    await recordEvent(tx, {
-      accountId: row.accountId,
-      paymentId,
-      status: 'pending',
-      source: 'service',
-      blockHeight: null,
-      at,
-    })
-  })
+  const at = context.now()
+  await recordMove(
+    context.db,
+    { id: paymentId, from: 'created', to: 'pending', at, facts: { broadcastAt: at } },
+    { source: 'service', blockHeight: null },
+  )
 }

@@ -34,6 +34,7 @@ export async function monitorHosted(
         signature,
         observation,
         source: 'watcher',
+        read: payment,
       })
     if (observation.state === 'landed') return
     if (observation.state === 'pending') pooled = true

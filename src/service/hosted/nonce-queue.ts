@@ -3,15 +3,14 @@ import type { Database } from '#postgres/open.ts'
 import type { Chain, SenderFunds } from '../chains/chain.ts'
 import { nativeShortage, type Shortage } from '../chains/shortage.ts'
 import type { Context } from '../context/context.ts'
-import { readSigned } from '../db/attempts.ts'
 import {
   lockNonceQueue,
   readFromNonce,
   readUnpaid,
   readUnpaidSignatures,
   type NonceQueue,
+  type Unpaid,
 } from '../db/nonce-queue.ts'
-import type { PaymentRecord } from '../db/payments.ts'
 
 /**
  * The nonce is null where the chain has none. `uncertain`: payments under way caused the shortage,
@@ -54,18 +53,19 @@ type Request = {
   amountAtomic: bigint
   feeAtomic: bigint
   replacing?: string
+  budget?: string
 }
 
 /**
  * The next place in a nonce queue for an amount and its fee, when the balance covers it on top of
  * everything promised before. Locks the nonce queue until the transaction ends, so that no two payments
  * get the same nonce or the same funds. `replacing`: the payment this place is for, when it holds
- * one that is void.
+ * one that is void. `budget`: the name of the lock of the budget that pays the fee.
  */
 export async function allocateNonce(tx: Database, request: Request): Promise<NonceSlot> {
-  const { network, sender, funds, amountAtomic, feeAtomic, replacing } = request
+  const { network, sender, funds, amountAtomic, feeAtomic, replacing, budget } = request
   const nonceQueue = { network: network.network, sender }
-  await lockNonceQueue(tx, nonceQueue)
+  await lockNonceQueue(tx, nonceQueue, budget)
   const promised = await readPromised(tx, nonceQueue, funds)
   const others = promised.filter(({ id }) => id !== replacing)
   const reserved = others.reduce(
@@ -87,8 +87,6 @@ export async function allocateNonce(tx: Database, request: Request): Promise<Non
   return { ok: true, nonce: funds.nonce === null ? null : Math.max(funds.nonce, ...used) }
 }
 
-type Promised = Pick<PaymentRecord, 'id' | 'amount' | 'maxFee' | 'nonce'>
-
 /**
  * What is under way and not in the balance that was read: payments, and the network fees the wallet
  * pays when it settles those of others.
@@ -97,22 +95,8 @@ async function readPromised(
   tx: Database,
   nonceQueue: NonceQueue,
   funds: SenderFunds,
-): Promise<Promised[]> {
-  if (funds.nonce !== null) {
-    // Of the offers for one place the highest counts: the last one.
-    const settlements = new Map(
-      (await readSigned(tx, nonceQueue, funds.nonce)).map((each) => [each.nonce, each]),
-    )
-    return [
-      ...(await readFromNonce(tx, nonceQueue, funds.nonce)),
-      ...Array.from(settlements.values(), ({ paymentId, maxFee, nonce }) => ({
-        id: paymentId,
-        amount: 0n,
-        maxFee,
-        nonce,
-      })),
-    ]
-  }
+): Promise<Unpaid[]> {
+  if (funds.nonce !== null) return readFromNonce(tx, nonceQueue, funds.nonce)
   const unpaid = await readUnpaid(tx, nonceQueue, { height: funds.height, named: funds.unproven })
   return unpaid.filter(({ id }) => !funds.landed.has(id))
 }

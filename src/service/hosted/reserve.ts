@@ -5,12 +5,17 @@ import { ProblemError } from '#contract/problem.ts'
 import { isDatabaseUnavailable, isRolledBack } from '#postgres/open.ts'
 import type { BuiltTransaction, SenderFunds } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
-import { insertAttempt, readAttempts, type AttemptRecord } from '../db/attempts.ts'
+import { readAttempts, type AttemptRecord } from '../db/attempts.ts'
 import { lockNonceQueue, type NonceQueue } from '../db/nonce-queue.ts'
-import { insertPayment, findPayment, type PaymentRecord } from '../db/payments.ts'
-import { recordEvent } from '../db/record-event.ts'
+import { findPayment, type PaymentRecord } from '../db/payments.ts'
+import { recordPayment } from '../db/record-payment.ts'
 import type { WalletRecord } from '../db/wallet-ledger.ts'
-import { reserveRefund, reserveReturn, type Refund } from '../payments/reserve-refund.ts'
+import {
+  reserveRefund,
+  reserveReturn,
+  returnedBy,
+  type Refund,
+} from '../payments/reserve-refund.ts'
 import { signPayment } from '../wallets/sign.ts'
 import { allocateNonce, type NonceSlot } from './nonce-queue.ts'
 import { requireSending } from './require-sending.ts'
@@ -95,16 +100,17 @@ export async function reserve(
   order: TransferOrder,
   { funds, wallet }: { funds: SenderFunds; wallet: WalletRecord },
 ): Promise<Reserved> {
-  const { accountId, network, intent, built } = order
+  const { network, intent, built } = order
   const { paymentId, sender, amountAtomic } = intent
   const { feeAtomic } = built
   const at = context.now()
+  const returned = returnedBy(termsOf(order), order.metadata)
   return context.db.transaction(async (tx) => {
     const place = await allocateNonce(tx, { network, sender, funds, amountAtomic, feeAtomic })
     if (!place.ok) return place
     await requireSending(tx, { network: network.network, sender })
     if (order.refund) await reserveRefund(tx, order.refund, amountAtomic)
-    else await reserveReturn(tx, termsOf(order), order.metadata)
+    else if (returned) await reserveReturn(tx, returned)
     context.atPoint?.('send:reserved')
     const { signed, paymentProof } = await signPayment({ signer: context.signer, wallet }, intent, {
       unsigned: built.bytes,
@@ -114,19 +120,11 @@ export async function reserve(
     const { bytes, signature } = signed
     context.atPoint?.('send:signed')
     const lastValidBlockHeight = place.nonce === null ? built.lastValidBlockHeight : null
-    const payment = await insertPayment(tx, {
-      ...rowOf(order),
-      nonce: place.nonce,
-      lastValidBlockHeight,
-      reportedSignature: signature,
-      paymentProof,
-      createdAt: at,
-      updatedAt: at,
-    })
-    const attempt = await insertAttempt(tx, {
+    const attempt = {
       paymentId,
       number: 1,
       network: network.network,
+      signer: null,
       signature,
       signedTransaction: Buffer.from(bytes).toString('base64'),
       paymentProof,
@@ -135,15 +133,18 @@ export async function reserve(
       maxFee: feeAtomic,
       createdAt: at,
       broadcastAt: at,
-    })
-    await recordEvent(tx, {
-      accountId,
-      paymentId,
-      status: 'created',
-      source: 'service',
-      blockHeight: null,
-      at,
-    })
+    }
+    const row = {
+      ...rowOf(order),
+      nonce: place.nonce,
+      lastValidBlockHeight,
+      reportedSignature: signature,
+      paymentProof,
+      createdAt: at,
+      updatedAt: at,
+    }
+    const created = { status: 'created', source: 'service', blockHeight: null, at } as const
+    const payment = await recordPayment(tx, row, { events: [created], signed: attempt })
     return { ok: true, payment, attempt }
   })
 }

@@ -4,6 +4,7 @@ import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { LosslessNumber } from '#contract/json.ts'
 import { NATIVE_ETH } from '#contract/network.ts'
+import { readSent } from '#testing/sent-statements.ts'
 import { testSigner } from '#testing/test-signer.ts'
 import { startEvm, startGate, type EvmFixture } from '#testing/local-chains.ts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
@@ -116,6 +117,14 @@ test('a payment is signed, kept and broadcast, and confirms; the sender paid onc
     'finalized watcher',
   ])
   expect(await evm.client.getBalance({ address: payee })).toBe(ETH / 10n)
+})
+
+test('a payment takes twelve statements and two commits until it is broadcast and answered', async () => {
+  const walletAddress = await managed(ETH)
+  await send({ walletAddress }, { key: crypto.randomUUID() })
+  const sent = await readSent(() => send({ walletAddress }, { key: crypto.randomUUID() }))
+  expect(sent).toHaveLength(12)
+  expect(sent.filter((query) => query === 'begin')).toHaveLength(1)
 })
 
 test('an answer waits for the confirmation as long as it may', async () => {

@@ -196,9 +196,10 @@ async function untilDecided(context: Context, id: string, waitMs: number): Promi
   const until = performance.now() + waitMs
   using wait = awaitChanges(context.db, id)
   for (;;) {
-    const row = await findPayment(context.db, id)
     const left = until - performance.now()
-    if ((row?.status !== 'created' && row?.status !== 'pending') || left <= 0) return
+    if (left <= 0) return
+    const row = await findPayment(context.db, id)
+    if (row?.status !== 'created' && row?.status !== 'pending') return
     await wait.changed(Math.min(POLL_MS, left))
   }
 }

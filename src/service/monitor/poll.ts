@@ -210,6 +210,8 @@ async function checkReported({ context, chain }: Round, payment: MonitoredRecord
       signature,
       observation,
       source: 'watcher',
+      // What else a transaction has paid decides about an order that waits for it.
+      ...(isReceived(payment) && { read: payment }),
     })
     if (applied === 'moved') return
     // The payer may still sign for it: the report stays.

@@ -7,19 +7,19 @@ import type { Context } from '../context/context.ts'
 import { persistProofOf, readAttempts } from '../db/attempts.ts'
 import { claimForOrder, findClaimKey, isProven, releaseAssigned } from '../db/claims.ts'
 import { lowerCursor } from '../db/cursors.ts'
+import type { MoveFacts } from '../db/payment-move.ts'
 import {
   findBySignature,
   lockPayment,
   movePayment,
   noteBlock,
   type MonitoredRecord,
-  type MoveFacts,
   type PaymentRecord,
   NOT_IN_BLOCK,
 } from '../db/payments.ts'
 import { recordEvent, recordEvents } from '../db/record-event.ts'
 import { settleRefundRequests } from '../db/refund-requests.ts'
-import { acceptPayerOf, recordFeePaid, reopenFee } from '../db/settlement-fees.ts'
+import { recordFeeOfPaid, recordFeePaid, reopenFee } from '../db/settlement-fees.ts'
 import {
   assignmentKey,
   lockTransfer,
@@ -32,13 +32,17 @@ import { attribute, claimantOfOrder, matchesPayment } from './attribution.ts'
 import { countEqual } from './payment-result.ts'
 
 type Landed = Extract<Observation, { state: 'landed' }>
-/** `claimed`: the caller uses up the transfer for this payment in the same transaction. */
+/**
+ * `claimed`: the caller uses up the transfer for this payment in the same transaction. `read`: the row of what the service
+ * signed or was presented, as it was read in this round.
+ */
 export type SeenPayment = {
   paymentId: string
   signature: string
   observation: Observation
   source: EventSource
   claimed?: boolean
+  read?: MonitoredRecord
 }
 
 /**
@@ -62,6 +66,11 @@ export async function applyObservation(context: Applying, seen: SeenPayment): Pr
   }
   if (observation.state === 'pending' && observation.transfer === undefined) return 'same'
   const block = observation.state === 'landed' ? observation : null
+  if (seen.read && stillPends(seen.read, observation)) {
+    // Its terms never change, and the statement itself requires that it still waits.
+    await noteBlock(context.db, seen.paymentId, block)
+    return 'same'
+  }
   const height = block?.height ?? null
   let isProof = false
   try {
@@ -110,11 +119,10 @@ export async function applyObservation(context: Applying, seen: SeenPayment): Pr
       if (row.mode === 'hosted' && observation.state === 'landed' && path.length > 0)
         await persistProofOf(tx, { id: row.id, network: row.network, signature })
       if (row.mode === 'received' && observation.state === 'landed' && path.length > 0) {
-        const { feeAtomic } = observation
+        const receipt = { paymentId: row.id, signature, feeAtomic: observation.feeAtomic }
         // A block that does not count yet may still go.
-        if (isPaid || path.includes('failed'))
-          await recordFeePaid(tx, { paymentId: row.id, signature, feeAtomic })
-        if (isPaid) await acceptPayerOf(tx, row.id)
+        if (isPaid) await recordFeeOfPaid(tx, receipt)
+        else if (path.includes('failed')) await recordFeePaid(tx, receipt)
       }
       if (row.refundOf !== null && path.includes('finalized'))
         await settleRefundRequests(tx, row.refundOf, at)
@@ -146,15 +154,24 @@ export function isRecorded(
   row: MonitoredRecord,
   { observation }: Pick<SeenPayment, 'observation'>,
 ): boolean {
-  if (row.status !== 'pending') return false
-  if (observation.state === 'not_found') return row.blockHeight === null && row.blockTime === null
+  if (observation.state === 'not_found')
+    return row.status === 'pending' && row.blockHeight === null && row.blockTime === null
   const block = observation.state === 'landed' ? observation : null
-  if (block && (!block.succeeded || block.confirmed || block.finalized)) return false
   return (
-    matchesPayment(row, transferOf(row, observation), block) &&
+    stillPends(row, observation) &&
     row.blockHeight === (block?.height ?? null) &&
     row.blockTime?.getTime() === block?.blockTime?.getTime()
   )
+}
+
+/** Whether a payment that waits goes on waiting: its transaction is in no block, or in one that does not count yet. */
+function stillPends(
+  row: MonitoredRecord,
+  observation: Exclude<Observation, { state: 'not_found' }>,
+): boolean {
+  const block = observation.state === 'landed' ? observation : null
+  if (block && (!block.succeeded || block.confirmed || block.finalized)) return false
+  return row.status === 'pending' && matchesPayment(row, transferOf(row, observation), block)
 }
 
 /**

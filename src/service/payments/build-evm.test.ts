@@ -5,6 +5,7 @@ import { decodeTransaction } from '#chains/evm/decode.ts'
 import { LosslessNumber, stringifyJson } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
+import { readSent } from '#testing/sent-statements.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { findPayment } from '../db/payments.ts'
@@ -101,6 +102,19 @@ test('the bytes say what was asked for, and the row is there before they leave',
     '{"referenceId":"order-7","note":"a\\u0000b","k\\u0000":1,"total":0.100000000000000000001}',
   )
   expect(body.events).toMatchObject([{ status: 'created', source: 'service', blockHeight: null }])
+})
+
+test('an order is recorded by one statement, and by a transaction where it names a transfer that it may return', async () => {
+  const { address: walletAddress } = await evm.wallet(ETH)
+  await build({ walletAddress })
+  expect(await readSent(() => build({ walletAddress }))).toEqual([
+    expect.stringMatching(/insert into "service"."payment".* insert into service.event/s),
+  ])
+  const metadata = { referenceId: `0x${'1'.repeat(64)}` }
+  const sent = await readSent(() => build({ walletAddress, metadata }))
+  expect(sent).toHaveLength(5)
+  expect([sent[0], sent.at(-1)]).toEqual(['begin', 'commit'])
+  expect(sent[1]).toContain('pg_advisory_xact_lock')
 })
 
 test('the proof request is typed data the payer can sign once the hash is filled in', async () => {

@@ -3,17 +3,18 @@ import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { LosslessNumber, stringifyJson } from '#contract/json.ts'
 import { familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
+import type { Database } from '#postgres/open.ts'
 import { proofTypedData } from '#x402/txid.ts'
 import { type BuiltTransaction, notifyMonitor } from '../chains/chain.ts'
 import type { Actor, Context } from '../context/context.ts'
 import { readDeployment } from '../db/deployment.ts'
-import { insertPayment, type PaymentRecord } from '../db/payments.ts'
-import { recordEvent } from '../db/record-event.ts'
+import type { PaymentRecord } from '../db/payments.ts'
+import { recordPayment } from '../db/record-payment.ts'
 import { checkRecipient, readIntent, refuseBuilt } from './read-intent.ts'
 import { describeMoney, estimateConfirmation } from './describe-money.ts'
 import { chainOf, refuseParameters } from '../context/network.ts'
 import { evidenceRequest } from './attribution.ts'
-import { reserveRefund, reserveReturn, type Refund } from './reserve-refund.ts'
+import { reserveRefund, reserveReturn, returnedBy, type Refund } from './reserve-refund.ts'
 
 type Body = EndpointInput<'transactionSend'>['body']
 type Ready = Extract<BuiltTransaction, { ok: true }>
@@ -45,48 +46,49 @@ export async function buildTransaction(
   if (!built.ok) throw refuseBuilt(built, body.recipientAddress)
 
   const at = context.now()
-  const row = await context.db.transaction(async (tx) => {
-    const terms = {
-      accountId: actor.accountId,
-      network: network.network,
-      asset: asset.address,
-      recipient,
-      amount: amountAtomic,
-    }
-    if (refund) await reserveRefund(tx, refund, amountAtomic)
-    else await reserveReturn(tx, terms, body.metadata)
-    const inserted = await insertPayment(tx, {
-      ...terms,
-      id: paymentId,
-      mode: 'local',
-      status: 'created',
-      symbol: asset.symbol,
-      decimals: asset.decimals,
-      sender,
-      resource: body.resource ?? null,
-      metadata: body.metadata ? stringifyJson(body.metadata) : null,
-      unsignedTransaction: Buffer.from(built.bytes).toString('base64'),
-      nonce: built.nonce ?? null,
-      fingerprint: built.fingerprint ?? null,
-      senderVerified: body.senderVerified ?? false,
-      draft: body.senderVerified === false,
-      ...refund,
-      builtHeight: built.builtHeight,
-      lastValidBlockHeight: built.lastValidBlockHeight,
-      expiresAt: new Date(at.getTime() + VALID_S * 1000),
-      createdAt: at,
-      updatedAt: at,
-    })
-    await recordEvent(tx, {
-      accountId: actor.accountId,
-      paymentId,
-      status: 'created',
-      source: 'service',
-      blockHeight: null,
-      at,
-    })
-    return inserted
-  })
+  const terms = {
+    accountId: actor.accountId,
+    network: network.network,
+    asset: asset.address,
+    recipient,
+    amount: amountAtomic,
+  }
+  const record = (db: Database) =>
+    recordPayment(
+      db,
+      {
+        ...terms,
+        id: paymentId,
+        mode: 'local',
+        status: 'created',
+        symbol: asset.symbol,
+        decimals: asset.decimals,
+        sender,
+        resource: body.resource ?? null,
+        metadata: body.metadata ? stringifyJson(body.metadata) : null,
+        unsignedTransaction: Buffer.from(built.bytes).toString('base64'),
+        nonce: built.nonce ?? null,
+        fingerprint: built.fingerprint ?? null,
+        senderVerified: body.senderVerified ?? false,
+        draft: body.senderVerified === false,
+        ...refund,
+        builtHeight: built.builtHeight,
+        lastValidBlockHeight: built.lastValidBlockHeight,
+        expiresAt: new Date(at.getTime() + VALID_S * 1000),
+        createdAt: at,
+        updatedAt: at,
+      },
+      { events: [{ status: 'created', source: 'service', blockHeight: null, at }] },
+    )
+  const returned = returnedBy(terms, body.metadata)
+  // What refunds nothing locks nothing: its statement needs no transaction around it.
+  const row = await (refund || returned
+    ? context.db.transaction(async (tx) => {
+        if (refund) await reserveRefund(tx, refund, amountAtomic)
+        else if (returned) await reserveReturn(tx, returned)
+        return record(tx)
+      })
+    : record(context.db))
   notifyMonitor(chain)
   return reply(row, built, { network, deployment: await readDeployment(context.db) })
 }

@@ -6,6 +6,7 @@ import {
   transferOf,
   type LedgerFixture,
 } from '#testing/ledger-fixture.ts'
+import { readSent } from '#testing/sent-statements.ts'
 import type { Observation } from '../chains/chain.ts'
 import type { NewPayment, PaymentRecord } from '../db/payments.ts'
 import { event, payment } from '../db/schema/payment.ts'
@@ -91,5 +92,47 @@ test('what a row says already is not written again, and nothing else is left out
       `${mode} pending 0 pending`,
       `${mode} pending 1 landed`,
     ]),
+  )
+})
+
+test('what goes on waiting is written in one statement by the row of a round, and as without it', async () => {
+  const { db } = ledger
+  const context = { db, now: () => TIME }
+  const alone: string[] = []
+  for (const mode of ['hosted', 'received'] as const)
+    for (const status of STATUSES)
+      for (const [place, block] of BLOCKS.entries()) {
+        const count = observationsOf(await ledger.add({ mode })).length
+        for (let index = 0; index < count; index++) {
+          const apply = async (byRow: boolean) => {
+            const row = await ledger.add({ mode, status, updatedAt: TIME, ...block })
+            const observation = observationsOf(row)[index] ?? { state: 'not_found' }
+            const seen = { paymentId: row.id, signature: transactionName(), observation }
+            const read = byRow ? { read: row } : {}
+            let applied: unknown
+            const sent = await readSent(async () => {
+              applied = await applyObservation(context, { ...seen, source: 'watcher', ...read })
+            })
+            const [after] = await db.select().from(payment).where(eq(payment.id, row.id))
+            const events = await db.select().from(event).where(eq(event.paymentId, row.id))
+            if (byRow && sent.length === 1) alone.push(`${mode} ${status} ${place} ${index}`)
+            return {
+              applied,
+              events: events.map((noted) => noted.status),
+              status: after?.status,
+              height: after?.blockHeight,
+              time: after?.blockTime,
+              fee: after?.fee,
+            }
+          }
+          expect(await apply(true)).toEqual(await apply(false))
+        }
+      }
+  // By the place in the list above: nowhere, in a pool, and in blocks that do not count yet.
+  const waits = [0, 2, 4, 6, 7]
+  expect(alone.filter((name) => name.includes('pending'))).toEqual(
+    ['hosted', 'received'].flatMap((mode) =>
+      [0, 1].flatMap((place) => waits.map((index) => `${mode} pending ${place} ${index}`)),
+    ),
   )
 })

@@ -55,30 +55,30 @@ export async function reserveRefund(
   requireLeft(original, { amountAtomic, left: await readLeft(tx, original) })
 }
 
+type Returning = Parameters<typeof lockReturned>[1]
+
+/** The transfer to the account that a payment returns by its reference, if it was unmatched; undefined where it names none. */
+export function returnedBy(
+  terms: Pick<PaymentRecord, 'accountId' | 'network' | 'asset' | 'recipient' | 'amount'>,
+  metadata: Record<string, unknown> | undefined,
+): Returning | undefined {
+  const signature = metadata?.['referenceId']
+  // A hash counts only in its normal form, as it is compared.
+  return typeof signature === 'string' &&
+    readTransactionName(terms.network, signature) === signature
+    ? { ...terms, signature }
+    : undefined
+}
+
 /**
- * In the transaction that records a payment whose reference is an unmatched transfer to the account: locks the transfer, so that of two refunds the second
+ * In the transaction that records a payment which returns a transfer: locks the transfer, so that of two refunds the second
  * one sees the first.
  * @throws `INVALID_PARAMETERS` while another payment returns it, or a wallet may still send one
  */
-export async function reserveReturn(
-  tx: Database,
-  payment: Pick<PaymentRecord, 'accountId' | 'network' | 'asset' | 'recipient' | 'amount'>,
-  metadata: Record<string, unknown> | undefined,
-): Promise<void> {
-  const { accountId, network, asset, recipient, amount } = payment
-  const signature = metadata?.['referenceId']
-  // A hash counts only in its normal form, as it is compared.
-  if (typeof signature !== 'string' || readTransactionName(network, signature) !== signature) return
-  const refund = await lockReturned(tx, {
-    accountId,
-    network,
-    signature,
-    asset,
-    recipient,
-    amount,
-  })
+export async function reserveReturn(tx: Database, returned: Returning): Promise<void> {
+  const refund = await lockReturned(tx, returned)
   if (!refund) return
-  const expected = `Expected as referenceId a transfer that nothing refunds; ${refund.paymentId}, which is ${refund.status}, refunds ${signature}.`
+  const expected = `Expected as referenceId a transfer that nothing refunds; ${refund.paymentId}, which is ${refund.status}, refunds ${returned.signature}.`
   throw new ProblemError('INVALID_PARAMETERS', {
     message: `metadata: ${expected}`,
     reason: 'transfer_refunded',

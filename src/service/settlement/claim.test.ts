@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#postgres/open.ts'
@@ -13,6 +14,9 @@ import { Deadline } from '../verification/proof-time.ts'
 import { claimTransfer, withClaim } from './claim.ts'
 
 const LONG_AGO = new Date(0)
+const ENDS_FIRST_MS = 500
+/** More than a lease lasts. */
+const LONGER_MS = 5_000
 
 /** The same database, which counts what it is asked. */
 function counted(db: Database) {
@@ -92,6 +96,27 @@ describe.each(ENGINES)('on %s', (engine) => {
     })
     expect(statements.read + statements.write).toBeLessThanOrEqual(12)
     expect(statements.write).toBe(1)
+  })
+
+  test('what one process holds at a time is extended by one statement a second, and an end leaves the others', async () => {
+    const keys = Array.from({ length: 5 }, (_, index) => `txid:together${index}`)
+    const { db, statements } = counted(opened.context.db)
+    const hold = async (key: string, ms: number) => {
+      const held = await ask(key, 1_000)
+      if (!('lease' in held)) throw new Error('used')
+      await withClaim({ db }, { lease: held.lease }, async () => {
+        await sleep(ms)
+        if (ms > ENDS_FIRST_MS) {
+          const other = ask(key, 100)
+          expect(await refusal(other)).toEqual({ code: 'PAYMENT_VERIFICATION_FAILED' })
+        }
+      })
+    }
+    const ends = keys.map((key, index) => hold(key, index === 0 ? ENDS_FIRST_MS : LONGER_MS))
+    await Promise.all(ends)
+    expect(statements.write).toBeGreaterThanOrEqual(4)
+    expect(statements.write).toBeLessThanOrEqual(6)
+    expect(await ask('txid:together0', 1_000)).toMatchObject({ lease: {} })
   })
 
   test('a consumed proof stays consumed after every lease, and a lost lease can consume nothing', async () => {

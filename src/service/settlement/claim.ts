@@ -1,9 +1,9 @@
 import { fact } from '#contract/facts.ts'
-import { isDatabaseUnavailable } from '#postgres/open.ts'
+import { isDatabaseUnavailable, type Database } from '#postgres/open.ts'
 import type { Caller, Context } from '../context/context.ts'
 import {
   consumeOnce,
-  extendClaim,
+  extendClaims,
   ASSIGNED,
   isClaimed,
   releaseClaim,
@@ -12,11 +12,12 @@ import {
   wasGranted,
   type Claimant,
   type ClaimRecord,
+  type ClaimInUse,
   type OpenClaim,
   type SettlingCall,
   type TransferKey,
 } from '../db/claims.ts'
-import { whileBeating } from '../db/lease.ts'
+import { LEASE_RENEWAL_MS } from '../db/lease.ts'
 import { undecided, type VerificationReport } from '../verification/verification-report.ts'
 import type { Deadline } from '../verification/proof-time.ts'
 import { orUndecided, type Job } from './outcome.ts'
@@ -90,20 +91,42 @@ export async function claimTransfer(
   )
 }
 
-/** `waits`: whether the caller still waits for the outcome. */
-type ClaimWork = { lease: OpenClaim; waits?: () => boolean }
+/** What this process works on, by its database, and what extends it. */
+const working = new WeakMap<Database, { claims: Set<ClaimInUse>; heartbeat: NodeJS.Timeout }>()
 
-/** Works on a payment that is held, and gives it back unless it was used up. */
+/**
+ * Works on a payment that is claimed, and gives it back unless it was used up. All that are claimed at one time are extended by one
+ * statement. A failed heartbeat costs the lease at most: later writes under it are refused.
+ */
 export async function withClaim<T>(
   { db }: Pick<Context, 'db'>,
-  { lease, waits = () => true }: ClaimWork,
+  { lease, waits = () => true }: Pick<ClaimInUse, 'lease'> & Partial<ClaimInUse>,
   work: () => Promise<T>,
 ): Promise<T> {
+  const { claims, heartbeat } = working.get(db) ?? startHeartbeat(db)
+  const claim = { lease, waits }
+  claims.add(claim)
   try {
-    return await whileBeating(() => extendClaim(db, lease, waits()), work)
+    return await work()
   } finally {
-    await releaseClaim(db, lease)
+    claims.delete(claim)
+    if (claims.size === 0) {
+      clearInterval(heartbeat)
+      working.delete(db)
+    }
+    if (!lease.consumed) await releaseClaim(db, lease)
   }
+}
+
+function startHeartbeat(db: Database) {
+  const claims = new Set<ClaimInUse>()
+  const heartbeat = setInterval(
+    () => void extendClaims(db, claims).catch(() => {}),
+    LEASE_RENEWAL_MS,
+  )
+  const started = { claims, heartbeat }
+  working.set(db, started)
+  return started
 }
 
 type Granting = Pick<Context, 'db' | 'log'>

@@ -30,7 +30,8 @@ import { routes } from '../api/handlers.ts'
 import { DAILY_FEES } from '../context/config.ts'
 import type { Context } from '../context/context.ts'
 import { refusedPayer, settlementFee } from '../db/schema/proof.ts'
-import { lockBudget, reserveFee } from '../db/settlement-fees.ts'
+import { lockNonceQueue } from '../db/nonce-queue.ts'
+import { budgetLock, requireBudget, reserveFee } from '../db/settlement-fees.ts'
 import { pollOnce } from '../monitor/poll.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { settlePayment } from './facilitator.ts'
@@ -431,9 +432,10 @@ describe('the budget of network fees', () => {
     })
     const limits = { wallet: 100n, account: 10n, keyless: 0n }
     const { accountId } = fixture.actor
-    const spend = { network: 'eip155:31337', accountId, feeAtomic: 6n, limits }
+    const spend = { network: 'eip155:31337', accountId, feeAtomic: 6n, limits } as const
     const reserve = async (tx: Database, one: { wallet: string; paymentId: string }) => {
-      await lockBudget(tx, { ...spend, ...one })
+      await lockNonceQueue(tx, { ...spend, sender: one.wallet }, budgetLock(spend))
+      await requireBudget(tx, { ...spend, ...one })
       await reserveFee(tx, { ...spend, ...one })
     }
     let other: Promise<unknown> | undefined

@@ -41,7 +41,8 @@ export async function monitorSettlement(
   const attempts = read ?? (await readAttempts(context.db, paymentId))
   const apply = async ({ signature, observation }: Seen, authorization?: Authorization) => {
     if (isRecorded(payment, { observation })) return
-    const applied = await applyObservation(context, { paymentId, signature, observation, source })
+    const seen = { paymentId, signature, observation, source, read: payment }
+    const applied = await applyObservation(context, seen)
     if (applied !== 'taken' || observation.state !== 'landed' || !observation.finalized) return
     const taken = await chain.observe(signature, (seen) =>
       asTaken(asPaymentResult(payment, seen, authorization)),

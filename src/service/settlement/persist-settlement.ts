@@ -1,7 +1,7 @@
 import type { Chain, ObservedTransfer } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
 import type { OpenClaim } from '../db/claims.ts'
-import { lockBudget, reserveFee } from '../db/settlement-fees.ts'
+import { budgetLock, requireBudget } from '../db/settlement-fees.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { readSenderFunds, allocateNonce, runInQueue } from '../hosted/nonce-queue.ts'
 import { requireKnownHistory, requireSending } from '../hosted/require-sending.ts'
@@ -72,22 +72,23 @@ async function keep(
   const made = checks.length
   return context.db.transaction(async (tx) => {
     checks.length = made
-    const place = await allocateNonce(tx, {
-      network,
-      sender: wallet,
-      funds,
-      amountAtomic: 0n,
-      feeAtomic,
-    })
-    if (!place.ok) return place
-    await requireSending(tx, { network: network.network, sender: wallet })
     const spending = {
       network: network.network,
       wallet,
       accountId: job.keyless ? null : job.accountId,
       feeAtomic,
     }
-    await lockBudget(tx, { ...spending, limits: dailyFees(context, network) })
+    const place = await allocateNonce(tx, {
+      network,
+      sender: wallet,
+      funds,
+      amountAtomic: 0n,
+      feeAtomic,
+      budget: budgetLock(spending),
+    })
+    if (!place.ok) return place
+    await requireSending(tx, { network: network.network, sender: wallet })
+    await requireBudget(tx, { ...spending, limits: dailyFees(context, network) })
     const { bytes, signature } = await orNotSigned(context, keeping.sign(place.nonce))
     context.atPoint?.('settle:signed')
     const signed: OutgoingSettlement = {
@@ -96,13 +97,13 @@ async function keep(
       signer: wallet,
       nonce: place.nonce,
       maxFee: feeAtomic,
+      budgetOf: spending.accountId,
     }
     const payment = await recordBroadcastIn(
       { ...context, db: tx },
       { ...job, lease, transfer },
       { limits, signed },
     )
-    await reserveFee(tx, { ...spending, paymentId: payment.id })
     return { ok: true as const, payment, signed }
   })
 }

@@ -5,13 +5,11 @@ import type { ProblemError } from '#contract/problem.ts'
 import { isUniqueViolation, type Database } from '#postgres/open.ts'
 import type { Observation, ObservedTransfer, TransferBlock } from '../chains/chain.ts'
 import type { Context } from '../context/context.ts'
-import { insertAttempt } from '../db/attempts.ts'
-import { consumeClaim, KEYLESS_SCOPE, type OpenClaim } from '../db/claims.ts'
+import { consumeClaim, KEYLESS_SCOPE, type Consumed, type OpenClaim } from '../db/claims.ts'
 import {
   extendValidity,
   findBySignature,
   findPayment,
-  insertPayment,
   type NewPayment,
   type PaymentRecord,
 } from '../db/payments.ts'
@@ -22,6 +20,8 @@ import {
   TransferRefundedError,
 } from '../db/unmatched.ts'
 import { recordEvents, type NewEvent } from '../db/record-event.ts'
+import { recordPresented } from '../db/record-payment.ts'
+import { reserveFee, type ReservedFee } from '../db/settlement-fees.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { findAdoptable, isAdoptable } from '../payments/attribution.ts'
 import { resourceOf } from '../verification/terms.ts'
@@ -89,6 +89,8 @@ export type OutgoingSettlement = {
   signer: string | null
   nonce: number | null
   maxFee: bigint
+  /** Of which account the budget pays it, null for callers without a key; undefined where no wallet of ours pays. */
+  budgetOf?: string | null
 }
 
 /**
@@ -124,6 +126,8 @@ export async function recordBroadcastIn(
       await extendValidity(tx, own.id, limits.lastValidBlockHeight)
     await consume(tx, known, { paymentId: own.id, transaction })
     await recordEvents(tx, verifiedEvents(own, context.now()))
+    const fee = feeOf(own.id, recorded, signed)
+    if (fee) await reserveFee(tx, fee)
     return own
   }
   const row = {
@@ -132,32 +136,26 @@ export async function recordBroadcastIn(
     expiresAt: endOf(recorded),
     ...limits,
   }
-  const inserted = await insertReceived(context, known, { statuses: ['pending'], row, transaction })
-  if (signed && transaction !== null) {
-    const { signer, signature, nonce, maxFee } = signed
-    const at = context.now()
-    await insertOnce(tx, {
-      paymentId: inserted.id,
-      number: 1,
-      network: inserted.network,
-      signer,
-      signature,
-      signedTransaction: transaction,
-      nonce,
-      lastValidBlockHeight: limits.lastValidBlockHeight,
-      maxFee,
-      createdAt: at,
-      broadcastAt: at,
-    })
-  }
-  return inserted
-}
-
-/** Another account may be settling the same payment right now: its bytes are sent once. */
-async function insertOnce(tx: Database, row: Parameters<typeof insertAttempt>[1]): Promise<void> {
-  await insertAttempt(tx, row).catch((error: unknown) => {
+  return insertReceived(context, known, {
+    statuses: ['pending'],
+    row,
+    transaction,
+    signed,
+    lastValidBlockHeight: limits.lastValidBlockHeight,
+  }).catch((error: unknown) => {
+    // Another account may be settling the same payment right now: its bytes are sent once.
     throw isUniqueViolation(error, 'attempt_signature') ? beingSettled() : error
   })
+}
+
+function feeOf(
+  paymentId: string,
+  { terms }: Recorded,
+  signed: OutgoingSettlement | null,
+): ReservedFee | undefined {
+  if (!signed || signed.signer === null || signed.budgetOf === undefined) return undefined
+  const { signer: wallet, budgetOf: accountId, maxFee: feeAtomic } = signed
+  return { paymentId, network: terms.network.network, wallet, accountId, feeAtomic }
 }
 
 export function beingSettled(): ProblemError {
@@ -254,44 +252,79 @@ type Received = {
   statuses: readonly PaymentStatus[]
   row: Partial<NewPayment>
   transaction: string | null
+  signed?: OutgoingSettlement | null
+  lastValidBlockHeight?: number | null
 }
 
 async function insertReceived(
   context: Context,
   recorded: Known,
-  { statuses, row, transaction }: Received,
+  { statuses, row, transaction, signed = null, lastValidBlockHeight = null }: Received,
 ): Promise<PaymentRecord> {
-  const { accountId, terms, transfer } = recorded
+  const { accountId, terms, transfer, lease } = recorded
+  const { db: tx } = context
   const at = context.now()
-  const inserted = await insertPayment(context.db, {
-    ...row,
-    id: createPaymentId(),
-    accountId,
-    mode: 'received',
-    status: statuses.at(-1) ?? 'pending',
-    network: terms.network.network,
-    asset: terms.asset.address,
-    symbol: terms.asset.symbol,
-    decimals: terms.asset.decimals,
-    amount: transfer.amountAtomic,
-    sender: transfer.sender,
-    recipient: transfer.recipient,
-    resource: storable(resourceOf(recorded)),
-    confirmedAt: statuses.includes('confirmed') ? at : null,
+  const paymentId = createPaymentId()
+  const status = statuses.at(-1) ?? 'pending'
+  const { network } = terms.network
+  const name = nameOf(recorded)
+  if (name) await lockTransfer(tx, name)
+  const attempt = signed && {
+    paymentId,
+    number: 1,
+    network,
+    signer: signed.signer,
+    signature: signed.signature,
+    signedTransaction: Buffer.from(signed.bytes).toString('base64'),
+    paymentProof: null,
+    nonce: signed.nonce,
+    lastValidBlockHeight,
+    maxFee: signed.maxFee,
     createdAt: at,
-    updatedAt: at,
-  })
-  await consume(context.db, recorded, { paymentId: inserted.id, transaction })
-  const event = { accountId, paymentId: inserted.id, source: 'service', at } as const
-  await recordEvents(context.db, [
-    ...statuses.map((status) => ({ ...event, status, blockHeight: inserted.blockHeight })),
-    ...verifiedEvents(inserted, at),
-  ])
+    broadcastAt: at,
+  }
+  const blockHeight = row.blockHeight ?? null
+  const inserted = await recordPresented(
+    tx,
+    {
+      ...row,
+      id: paymentId,
+      accountId,
+      mode: 'received',
+      status,
+      network,
+      asset: terms.asset.address,
+      symbol: terms.asset.symbol,
+      decimals: terms.asset.decimals,
+      amount: transfer.amountAtomic,
+      sender: transfer.sender,
+      recipient: transfer.recipient,
+      resource: storable(resourceOf(recorded)),
+      confirmedAt: statuses.includes('confirmed') ? at : null,
+      createdAt: at,
+      updatedAt: at,
+    },
+    {
+      events: [
+        ...statuses.map((each) => ({ status: each, source: 'service', blockHeight, at }) as const),
+        ...verifiedEvents({ accountId, id: paymentId, status, blockHeight }, at),
+      ],
+      signed: attempt ?? undefined,
+      lease,
+      consumed: consumedOf(recorded, { paymentId, transaction }),
+      fee: feeOf(paymentId, recorded, signed),
+    },
+  )
+  if (!inserted) throw lostClaim()
+  if (name) await match(tx, recorded, { name, paymentId })
   return inserted
 }
 
 /** `applyObservation` reports a settlement that the chain shows only later. */
-function verifiedEvents(row: PaymentRecord, at: Date): NewEvent[] {
+function verifiedEvents(
+  row: Pick<PaymentRecord, 'accountId' | 'id' | 'status' | 'blockHeight'>,
+  at: Date,
+): NewEvent[] {
   const { accountId, id: paymentId, status, blockHeight } = row
   const kinds = isPaid(status)
     ? (['verification', 'settlement'] as const)
@@ -314,33 +347,47 @@ function storable(resource: string | null): string | null {
 
 async function consume(
   tx: Database,
-  { accountId, lease, fingerprint, report, signature }: Known,
+  recorded: Known,
   facts: { paymentId: string; transaction: string | null },
 ): Promise<void> {
-  // Callers without a key decide nothing about the money of an account.
-  const transfer =
-    signature === null || lease.scope === KEYLESS_SCOPE
-      ? undefined
-      : { accountId, network: lease.network, signature }
-  if (transfer) await lockTransfer(tx, transfer)
-  const used = await consumeClaim(tx, lease, {
-    ...facts,
-    fingerprint,
-    checks: stringifyJson(report.checks),
-  })
-  // Rolls everything back: another attempt has taken over.
-  if (!used)
-    throw undecided(
-      'This request took longer than its hold on the proof. Nothing is decided; send the same request again.',
-    )
-  // It is no longer unmatched, even if a person had assigned it to something.
+  const name = nameOf(recorded)
+  if (name) await lockTransfer(tx, name)
+  if (!(await consumeClaim(tx, recorded.lease, consumedOf(recorded, facts)))) throw lostClaim()
+  if (name) await match(tx, recorded, { name, paymentId: facts.paymentId })
+}
+
+function consumedOf(
+  { fingerprint, report }: Known,
+  facts: { paymentId: string; transaction: string | null },
+): Consumed {
+  return { ...facts, fingerprint, checks: stringifyJson(report.checks) }
+}
+
+/** Rolls everything back: another attempt has taken over. */
+function lostClaim(): ProblemError {
+  return undecided(
+    'This request took longer than its hold on the proof. Nothing is decided; send the same request again.',
+  )
+}
+
+type TransferName = Parameters<typeof lockTransfer>[1]
+
+/** Callers without a key decide nothing about the money of an account. */
+function nameOf({ accountId, lease, signature }: Known): TransferName | undefined {
+  return signature === null || lease.scope === KEYLESS_SCOPE
+    ? undefined
+    : { accountId, network: lease.network, signature }
+}
+
+/** It is no longer unmatched, even if a person had assigned it to something. */
+async function match(
+  tx: Database,
+  { lease, report }: Known,
+  { name, paymentId }: { name: TransferName; paymentId: string },
+): Promise<void> {
   try {
-    if (transfer)
-      await markMatched(
-        tx,
-        { ...transfer, authorizationKey: authorizationKeyOf(lease.key) },
-        facts.paymentId,
-      )
+    const authorizationKey = authorizationKeyOf(lease.key)
+    await markMatched(tx, { ...name, authorizationKey }, paymentId)
   } catch (error) {
     if (!(error instanceof TransferRefundedError)) throw error
     report.check('already_used', {

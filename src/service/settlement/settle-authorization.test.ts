@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createWalletClient, http } from 'viem'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
+import { readSent } from '#testing/sent-statements.ts'
 import { eventually, openContext } from '#testing/service-context.ts'
 import {
   openMinedTokenFixture,
@@ -70,6 +71,32 @@ test('two processes settle at once from one wallet: every nonce once, every paym
     0,
   )
   expect(new Set(signed.map(({ nonce }) => nonce)).size).toBe(signed.length)
+})
+
+test('a settlement is recorded in nine statements, and its used proof is not given back', async () => {
+  const all = await fixture.parties()
+  const header = await payInvoice(all.client, all.requirements)
+  const sent = await readSent(async () => {
+    const { verified } = await receivePayment(fixture.context, fixture.actor, {
+      walletAddress: all.payee.address,
+      paymentProof: header,
+      expectedAmount: '1.5',
+      asset: 'USDC',
+      timeout: 60,
+    })
+    expect(verified).toBe(true)
+  })
+  const recorded = sent.findIndex((query) => query.includes('insert into "service"."payment"'))
+  const transaction = sent.slice(
+    sent.lastIndexOf('begin', recorded),
+    sent.indexOf('commit', recorded) + 1,
+  )
+  expect(transaction).toHaveLength(9)
+  expect(transaction[1]?.split('pg_advisory_xact_lock')).toHaveLength(3)
+  expect(transaction[6]).toMatch(
+    /insert into "service"."payment".*update "service"."claim".*insert into service.event.*"service"."attempt".*"service"."settlement_fee"/s,
+  )
+  expect(sent.filter((query) => query.includes('delete from "service"."claim"'))).toEqual([])
 })
 
 test('without a fee payer nothing is decided and no money moves', async () => {
