@@ -1,6 +1,7 @@
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { pagePreloads } from './src/web/build/page-preloads.ts'
 import { staticPages } from './src/web/build/static-pages.ts'
 import { pageChunks } from './src/web/build/page-chunks.ts'
 import { translations } from './src/web/locales/macros.ts'
@@ -19,9 +20,12 @@ export default defineConfig({
     react(),
     tailwindcss(),
     pageChunks({
-      isPage: (id) => /\/src\/web\/pages\/[^/]+\/\w+Page\.tsx$/.test(id),
+      // The table of the proxy's endpoints is fetched with each page that shows one thing.
+      isPage: (id) =>
+        /\/src\/web\/pages\/[^/]+\/\w+Page\.tsx$|\/src\/contract\/calls\.ts$/.test(id),
       isFirst: (id) => id.endsWith('/OverviewPage.tsx'),
     }),
+    pagePreloads(pagePaths),
     staticPages(Object.values(pagePaths)),
   ],
   build: {

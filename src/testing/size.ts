@@ -15,11 +15,11 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const BARS: Readonly<Record<string, { bytes: number; files: number }>> = {
   shell: { bytes: 110_000, files: 1 },
   OverviewPage: { bytes: 110_200, files: 3 },
-  CheckoutPage: { bytes: 165_000, files: 10 },
-  PayLinkPage: { bytes: 176_000, files: 13 },
+  CheckoutPage: { bytes: 166_000, files: 11 },
+  PayLinkPage: { bytes: 177_000, files: 14 },
 }
 /** The largest are those that decode transactions of both chains. */
-const OTHER_BAR = { bytes: 224_000, files: 20 }
+const OTHER_BAR = { bytes: 225_000, files: 21 }
 /** Shops load it on pages of their own, whatever else those hold; it is sent as it is in the repository. */
 const BUTTON = { file: 'public/button.js', bar: 6_000 }
 
