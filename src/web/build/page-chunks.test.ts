@@ -29,13 +29,13 @@ test('small parts that the same pages load are one file, and a large one that a 
     large: { bytes: 100_000 },
     own: {},
   })
-  expect(files.toSorted()).toEqual([['fees', 'form'], ['large']])
+  expect(new Set(files)).toEqual(new Set([['fees', 'form'], ['large']]))
 })
 
 test('the first page loads nothing for other pages', () => {
   const pages = { APage: { imports: ['icon', 'card'] }, BPage: { imports: ['icon', 'card'] } }
   const files = filesOf({ ...pages, FirstPage: { imports: ['icon'] }, icon: {}, card: {} })
-  expect(files.toSorted()).toEqual([['card'], ['icon']])
+  expect(new Set(files)).toEqual(new Set([['card'], ['icon']]))
 })
 
 test('a file imports earlier files only, so no two import each other', () => {

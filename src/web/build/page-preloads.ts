@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Plugin, Rolldown } from 'vite'
 
 /** In index.html before everything else. */
@@ -21,9 +19,10 @@ export function pagePreloads(paths: Readonly<Record<string, string>>): Plugin {
     apply: 'build',
     generateBundle: {
       order: 'post',
-      handler(_, bundle) {
+      async handler(_, bundle) {
         const chunks = Object.values(bundle).filter((file) => file.type === 'chunk')
-        const source = readFileSync(join(this.environment.config.publicDir, SCRIPT), 'utf8')
+        const path = `${this.environment.config.publicDir}/${SCRIPT}`
+        const source = await this.fs.readFile(path, { encoding: 'utf8' })
         this.emitFile({
           type: 'asset',
           fileName: SCRIPT,
@@ -46,7 +45,7 @@ function filesByPath(
   return new Map(
     Object.entries(paths).map(([name, path]) => {
       const page = find((id) => PAGE.exec(id)?.[1]?.toLowerCase() === name.toLowerCase())
-      if (!page || !calls) throw new Error(`The page ${name} has no file of its own.`)
+      if (!page || !calls) throw new Error(`The page ${name} is in no file.`)
       const files = new Set([...importedBy(page), ...(path.includes(':') ? importedBy(calls) : [])])
       return [path, [...files].filter((file) => !shell.has(file))]
     }),

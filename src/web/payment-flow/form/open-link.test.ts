@@ -134,7 +134,7 @@ test('the answer about a link that was asked for early is taken once, and each l
     quotedAt: null,
     expiresAt: null,
   }))
-  const asked = vi.fn(async () => Response.json(answers[asked.mock.calls.length - 1]))
+  const asked = vi.fn<typeof fetch>(async () => Response.json(answers.shift()))
   vi.stubGlobal('fetch', asked)
   configureClient('https://pay-api.example.org')
   const code = short().text
