@@ -8,7 +8,7 @@ import { loadConfig } from './app/config.ts'
 import { startLanguage } from './locales/language.ts'
 import { Translated } from './locales/Translated.tsx'
 import { getLocation } from './router/location.ts'
-import { askEarly, preloadPage } from './app/pages.ts'
+import { requestEarly, preloadPage } from './app/pages.ts'
 
 const element = document.getElementById('root')
 if (!element) throw new Error('index.html has no #root.')
@@ -25,7 +25,7 @@ async function start(): Promise<void> {
     configureClient(result.config.proxyUrl)
     void queryClient.prefetchQuery(configQuery)
     void queryClient.prefetchQuery(sessionQuery)
-    askEarly(path)
+    requestEarly(path)
     root.render(<Translated render={() => <App config={result.config} />} />)
   } else {
     const { NotSetUp } = await import('./shell/NotSetUp.tsx')

@@ -123,11 +123,11 @@ export function preloadPage(path: string): void {
 }
 
 /** Asks for what the first page shows, while its code and the public configuration are on their way. */
-export function askEarly(path: string): void {
+export function requestEarly(path: string): void {
   const match = matchPath(path, '')
   if (match?.name !== 'payLink') return
   import('../payment-flow/form/open-link.ts').then(
-    (module) => module.askEarly(match.params.link),
+    (module) => module.requestEarly(match.params.link),
     // The page cannot be shown then, and says so.
     () => undefined,
   )

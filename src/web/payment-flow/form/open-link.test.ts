@@ -5,7 +5,7 @@ import { NATIVE_ETH, type Asset, type Network } from '#contract/network.ts'
 import type { LandedPayment } from '../../payment-intent/intent.ts'
 import { configureClient } from '../../api/client.ts'
 import { checkoutIntentOf } from './fields.ts'
-import { askEarly, linkOfOption, linkQuery, type ShortLink } from './open-link.ts'
+import { requestEarly, linkOfOption, linkQuery, type ShortLink } from './open-link.ts'
 import { receiptOf } from './receipt.ts'
 import { formValues, prefillFromLink } from './start-values.ts'
 
@@ -144,12 +144,12 @@ test('the answer about a link that was asked for early is taken once, and each l
     const view = await client.fetchQuery(linkQuery(code, config))
     return view.kind === 'short' && view.short.opened.terms.maxPayments
   }
-  askEarly(code)
+  requestEarly(code)
   expect(await read()).toBe(1)
   expect(asked).toHaveBeenCalledTimes(1)
   expect(await read()).toBe(2)
   // Too late: the page would take an answer of before.
-  askEarly(code)
+  requestEarly(code)
   await vi.dynamicImportSettled()
   expect(asked).toHaveBeenCalledTimes(2)
   expect(await read()).toBe(3)

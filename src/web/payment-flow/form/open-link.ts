@@ -54,7 +54,7 @@ type Answer =
   /** What cannot even be read needs no proxy to be refused. */
   | { kind: 'unreadable' }
 
-async function ask(text: string, signal?: AbortSignal): Promise<Answer> {
+async function requestAnswer(text: string, signal?: AbortSignal): Promise<Answer> {
   const [request, options] = [{ body: { link: text } }, { ...(signal && { signal }) }]
   if (isLinkCode(text))
     return { kind: 'short', opened: await callProxy('linkOpen', request, options) }
@@ -68,15 +68,15 @@ let early: { text: string; answer: Promise<Answer> } | undefined
 let taken = false
 
 /** Asks the proxy about the link of the first page, whose code is still on its way. */
-export function askEarly(text: string): void {
+export function requestEarly(text: string): void {
   if (taken) return
-  early = { text, answer: ask(text) }
+  early = { text, answer: requestAnswer(text) }
   // The page tells of it.
   early.answer.catch(() => undefined)
 }
 
 function takeAnswer(text: string, signal: AbortSignal): Promise<Answer> {
-  const answer = early?.text === text ? early.answer : ask(text, signal)
+  const answer = early?.text === text ? early.answer : requestAnswer(text, signal)
   early = undefined
   taken = true
   return answer
