@@ -1,7 +1,9 @@
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { pagePreloads } from './src/web/build/page-preloads.ts'
 import { staticPages } from './src/web/build/static-pages.ts'
+import { pageChunks } from './src/web/build/page-chunks.ts'
 import { translations } from './src/web/locales/macros.ts'
 import { pagePaths } from './src/web/router/page-paths.ts'
 
@@ -13,7 +15,19 @@ export default defineConfig({
   base: './',
   // React has had this hook since its version 18: the copy for older ones is left out.
   resolve: { alias: [{ find: /^use-sync-external-store\/shim$/, replacement: 'react' }] },
-  plugins: [translations(), react(), tailwindcss(), staticPages(Object.values(pagePaths))],
+  plugins: [
+    translations(),
+    react(),
+    tailwindcss(),
+    pageChunks({
+      // The table of the proxy's endpoints is fetched with each page that shows one thing.
+      isPage: (id) =>
+        /\/src\/web\/pages\/[^/]+\/\w+Page\.tsx$|\/src\/contract\/calls\.ts$/.test(id),
+      isFirst: (id) => id.endsWith('/OverviewPage.tsx'),
+    }),
+    pagePreloads(pagePaths),
+    staticPages(Object.values(pagePaths)),
+  ],
   build: {
     outDir: 'dist',
     target: ['chrome123', 'firefox128', 'safari17.5'],
@@ -23,23 +37,6 @@ export default defineConfig({
     rolldownOptions: {
       // Slow plugins are no news of a build.
       checks: { pluginTimings: false },
-      // What every first visit needs is one file: it compresses better than twenty, and comes in one round trip. So is what nearly every page begins with, and what six parts of the app or more share.
-      output: {
-        codeSplitting: {
-          groups: [
-            { name: 'shell', tags: ['$initial'] },
-            {
-              name: 'page',
-              test: /src\/web\/(ui\/Banner|session\/SessionEnded|shell\/PageHeading)\.tsx$/,
-            },
-            {
-              name: 'common',
-              test: /src\/(web\/(ui|shell|local-data|locales|errors|api|router)|contract)\//,
-              minShareCount: 6,
-            },
-          ],
-        },
-      },
     },
   },
 })

@@ -45,14 +45,18 @@ test('a seller asks for 12.50 EUR with a short link, and a stranger on a phone p
   const { page } = await buyer({ ether: '1', sol: 2 })
   await page.setViewportSize({ width: 390, height: 844 })
   // The page has been open for longer than the quote lasts.
+  let opened = 0
   await page.route('**/api/link/open', async (route) => {
+    opened++
     const response = await route.fetch()
-    const opened = (await response.json()) as { quotedAt: number }
-    await route.fulfill({ response, json: { ...opened, expiresAt: opened.quotedAt - 1 } })
+    const answer = (await response.json()) as { quotedAt: number }
+    await route.fulfill({ response, json: { ...answer, expiresAt: answer.quotedAt - 1 } })
   })
   await page.goto(link)
   await expect(page.getByText('€12.50').first()).toBeVisible()
   await expect(page.getByText(text('Price expired'))).toBeVisible()
+  // Before the page's code is there, and not again once it is.
+  expect(opened).toBe(1)
   await expect(page.getByRole('button', { name: text('Connect a wallet to pay') })).toHaveCount(0)
   await expectAccessible(page, 'link: price expired')
   await page.unroute('**/api/link/open')

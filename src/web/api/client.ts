@@ -134,7 +134,8 @@ async function exchange(
       signal: options.signal ? AbortSignal.any([options.signal, timeout]) : timeout,
       headers: {
         Accept: 'application/json',
-        [REQUESTED_BY.name]: REQUESTED_BY.value,
+        // On a read it would have the browser ask first whether it may ask.
+        ...(method !== 'GET' && { [REQUESTED_BY.name]: REQUESTED_BY.value }),
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
         ...(options.idempotencyKey && { 'Idempotency-Key': options.idempotencyKey }),
         ...(options.confirmation !== undefined && {

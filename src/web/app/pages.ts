@@ -121,3 +121,14 @@ export function preloadPage(path: string): void {
   // What fails here fails again, visibly, when the page is opened.
   if (match) load(match.name).catch(() => undefined)
 }
+
+/** Asks for what the first page shows, while its code and the public configuration are on their way. */
+export function requestEarly(path: string): void {
+  const match = matchPath(path, '')
+  if (match?.name !== 'payLink') return
+  import('../payment-flow/form/open-link.ts').then(
+    (module) => module.requestEarly(match.params.link),
+    // The page cannot be shown then, and says so.
+    () => undefined,
+  )
+}

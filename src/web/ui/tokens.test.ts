@@ -89,7 +89,7 @@ test("index.html's theme colours are the canvas", () => {
 })
 
 test('the script that runs before the first paint reads what the preferences write', () => {
-  const script = readFileSync(new URL('../../../public/theme.js', import.meta.url), 'utf8')
+  const script = readFileSync(new URL('../../../public/start.js', import.meta.url), 'utf8')
   const preferences = readFileSync(new URL('../local-data/preferences.ts', import.meta.url), 'utf8')
   const key = /const KEY = '([^']+)'/.exec(preferences)?.[1]
   expect(key).toBeTruthy()

@@ -26,10 +26,11 @@ import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
+import { whenIdle } from '../../ui/when-idle.ts'
 import type { StartOver } from './CheckoutRun.tsx'
 import { Details } from './Details.tsx'
 
-/** What follows the form. It is fetched as soon as the form is shown. */
+/** What follows the form. It is fetched once the form is shown. */
 const loadRuns = () => import('../../payment-flow/form/runs.ts')
 const loadRun = () => import('./CheckoutRun.tsx')
 const CheckoutRun = lazy(() => loadRun().then((module) => ({ default: module.CheckoutRun })))
@@ -124,10 +125,8 @@ export function Checkout({
     if (shownNetwork !== undefined) onNetwork?.(shownNetwork)
   }, [onNetwork, shownNetwork])
 
-  useEffect(() => {
-    // What fails here is fetched again, and fails visibly, when it is needed.
-    loadRun().catch(() => undefined)
-  }, [])
+  // What fails here is fetched again, and fails visibly, when it is needed.
+  useEffect(() => whenIdle(() => void loadRun().catch(() => undefined)), [])
 
   const start = useCallback(
     async (order: WalletPaymentIntent) => {
@@ -284,13 +283,17 @@ function Unfinished() {
   const { t } = useLingui()
   const [entries, setEntries] = useState<readonly JournalEntry[]>([])
   const [unconfirmed, setUnconfirmed] = useState<readonly JournalEntry[]>([])
-  useEffect(() => {
-    const runs = loadRuns()
-    runs.then((module) => module.unfinishedPayments()).then(setEntries, () => setEntries([]))
-    runs
-      .then((module) => module.unconfirmedPayments())
-      .then(setUnconfirmed, () => setUnconfirmed([]))
-  }, [])
+  useEffect(
+    () =>
+      whenIdle(() => {
+        const runs = loadRuns()
+        runs.then((module) => module.unfinishedPayments()).then(setEntries, () => setEntries([]))
+        runs
+          .then((module) => module.unconfirmedPayments())
+          .then(setUnconfirmed, () => setUnconfirmed([]))
+      }),
+    [],
+  )
 
   const open = [
     ...entries.map((entry) => ({ ...entry, title: t`A payment is still open` })),

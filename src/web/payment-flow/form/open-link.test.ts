@@ -1,10 +1,15 @@
-import { expect, test } from 'vitest'
+import { QueryClient } from '@tanstack/react-query'
+import { afterEach, expect, test, vi } from 'vitest'
+import type { PublicConfig } from '#contract/dashboard-endpoints.ts'
 import { NATIVE_ETH, type Asset, type Network } from '#contract/network.ts'
 import type { LandedPayment } from '../../payment-intent/intent.ts'
+import { configureClient } from '../../api/client.ts'
 import { checkoutIntentOf } from './fields.ts'
-import { linkOfOption, type ShortLink } from './open-link.ts'
+import { requestEarly, linkOfOption, linkQuery, type ShortLink } from './open-link.ts'
 import { receiptOf } from './receipt.ts'
 import { formValues, prefillFromLink } from './start-values.ts'
+
+afterEach(() => vi.unstubAllGlobals())
 
 const usdc: Asset = {
   address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
@@ -119,4 +124,33 @@ test('a link without a product keeps how many pieces its payer chose and the pri
 
 test('a link that sells one piece at a time has no quantity', () => {
   expect(linkOf(short({ maxPieces: 1 }), 1)).not.toHaveProperty('quantity')
+})
+
+test('the answer about a link that was asked for early is taken once, and each later reading asks again', async () => {
+  const answers = [1, 2, 3].map((maxPayments) => ({
+    terms: { ...terms, maxPayments },
+    state: 'open',
+    options: [option],
+    quotedAt: null,
+    expiresAt: null,
+  }))
+  const asked = vi.fn<typeof fetch>(async () => Response.json(answers.shift()))
+  vi.stubGlobal('fetch', asked)
+  configureClient('https://pay-api.example.org')
+  const code = short().text
+  const config = { networks: [network], title: 'Shop' } as unknown as PublicConfig
+  const client = new QueryClient()
+  const read = async () => {
+    const view = await client.fetchQuery(linkQuery(code, config))
+    return view.kind === 'short' && view.short.opened.terms.maxPayments
+  }
+  requestEarly(code)
+  expect(await read()).toBe(1)
+  expect(asked).toHaveBeenCalledTimes(1)
+  expect(await read()).toBe(2)
+  // Too late: the page would take an answer of before.
+  requestEarly(code)
+  await vi.dynamicImportSettled()
+  expect(asked).toHaveBeenCalledTimes(2)
+  expect(await read()).toBe(3)
 })

@@ -9,7 +9,9 @@ import {
   readLink,
   type ItemPrice,
   type LinkItem,
+  type LinkState,
   type LinkTerms,
+  type ReadLink,
 } from '#contract/payment-link.ts'
 import { amountAtRate, priceOf, type RateQuote } from '#contract/quote.ts'
 import type { LinkChoice, PaymentItem, PaymentQuantity } from '../../payment-intent/intent.ts'
@@ -46,6 +48,40 @@ export type LinkView =
   | { kind: 'short'; short: ShortLink; problem: LinkProblem | undefined }
   | { kind: 'refused'; problem: LinkProblem }
 
+type Answer =
+  | { kind: 'short'; opened: OpenedShortLink }
+  | { kind: 'signed'; own: ReadLink; terms: LinkTerms; state: LinkState }
+  /** What cannot even be read needs no proxy to be refused. */
+  | { kind: 'unreadable' }
+
+async function requestAnswer(text: string, signal?: AbortSignal): Promise<Answer> {
+  const [request, options] = [{ body: { link: text } }, { ...(signal && { signal }) }]
+  if (isLinkCode(text))
+    return { kind: 'short', opened: await callProxy('linkOpen', request, options) }
+  const own = readLink(text)
+  if (!own) return { kind: 'unreadable' }
+  return { kind: 'signed', own, ...(await callProxy('linkRead', request, options)) }
+}
+
+/** Of the link of the first page, until the page takes it. */
+let early: { text: string; answer: Promise<Answer> } | undefined
+let taken = false
+
+/** Asks the proxy about the link of the first page, whose code is still on its way. */
+export function requestEarly(text: string): void {
+  if (taken) return
+  early = { text, answer: requestAnswer(text) }
+  // The page tells of it.
+  early.answer.catch(() => undefined)
+}
+
+function takeAnswer(text: string, signal: AbortSignal): Promise<Answer> {
+  const answer = early?.text === text ? early.answer : requestAnswer(text, signal)
+  early = undefined
+  taken = true
+  return answer
+}
+
 /** Asks the proxy about a link. What is wrong with the link is an answer; an error is that nobody could be asked. */
 export function linkQuery(text: string, config: PublicConfig) {
   return queryOptions({
@@ -61,27 +97,8 @@ async function openLink(
   config: PublicConfig,
   signal: AbortSignal,
 ): Promise<LinkView> {
-  if (isLinkCode(text)) return openShort(text, config, signal)
-  const own = readLink(text)
-  // What cannot even be read needs no proxy to be refused.
-  if (!own) return { kind: 'refused', problem: linkProblem('link_changed') }
   try {
-    const { terms, state } = await callProxy('linkRead', { body: { link: text } }, { signal })
-    if (differingTerm(own.terms, terms))
-      return { kind: 'refused', problem: linkProblem('link_other_terms') }
-    const network = config.networks.find((each) => each.network === terms.network)
-    const asset = network && findAsset(network, terms.asset)
-    if (!network || !asset) return { kind: 'refused', problem: linkProblem('link_network') }
-    const link = {
-      text,
-      terms: own.terms,
-      network,
-      asset,
-      setBy: nameOf(config),
-    }
-    return state === 'open'
-      ? { kind: 'open', link }
-      : { kind: 'closed', link, problem: linkProblem(`link_${state}`) }
+    return viewOf(text, await takeAnswer(text, signal), config)
   } catch (error) {
     const reason = linkReason(error)
     if (reason) return { kind: 'refused', problem: linkProblem(reason) }
@@ -89,22 +106,25 @@ async function openLink(
   }
 }
 
-/** The proxy keeps the terms of a short link, and is believed: its code says nothing. */
-async function openShort(
-  text: string,
-  config: PublicConfig,
-  signal: AbortSignal,
-): Promise<LinkView> {
-  try {
-    const opened = await callProxy('linkOpen', { body: { link: text } }, { signal })
-    const short = { text, opened, setBy: nameOf(config) }
+function viewOf(text: string, answer: Answer, config: PublicConfig): LinkView {
+  if (answer.kind === 'unreadable') return { kind: 'refused', problem: linkProblem('link_changed') }
+  const setBy = nameOf(config)
+  // The proxy keeps the terms of a short link, and is believed: its code says nothing.
+  if (answer.kind === 'short') {
+    const { opened } = answer
     const problem = opened.state === 'open' ? undefined : linkProblem(`link_${opened.state}`)
-    return { kind: 'short', short, problem }
-  } catch (error) {
-    const reason = linkReason(error)
-    if (reason) return { kind: 'refused', problem: linkProblem(reason) }
-    throw error
+    return { kind: 'short', short: { text, opened, setBy }, problem }
   }
+  const { own, terms, state } = answer
+  if (differingTerm(own.terms, terms))
+    return { kind: 'refused', problem: linkProblem('link_other_terms') }
+  const network = config.networks.find((each) => each.network === terms.network)
+  const asset = network && findAsset(network, terms.asset)
+  if (!network || !asset) return { kind: 'refused', problem: linkProblem('link_network') }
+  const link = { text, terms: own.terms, network, asset, setBy }
+  return state === 'open'
+    ? { kind: 'open', link }
+    : { kind: 'closed', link, problem: linkProblem(`link_${state}`) }
 }
 
 function nameOf({ title }: PublicConfig): string {
