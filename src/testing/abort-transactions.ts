@@ -29,11 +29,13 @@ const OURS = /^paydesk-(service|bff)$/
 type Doomed = { statements: number; abortAt: number; aborted: boolean }
 type Restorable = Disposable & { counts: () => { transactions: number; statements: number } }
 
-let inProcess: Restorable | undefined
+/** Of the process: the test runner has a second copy of this file, beside the one of NODE_OPTIONS. */
+const inProcess: typeof globalThis & { abortedTransactions?: Restorable | undefined } = globalThis
 
 export function abortTransactions(note: () => void = () => {}): Restorable {
   // Twice as many would make every third attempt fail.
-  if (inProcess) return { ...inProcess, [Symbol.dispose]() {} }
+  if (inProcess.abortedTransactions)
+    return { ...inProcess.abortedTransactions, [Symbol.dispose]() {} }
   const counts = { transactions: 0, statements: 0 }
   const seen = { transactions: 0, statements: 0 }
   const doomed = new WeakMap<object, Doomed>()
@@ -106,14 +108,17 @@ export function abortTransactions(note: () => void = () => {}): Restorable {
       ])
     },
   })
-  return {
+  const begun: Restorable = {
     counts: () => ({ ...counts }),
     [Symbol.dispose]() {
+      inProcess.abortedTransactions = undefined
       Object.assign(pg.Client.prototype, { query: statement })
       Object.assign(pg.Pool.prototype, { query: single })
       Object.assign(PGlite.prototype, { transaction: embedded })
     },
   }
+  inProcess.abortedTransactions = begun
+  return begun
 }
 
 function serializationFailure(): Error {
@@ -135,4 +140,4 @@ function nameOf(client: pg.Client): string {
 }
 
 const log = env[ABORT_LOG]
-if (log !== undefined) inProcess = abortTransactions(() => appendFileSync(log, '.'))
+if (log !== undefined) abortTransactions(() => appendFileSync(log, '.'))

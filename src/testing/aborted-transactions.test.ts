@@ -1,4 +1,5 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import pg from 'pg'
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { changeNotes } from '#bff/db/notes.ts'
@@ -80,6 +81,15 @@ async function statusesOf(ids: readonly string[]): Promise<string[][]> {
     ),
   )
 }
+
+test('a second copy of the injector in the same process aborts nothing more', async () => {
+  const before = pg.Client.prototype.query
+  const copy: string = './abort-transactions.ts?second'
+  const second: { abortTransactions: typeof abortTransactions } = await import(copy)
+  using more = second.abortTransactions()
+  expect(more.counts()).toEqual(aborts.counts())
+  expect(pg.Client.prototype.query).toBe(before)
+})
 
 test('hosted payments at once are each paid once, with nonces in a row and events in order', async () => {
   const { context, actor } = opened

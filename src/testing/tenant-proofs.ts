@@ -83,7 +83,7 @@ export function receive(
   proof: Presented,
   more: object = {},
 ): Promise<ApiReply> {
-  return tenant.api.post('/payment/receive', { ...receiveBody(proof), timeout: 20, ...more })
+  return tenant.api.post('/payment/receive', { ...receiveBody(proof), timeout: 60, ...more })
 }
 
 /** At `/transaction/receive`. */

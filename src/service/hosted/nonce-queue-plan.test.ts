@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql, type SQL } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as v from 'valibot'
 import { NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
@@ -21,15 +21,21 @@ let opened: OpenedContext
 beforeAll(async () => {
   opened = await openContext([], { engine: 'postgres' })
   const { context, actor } = opened
+  // A busy machine takes longer for so many rows than a program may.
+  const insert = (statement: SQL) =>
+    context.db.transaction(async (tx) => {
+      await tx.execute(sql`set local statement_timeout = 0`)
+      await tx.execute(statement)
+    })
   for (const { mode, sender, signer } of [
     { mode: 'hosted', sender: nonceQueue.sender, signer: null },
     { mode: 'received', sender: 'payer', signer: nonceQueue.sender },
   ]) {
-    await context.db.execute(sql`
+    await insert(sql`
       insert into service.payment (id, account_id, mode, status, network, asset, symbol, decimals, amount, sender, recipient, signature, block_height)
       select ${mode} || n, ${actor.accountId}, ${mode}, 'finalized', ${nonceQueue.network}, ${NATIVE_SOL.address}, 'SOL', 9, n, ${sender}, 'payee', ${mode} || n, n
       from generate_series(1, ${sql.raw(String(ROWS))}) n`)
-    await context.db.execute(sql`
+    await insert(sql`
       insert into service.attempt (payment_id, number, network, signer, signature, signed_transaction, max_fee)
       select ${mode} || n, 1, ${nonceQueue.network}, ${signer}, ${mode} || n, 'AA==', 5000
       from generate_series(1, ${sql.raw(String(ROWS))}) n`)

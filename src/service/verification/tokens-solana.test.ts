@@ -344,7 +344,7 @@ test('a transaction that names an open order and that the fee payer signs is rec
 test('a transaction that is on its way for one account is not signed again for another', async () => {
   const [chain] = context.chains.values()
   if (!chain) throw new Error('no chain')
-  let asked = 0
+  const asked: string[] = []
   const lost: Context = {
     ...context,
     // Nothing arrives at the network.
@@ -354,7 +354,7 @@ test('a transaction that is on its way for one account is not signed again for a
     signer: {
       ...context.signer,
       sign(request) {
-        asked += 1
+        asked.push(JSON.stringify(request))
         return context.signer.sign(request)
       },
     },
@@ -370,13 +370,15 @@ test('a transaction that is on its way for one account is not signed again for a
     timeout: 1,
   }
   expect(await receivePayment(lost, opened.actor, body)).toMatchObject({ status: 'pending' })
-  expect(asked).toBe(1)
+  // The database may roll back what was signed; the same is signed again then.
+  expect(new Set(asked).size).toBe(1)
+  const before = asked.length
   const other = await openAccount(context)
   await expect(receivePayment(lost, other, body)).rejects.toMatchObject({
     code: 'PAYMENT_VERIFICATION_FAILED',
     message: expect.stringContaining('being settled'),
   })
-  expect(asked).toBe(1)
+  expect(asked).toHaveLength(before)
 })
 
 /** Claims that the requested terms were accepted, regardless of what was signed. */
