@@ -307,12 +307,12 @@ async function startChains(
 async function startPrograms(
   stack: AsyncDisposableStack,
   setting: Setting,
-  wanted: { service: boolean; bff: boolean; seller: boolean },
+  named: { service: boolean; bff: boolean; seller: boolean },
 ): Promise<Pick<Started, 'service' | 'bff' | 'seller'>> {
   const results = await Promise.allSettled([
-    wanted.service ? startService(setting) : undefined,
-    wanted.bff ? startBff(setting) : undefined,
-    wanted.seller ? startSeller(setting) : undefined,
+    named.service ? startService(setting) : undefined,
+    named.bff ? startBff(setting) : undefined,
+    named.seller ? startSeller(setting) : undefined,
   ])
   const [service, bff, seller] = results.map((result) =>
     result.status === 'fulfilled' && result.value ? stack.use(result.value) : undefined,

@@ -76,18 +76,18 @@ export async function noteUnmatched(
   for (const accountId of new Set(targets)) {
     // This ledger has it already.
     if (settled?.has(accountId) || hosted?.accountId === accountId) continue
-    await context.db.transaction(async (tx) => {
+    const listed = await context.db.transaction(async (tx) => {
       const name = { accountId, network, signature, id: null }
       const terms = { ...transfer, amount: transfer.amountAtomic }
       const { paid, unmatched } = await lockUses(tx, name, terms)
       const others = unmatched.filter((row) => row.authorizationKey !== authorizationKey)
       // Other proofs have used what was executed here, or it is listed for them: no more is listed than arrived.
-      if (executed && paid + others.length >= countEqual(transfer, seen.moved)) return
+      if (executed && paid + others.length >= countEqual(transfer, seen.moved)) return false
       // What pays an order, or a resource by its proof, is not missing an order. What a person assigned is listed.
       for (const key of keys) {
         const claim =
           key === null ? undefined : await findClaim(tx, { network, key, scope: accountId })
-        if (claim?.consumedAt && !(executed && isAssigned(claim))) return
+        if (claim?.consumedAt && !(executed && isAssigned(claim))) return false
       }
       await insertUnmatched(tx, {
         accountId,
@@ -107,8 +107,9 @@ export async function noteUnmatched(
         createdAt: context.now(),
         finalizedAt: seen.finalized ? context.now() : null,
       })
-      noted = 'listed'
+      return true
     })
+    if (listed) noted = 'listed'
   }
   return noted
 }
