@@ -25,7 +25,7 @@ const BUTTON = { file: 'public/button.js', bar: 6_000 }
 
 /** Connecting, asking and signing. Decoding what will be signed belongs to the review and is not among them. */
 const WALLET_CODE =
-  /node_modules\/(wagmi|@wagmi|@wallet-standard|@solana\/wallet|@solana\/web3\.js|mipd|porto)|src\/web\/wallet\/(evm|solana)\.ts$/
+  /node_modules\/(wagmi|@wagmi|@walletconnect|@wallet-standard|@solana\/wallet|@solana\/web3\.js|mipd|porto)|src\/web\/wallet\/(evm|solana)\//
 
 type Chunk = Rolldown.OutputChunk
 

@@ -1,7 +1,10 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import type { Plugin, Rolldown } from 'vite'
 
 /** In index.html before everything else. */
 const SCRIPT = 'start.js'
+const TAG = `src="./${SCRIPT}"`
 /** The table of the proxy's endpoints, which a page that shows one thing needs at once. */
 const CALLS = /\/src\/contract\/calls\.ts$/
 const PAGE = /\/src\/web\/pages\/[^/]+\/(\w+)Page\.tsx$/
@@ -23,11 +26,17 @@ export function pagePreloads(paths: Readonly<Record<string, string>>): Plugin {
         const chunks = Object.values(bundle).filter((file) => file.type === 'chunk')
         const path = `${this.environment.config.publicDir}/${SCRIPT}`
         const source = await this.fs.readFile(path, { encoding: 'utf8' })
+        const script = `${source}${preloadScript(filesByPath(chunks, paths))}\n`
         this.emitFile({
           type: 'asset',
           fileName: SCRIPT,
-          source: `${source}${preloadScript(filesByPath(chunks, paths))}\n`,
+          source: script,
         })
+        // Some hosts keep files for minutes: the page of a new build must not get the list of an older one.
+        const index = bundle['index.html']
+        if (index?.type !== 'asset' || !String(index.source).includes(TAG))
+          throw new Error(`index.html holds no ${TAG}.`)
+        index.source = String(index.source).replace(TAG, `src="./${SCRIPT}?${hashOf(script)}"`)
       },
     },
   }
@@ -79,4 +88,8 @@ export function preloadScript(filesOf: ReadonlyMap<string, readonly string[]>): 
     })
   })
 })(${JSON.stringify(files)}, ${JSON.stringify(pages)})`
+}
+
+function hashOf(script: string): string {
+  return bytesToHex(sha256(utf8ToBytes(script))).slice(0, 8)
 }

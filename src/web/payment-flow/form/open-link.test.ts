@@ -9,7 +9,10 @@ import { requestEarly, linkOfOption, linkQuery, type ShortLink } from './open-li
 import { receiptOf } from './receipt.ts'
 import { formValues, prefillFromLink } from './start-values.ts'
 
-afterEach(() => vi.unstubAllGlobals())
+afterEach(() => {
+  vi.unstubAllGlobals()
+  vi.useRealTimers()
+})
 
 const usdc: Asset = {
   address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
@@ -153,4 +156,47 @@ test('the answer about a link that was asked for early is taken once, and each l
   await vi.dynamicImportSettled()
   expect(asked).toHaveBeenCalledTimes(2)
   expect(await read()).toBe(3)
+})
+
+/** As in a page that was just opened, whose proxy gives these answers in turn. */
+async function openPage(...answers: (() => Response)[]) {
+  vi.resetModules()
+  const [page, client] = await Promise.all([
+    import('./open-link.ts'),
+    import('../../api/client.ts'),
+  ])
+  client.configureClient('https://pay-api.example.org')
+  const asked = vi.fn<typeof fetch>(async () => answers.shift()?.() ?? Response.error())
+  vi.stubGlobal('fetch', asked)
+  const config = { networks: [network], title: 'Shop' } as unknown as PublicConfig
+  const read = async () => {
+    const query = page.linkQuery(short().text, config)
+    const view = await new QueryClient().fetchQuery({ ...query, retry: false })
+    return view.kind === 'short' && view.problem?.reason
+  }
+  return { ...page, asked, read }
+}
+
+const answerOf = (state: 'open' | 'used') => () =>
+  Response.json({ terms, state, options: [option], quotedAt: null, expiresAt: null })
+
+test('an answer about a link that waited for its page longer than 20 s is asked for again', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const { requestEarly: request, asked, read } = await openPage(answerOf('open'), answerOf('used'))
+  request(short().text)
+  await vi.waitFor(() => expect(asked).toHaveBeenCalledTimes(1))
+  vi.setSystemTime(Date.now() + 20_000)
+  expect(await read()).toBe('link_used')
+})
+
+test('a link whose early request failed before its page was there is asked for as if it had not been made', async () => {
+  const failed = () => {
+    throw new TypeError('Failed to fetch')
+  }
+  const { requestEarly: request, asked, read } = await openPage(failed, answerOf('open'))
+  request(short().text)
+  await vi.waitFor(() => expect(asked).toHaveBeenCalledTimes(1))
+  await vi.dynamicImportSettled()
+  expect(await read()).toBeUndefined()
+  expect(asked).toHaveBeenCalledTimes(2)
 })

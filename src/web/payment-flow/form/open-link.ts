@@ -64,19 +64,23 @@ async function requestAnswer(text: string, signal?: AbortSignal): Promise<Answer
 }
 
 /** Of the link of the first page, until the page takes it. */
-let early: { text: string; answer: Promise<Answer> } | undefined
+let early: { text: string; answer: Promise<Answer>; askedAt: number } | undefined
 let taken = false
+/** The page takes no older answer: a link may be paid, withdrawn or priced anew while its code is on its way. */
+const EARLY_MS = 20_000
 
 /** Asks the proxy about the link of the first page, whose code is still on its way. */
 export function requestEarly(text: string): void {
   if (taken) return
-  early = { text, answer: requestAnswer(text) }
-  // The page tells of it.
-  early.answer.catch(() => undefined)
+  const asked = { text, answer: requestAnswer(text), askedAt: Date.now() }
+  early = asked
+  // What failed before the page is there, the page asks again.
+  asked.answer.catch(() => early === asked && (early = undefined))
 }
 
 function takeAnswer(text: string, signal: AbortSignal): Promise<Answer> {
-  const answer = early?.text === text ? early.answer : requestAnswer(text, signal)
+  const isFresh = early?.text === text && Date.now() - early.askedAt < EARLY_MS
+  const answer = early && isFresh ? early.answer : requestAnswer(text, signal)
   early = undefined
   taken = true
   return answer
