@@ -1,3 +1,4 @@
+import { parseTransaction, type Hex } from 'viem'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startEvm, startGate, type EvmFixture } from '#testing/local-chains.ts'
 import { eventually } from '#testing/service-context.ts'
@@ -12,15 +13,20 @@ let gate: Awaited<ReturnType<typeof startGate>>
 let fixture: TokenFixture
 let methods: string[]
 let broadcastAfter: number | undefined
+/** Gas limits of what was broadcast, in order. */
+const gasLimits: bigint[] = []
 
 beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 2 })
   gate = await startGate(evm.rpcUrl)
   methods = []
   gate.lie = (question, answer) => {
-    const { method } = JSON.parse(question) as { method: string }
+    const { method, params } = JSON.parse(question) as { method: string; params: [Hex] }
     if (broadcastAfter === undefined) methods.push(method)
-    if (method === 'eth_sendRawTransaction') broadcastAfter = gate.requests
+    if (method === 'eth_sendRawTransaction') {
+      broadcastAfter = gate.requests
+      gasLimits.push(parseTransaction(params[0]).gas ?? 0n)
+    }
     return answer
   }
   fixture = await openTokenFixture(evm, { rpcUrls: [gate.url] })
@@ -71,6 +77,13 @@ test('a settlement is simulated with one request where a quote of the function i
   expect(count('eth_getCode')).toBe(1)
   // The simulation, the code, the newest block, the fees, the wallet in two steps, and the broadcast.
   expect(broadcastAfter).toBeLessThanOrEqual(7)
+})
+
+test('a settlement that is simulated with one request reserves no more gas than one that was quoted', async () => {
+  const [quoted = 0n] = gasLimits
+  await settle()
+  expect(count('eth_estimateGas')).toBe(0)
+  expect(gasLimits.at(-1)).toBe(quoted)
 })
 
 test('a wallet that has settled is compared with its chain in batches', async () => {

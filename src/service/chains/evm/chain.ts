@@ -7,11 +7,12 @@ import { broadcast, simulateSigned } from './broadcast.ts'
 import { buildNote } from './build-call.ts'
 import { build } from './build.ts'
 import {
+  type EvmEndpoints,
   isHeadOf,
   openEndpoints,
-  type EvmEndpoints,
   readHeadSince,
   readTipOf,
+  sourceOf,
   type Tip,
 } from './client.ts'
 import { openContracts } from './contracts.ts'
@@ -33,7 +34,7 @@ export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
   const known = new KnownBlocks()
   const tip = new Recent(Math.min(CLOCK_TTL_MS, halfBlockMs), async () => {
     const found = await endpoints.requestSoon(readTipOf)
-    known.note(found)
+    known.note(sourceOf(found), found)
     observer.sawBlock(network.network, found.height)
     return found
   })

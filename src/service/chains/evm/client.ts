@@ -71,6 +71,11 @@ function connect(
 /** The node that a head was read from. */
 const headSources = new WeakMap<Head, PublicClient>()
 
+/** The node that told a head. */
+export function sourceOf(head: Head): PublicClient | undefined {
+  return headSources.get(head)
+}
+
 /** Whether a head was read from this node: then it has all blocks up to it. */
 export function isHeadOf(client: PublicClient, head: Head): boolean {
   return headSources.get(head) === client

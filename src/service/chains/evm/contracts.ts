@@ -67,7 +67,7 @@ export function openContracts(
         answers.find(({ ok }) => ok) ??
         answers.find((answer) => !answer.ok && !answer.certain) ??
         answers[0]
-      if (quote.ok && padGas(quote.gas) <= MAX_GAS) executions.remember({ from, to, data }, quote)
+      if (quote.ok) executions.remember({ from, to, data }, quote)
       return quote
     },
     executes: (call, holding) => executions.try(call, holding),

@@ -9,6 +9,8 @@ import { priceCall } from './data-fee.ts'
 const MARGIN_PERCENT = 25n
 /** A recipient whose balance falls to zero meanwhile makes the transfer dearer by about this much. */
 const MIN_MARGIN = 20_000n
+/** What must be left of the gas where a call is only tried with it: enough for such a recipient. */
+const LEFT_OVER = 18_000n
 /** How long the gas that a quote found is used for other calls of the same function. */
 const GAS_TTL_MS = 600_000
 const PRICE_TTL_MS = 1_000
@@ -47,7 +49,7 @@ export class Executions {
     this.#priceTtlMs = Math.min(PRICE_TTL_MS, network.blockTimeMs / 2)
   }
 
-  /** What runs with this gas has an estimate of at most that, so a quote of it is at most its padded value. */
+  /** `gas`: of a quote, with its margin. A call that is tried runs with less, and is signed with the same. */
   remember(call: ContractCall & { from: string }, { gas }: { gas: bigint }): void {
     const name = nameOf(call)
     const known = this.#functions.get(name)
@@ -59,9 +61,7 @@ export class Executions {
     const { to, data } = call
     // Calls of one function have data of much the same length.
     const price = new Recent(this.#priceTtlMs, () =>
-      this.#endpoints.request((client) =>
-        priceCall(client, this.#network, { to, data, gas: padGas(gas) }),
-      ),
+      this.#endpoints.request((client) => priceCall(client, this.#network, { to, data, gas })),
     )
     this.#functions.set(name, { gas, quotedAt: performance.now(), price })
     const oldest = this.#functions.keys().next()
@@ -77,13 +77,16 @@ export class Executions {
     if (!known || now - known.quotedAt > GAS_TTL_MS || now < this.#pausedUntil) return null
     const [{ height }, price] = await Promise.all([this.#newest(), known.price.fresh()])
     const answer = await this.#endpoints.request((client) =>
-      simulateTogether(client, { call: { ...call, ...price, gas: known.gas }, holding, height }),
+      simulateTogether(client, {
+        call: { ...call, ...price, gas: known.gas - LEFT_OVER },
+        holding,
+        height,
+      }),
     )
     if (answer === 'no_batch') this.#pausedUntil = performance.now() + PAUSE_MS
     if (answer === 'no_batch' || answer === 'refused') return null
     const { maxFeePerGas, maxPriorityFeePerGas, dataFeeAtomic } = price
-    // It ran with less gas: the rest is the margin of a call that is dearer than the quoted one.
-    const gas = padGas(known.gas)
+    const { gas } = known
     const feeAtomic = gas * maxFeePerGas + dataFeeAtomic
     return {
       quote: { ok: true, gas, maxFeePerGas, maxPriorityFeePerGas, feeAtomic, height },

@@ -1,4 +1,4 @@
-import type { Block, Hex } from 'viem'
+import type { Block, Hex, PublicClient } from 'viem'
 import {
   MAX_REORG,
   type ExpiredTransactions,
@@ -28,6 +28,8 @@ export class BlockScan {
   readonly #head: () => Promise<Head>
   readonly #known: KnownBlocks
   readonly #hashes = new Map<number, Hex>()
+  /** The node that told a block. */
+  readonly #sources = new WeakMap<ScannedBlock, PublicClient>()
   /** Where the search after `from` began. */
   #last: { from: number; start: number } | undefined
 
@@ -82,7 +84,7 @@ export class BlockScan {
     // What was read counts when all of it was: after a failure, replaced blocks are read again.
     for (const block of blocks) {
       this.#hashes.set(Number(block.number), block.hash)
-      this.#known.note(block)
+      this.#known.note(this.#sources.get(block), block)
     }
     this.#last = { from, start }
     this.#forgetBefore(end - MAX_REORG)
@@ -90,9 +92,14 @@ export class BlockScan {
   }
 
   #read(height: number): Promise<ScannedBlock> {
-    return this.#endpoints.request((client) =>
-      client.getBlock({ blockNumber: BigInt(height), includeTransactions: true }),
-    )
+    return this.#endpoints.request(async (client) => {
+      const block = await client.getBlock({
+        blockNumber: BigInt(height),
+        includeTransactions: true,
+      })
+      this.#sources.set(block, client)
+      return block
+    })
   }
 
   /**

@@ -1,6 +1,6 @@
 import { BlockNotFoundError, type Hex, type PublicClient } from 'viem'
 import type { Chain } from '../chain.ts'
-import type { EvmEndpoints, Tip } from './client.ts'
+import { isHeadOf, type EvmEndpoints, type Tip } from './client.ts'
 
 /** More than a network makes before its blocks are final. */
 const MOST_BLOCKS = 5_000
@@ -11,13 +11,17 @@ type Header = { hash: Hex; parentHash: Hex; timestamp: bigint }
 type Place = { height: number; hash: Hex }
 
 /**
- * Blocks that this process has read. Each names the one before it by its hash, so they show without a request
- * whether a block is still below the newest one.
+ * Blocks that one node told. Each names the one before it by its hash, so they show without a request whether a
+ * block is still below the newest one. What another node told is forgotten when the node changes: a false
+ * parent must not outlive the node that named it.
  */
 export class KnownBlocks {
   readonly #headers = new Map<Hex, Header>()
+  #node: PublicClient | undefined
 
-  note({ hash, parentHash, timestamp }: Header): void {
+  note(node: PublicClient | undefined, { hash, parentHash, timestamp }: Header): void {
+    if (node !== this.#node) this.#headers.clear()
+    this.#node = node
     this.#headers.delete(hash)
     this.#headers.set(hash, { hash, parentHash, timestamp })
     const oldest = this.#headers.keys().next()
@@ -25,8 +29,9 @@ export class KnownBlocks {
   }
 
   /** The block at this height below `tip`; where a block between is not known, the lowest place above it that is. */
-  below(tip: Place, height: number): Place {
+  below(tip: Tip, height: number): Place {
     let { height: at, hash } = tip
+    if (!this.#node || !isHeadOf(this.#node, tip)) return { height: at, hash }
     for (; at > height; at--) {
       const header = this.#headers.get(hash)
       if (!header) break
@@ -36,7 +41,7 @@ export class KnownBlocks {
   }
 
   /** A block that is known and still below `tip`, or is the tip itself. */
-  find(tip: Place, { height, hash }: Place): Header | undefined {
+  find(tip: Tip, { height, hash }: Place): Header | undefined {
     return this.below(tip, height).hash === hash ? this.#headers.get(hash) : undefined
   }
 }
@@ -80,7 +85,7 @@ export function openIsGone(
     const length = Math.min(from - to + 1, MOST_MISSING)
     const heights = Array.from({ length }, (_, index) => from - index)
     for (const block of await Promise.all(heights.map((each) => readBlock(client, each))))
-      if (block) known.note(block)
+      if (block) known.note(client, block)
   }
 }
 

@@ -64,22 +64,22 @@ async function requestAnswer(text: string, signal?: AbortSignal): Promise<Answer
 }
 
 /** Of the link of the first page, until the page takes it. */
-let early: { text: string; answer: Promise<Answer>; askedAt: number } | undefined
+let early: { text: string; answer: Promise<Answer>; sentAt: number } | undefined
 let taken = false
-/** The page takes no older answer: a link may be paid, withdrawn or priced anew while its code is on its way. */
+/** The page takes no older answer: until it is there, a link may be paid or withdrawn, and its price may change. */
 const EARLY_MS = 20_000
 
 /** Asks the proxy about the link of the first page, whose code is still on its way. */
 export function requestEarly(text: string): void {
   if (taken) return
-  const asked = { text, answer: requestAnswer(text), askedAt: Date.now() }
-  early = asked
+  const request = { text, answer: requestAnswer(text), sentAt: Date.now() }
+  early = request
   // What failed before the page is there, the page asks again.
-  asked.answer.catch(() => early === asked && (early = undefined))
+  request.answer.catch(() => early === request && (early = undefined))
 }
 
 function takeAnswer(text: string, signal: AbortSignal): Promise<Answer> {
-  const isFresh = early?.text === text && Date.now() - early.askedAt < EARLY_MS
+  const isFresh = early?.text === text && Date.now() - early.sentAt < EARLY_MS
   const answer = early && isFresh ? early.answer : requestAnswer(text, signal)
   early = undefined
   taken = true
