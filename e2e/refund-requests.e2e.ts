@@ -38,6 +38,17 @@ test('a buyer asks for a refund; the seller declines, then refunds it with two a
   await expect(asked).toContainText('Two cups')
   await expect(asked).toContainText(textLike('Requested by {payer}, {time}.'))
   await expectAccessible(shop, 'refund request: in the inbox')
+  const arrivedAt = net.wallets.seller.evm.address
+  await expect(asked).not.toContainText(arrivedAt)
+  // Where no wallet is registered, the merchant compares where the payment arrived.
+  await shop.route('**/api/config', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), sellerWallets: [] } })
+  })
+  await shop.reload()
+  await expect(asked).toContainText(arrivedAt)
+  await shop.unroute('**/api/config')
+  await shop.reload()
 
   await asked.getByRole('button', { name: text('Decline') }).click()
   const dialog = shop.getByRole('dialog')

@@ -1,5 +1,6 @@
 import { Plural, Trans } from '@lingui/react/macro'
 import type { ListedRefundRequest } from '#contract/refund-request.ts'
+import { useConfig } from '../../api/use-config.ts'
 import { orderLine } from '../../payment-view/describe-row.ts'
 import { CustomerReason, RefundRequestActions } from '../../payment-view/RefundRequestActions.tsx'
 import { Link } from '../../router/Link.tsx'
@@ -49,6 +50,7 @@ export function RefundRequestItems({
 }
 
 function RefundRequestItem({ request }: { request: ListedRefundRequest }) {
+  const { sellerWallets } = useConfig()
   const { paymentId, amountAtomic, decimals, symbol, state } = request
   const amount = <Amount atomic={amountAtomic} decimals={decimals} symbol={symbol} />
   const payer = <Address value={request.payer} />
@@ -90,6 +92,12 @@ function RefundRequestItem({ request }: { request: ListedRefundRequest }) {
         Requested by {payer}, {time}.
       </Trans>{' '}
       <CustomerReason reason={request.reason} />
+      {/* Anyone can pay a wallet of their own and have it recorded by this account. */}
+      {!sellerWallets.includes(request.recipient) && (
+        <span className="block">
+          <Trans>Paid to</Trans> <Address copy full value={request.recipient} />
+        </span>
+      )}
     </InboxItem>
   )
 }
