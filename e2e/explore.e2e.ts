@@ -479,7 +479,10 @@ test('an answer that fails after the payment is asked for again with the same pa
     await served.promise
     await route.continue()
   })
-  await page.getByRole('button', { name: text('Try again with the same payment') }).click()
+  // An example has these words, too.
+  await page
+    .getByRole('button', { name: text('Try again with the same payment'), exact: true })
+    .click()
   await expect(focused(page)).toHaveText(text('Sending the payment.'))
   const { host } = new URL(net.urls.seller)
   await expect(page.getByText(text('{host} has not answered yet.', { host }))).toBeVisible()
