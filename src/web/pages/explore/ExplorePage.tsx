@@ -69,13 +69,16 @@ export function ExplorePage() {
         {view.name === 'purchase' || (view.name === 'answer' && view.result.kind === 'answered') ? (
           <RequestLine onChange={startOver} request={view.request} />
         ) : (
-          <RequestForm
-            busy={busy}
-            fields={fields}
-            focused={view.name === 'idle' && view.again === true}
-            onSend={(request) => void send(request)}
-            onChange={setFields}
-          />
+          // A purchase takes its place in a moment.
+          view.name !== 'opening' && (
+            <RequestForm
+              busy={busy}
+              fields={fields}
+              focused={view.name === 'idle' && view.again === true}
+              onSend={(request) => void send(request)}
+              onChange={setFields}
+            />
+          )
         )}
       </div>
       <div className="mt-4 space-y-4" ref={container}>
