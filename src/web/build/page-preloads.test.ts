@@ -30,7 +30,7 @@ test('the files of the page at the address are asked for before the shell runs, 
   expect(preloadedAt('/')).toEqual(['assets/overview.js'])
   expect(preloadedAt('/pay?to=0x1')).toEqual(['assets/form.js', 'assets/pay.js'])
   expect(preloadedAt('/pay/aKc1T8iQV6DY')).toEqual(link)
-  expect(preloadedAt('pay/aKc1T8iQV6DY', 'https://shop.example/a/desk/')).toEqual(link)
+  expect(preloadedAt('pay/aKc1T8iQV6DY', 'https://shop.example/a/payments-app/')).toEqual(link)
   expect(preloadedAt('/#/pay/aKc1T8iQV6DY?pieces=2')).toEqual(link)
   expect(preloadedAt('/pay/a/b')).toEqual([])
 })

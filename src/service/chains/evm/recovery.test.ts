@@ -9,7 +9,7 @@ import {
 } from '#chains/evm/recover.ts'
 import { readVendored } from '#testing/vectors/read-vectors.ts'
 import { Secp256k1Cases, testSecp256k1 } from '#testing/vectors/wycheproof-cases.ts'
-import { openRecovery } from './recovery.ts'
+import { openRecovery, orInJavaScript } from './recovery.ts'
 
 const failures: unknown[] = []
 
@@ -82,4 +82,14 @@ test('an implementation that recovers another key, or accepts what nobody signed
   // The one before stays.
   const [hash, compact, parity] = signatureOf(0)
   expect(() => recoverPublicKey(hash, compact, parity)).not.toThrow()
+})
+
+test('a library that fails while it works makes no signature one of nobody', () => {
+  const signed = signatureOf(0)
+  const failing = orInJavaScript(() => {
+    throw new WebAssembly.RuntimeError('unreachable')
+  })
+  expect(failing(...signed)).toEqual(recoverInJavaScript(...signed))
+  const refusing = orInJavaScript(() => 'Failed to recover public key.')
+  expect(() => refusing(...signed)).toThrow('Failed to recover')
 })
