@@ -459,6 +459,27 @@ describe('the budget of network fees', () => {
     expect(await other).toMatchObject({ code: 'RATE_LIMIT' })
   })
 
+  test('of an account is locked while a wallet signs what it pays for', async () => {
+    const { context, actor, chain } = fixture
+    const name = budgetLock({ network: chain.network.network, accountId: actor.accountId })
+    const held: boolean[] = []
+    const watched: Context = {
+      ...context,
+      signer: {
+        ...context.signer,
+        async sign(request) {
+          const { rows } = await context.db.execute(sql`
+            select from pg_locks where locktype = 'advisory' and granted
+              and (classid::bigint << 32) + objid::bigint = hashtextextended(${name}, 0)`)
+          held.push(rows.length > 0)
+          return context.signer.sign(request)
+        },
+      },
+    }
+    expect(await settled(watched, await signedByKey())).toMatchObject({ verified: true })
+    expect(held).toEqual([true])
+  })
+
   test('that is spent is a 429 with Retry-After at the facilitator, for verify and settle', async () => {
     const { config, chains, signer } = budgeted(fixture.context, { account: ONE_WEI })
     await using poor = await startTestApp({
