@@ -1,13 +1,19 @@
-import { describeForLog } from '#contract/redact.ts'
-import { DataFolderError, FolderLockedError } from '#postgres/folder-lock.ts'
-import { FailoverError, openDatabase } from '#postgres/open.ts'
-import { PoolerError } from '#postgres/runtime-role.ts'
-import { SchemaVersionError } from '#postgres/schema-version.ts'
-import { SignerConfigError } from '#signer/config.ts'
-import { createBff, rebuildLinks } from './bff.ts'
-import { ProxyConfigError, readDatabase, readEnv, toConfig } from './config/config.ts'
-import { BFF_SCHEMA } from './db/migrations-folder.ts'
-import { OperatorError } from './upstream/problem.ts'
+import { importQuickly } from '#postgres/quick-imports.ts'
+
+const keepCompiled = importQuickly()
+const [
+  { openDatabase },
+  { createBff, rebuildLinks },
+  { readDatabase, readEnv, toConfig },
+  { BFF_SCHEMA },
+  { explainFailure },
+] = await Promise.all([
+  import('#postgres/open.ts'),
+  import('./bff.ts'),
+  import('./config/config.ts'),
+  import('./db/migrations-folder.ts'),
+  import('./explain-failure.ts'),
+])
 
 const GIVE_UP_MS = 10_000
 
@@ -29,6 +35,7 @@ async function main(): Promise<void> {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  keepCompiled()
 }
 
 /** Migrates the proxy's database and sets the rights of its runtime role, with the argument `migrate`. */
@@ -48,23 +55,9 @@ const COMMANDS = new Map([
   ['rebuild-links', rebuild],
 ])
 
-function explain(error: unknown): string {
-  const { message, stack } = describeForLog(error)
-  if (error instanceof OperatorError) return String(error.facts.details?.['operator'] ?? message)
-  return error instanceof ProxyConfigError ||
-    error instanceof SignerConfigError ||
-    error instanceof FailoverError ||
-    error instanceof SchemaVersionError ||
-    error instanceof PoolerError ||
-    error instanceof DataFolderError ||
-    error instanceof FolderLockedError
-    ? error.message
-    : (stack ?? message)
-}
-
 try {
   await (COMMANDS.get(process.argv[2] ?? '') ?? main)()
 } catch (error) {
-  process.stderr.write(`${explain(error)}\n`)
+  process.stderr.write(`${explainFailure(error)}\n`)
   process.exitCode = 1
 }

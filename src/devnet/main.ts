@@ -1,7 +1,13 @@
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Devnet } from './network.ts'
-import { readOptions, portProblems } from './options.ts'
+import { importQuickly } from '#postgres/quick-imports.ts'
+import type { Devnet as Network } from './network.ts'
+
+importQuickly()
+const [{ Devnet }, { readOptions, portProblems }] = await Promise.all([
+  import('./network.ts'),
+  import('./options.ts'),
+])
 
 /** `npm start`: everything on this machine, until Ctrl-C. */
 const stopped = new Promise<void>((resolve) => {
@@ -31,7 +37,7 @@ try {
 }
 process.exit(0)
 
-function whatNow(net: Devnet, path: string): string {
+function whatNow(net: Network, path: string): string {
   const { seller } = net.wallets
   const article = `${net.urls.seller}/articles/settlement-without-banks`
   return `
@@ -50,7 +56,7 @@ Ctrl-C ends everything; the next start has the same history. npm start -- --rese
 }
 
 /** `devnet.json`: where everything is, with keys, for tools and for importing an account into a wallet. Its shape is stable. */
-async function writeToolsFile(net: Devnet): Promise<string> {
+async function writeToolsFile(net: Network): Promise<string> {
   const { wallets, urls, evm, solana, apiKeys } = net
   const content = {
     ...urls,

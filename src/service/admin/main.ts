@@ -1,17 +1,27 @@
-import { ProblemError } from '#contract/problem.ts'
-import { openDatabase, type DatabaseTarget } from '#postgres/open.ts'
-import { openSigner } from '#signer/client.ts'
-import { readDatabase, readNetworks, readSignerPlace } from '../context/config.ts'
-import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
-import { explainFailure } from '../context/explain-failure.ts'
-import {
-  parseCommandLine,
-  UsageError,
-  type Command,
-  type CommandReport,
-  type Values,
-} from './command-line.ts'
-import { findCommand, USAGE } from './run.ts'
+import type { DatabaseTarget } from '#postgres/open.ts'
+import { importQuickly } from '#postgres/quick-imports.ts'
+import type { Command, CommandReport, Values } from './command-line.ts'
+
+importQuickly()
+const [
+  { ProblemError },
+  { openDatabase },
+  { openSigner },
+  { readDatabase, readNetworks, readSignerPlace },
+  { SERVICE_SCHEMA },
+  { explainFailure },
+  { parseCommandLine, UsageError },
+  { findCommand, USAGE },
+] = await Promise.all([
+  import('#contract/problem.ts'),
+  import('#postgres/open.ts'),
+  import('#signer/client.ts'),
+  import('../context/config.ts'),
+  import('../db/migrations-folder.ts'),
+  import('../context/explain-failure.ts'),
+  import('./command-line.ts'),
+  import('./run.ts'),
+])
 
 const HINT = 'See npm run admin -- --help.'
 
