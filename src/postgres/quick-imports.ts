@@ -16,7 +16,7 @@ const MODULES = /\/node_modules\/(?:drizzle-orm|viem\/_esm|ox\/_esm)\//
  * @returns a function that saves the compiled code; a killed process does not do so by itself
  */
 export function importQuickly(): () => void {
-  enableCompileCache(join(import.meta.dirname, '../../node_modules/.cache/compiled'))
+  enableCompileCache(join(import.meta.dirname, '../../node_modules/.cache/paydesk/compiled'))
   registerHooks({
     resolve(specifier, context, next) {
       const { conditions, parentURL = '' } = context
