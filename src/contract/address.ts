@@ -31,8 +31,21 @@ export function parseAddress(text: string): ParsedAddress {
   return { ok: false, problem: 'not_an_address' }
 }
 
+/** Spellings that were worked out already. The same sellers and tokens are named again and again. */
+const spelled = new Map<string, string>()
+const MOST_SPELLED = 1_000
+
 /** EIP-55 spelling of an address that is known to be `0x` and 40 hex digits. */
 export function checksumAddress(text: string): string {
+  const known = spelled.get(text)
+  if (known !== undefined) return known
+  const address = withChecksum(text)
+  if (spelled.size === MOST_SPELLED) spelled.clear()
+  spelled.set(text, address)
+  return address
+}
+
+function withChecksum(text: string): string {
   const hex = text.slice(2).toLowerCase()
   const hash = bytesToHex(keccak_256(utf8ToBytes(hex)))
   let address = '0x'

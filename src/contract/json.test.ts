@@ -1,6 +1,108 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { JsonError, LosslessNumber, MAX_JSON_DEPTH, parseJson, stringifyJson } from './json.ts'
+import { createRng, type SeededRng } from '#testing/chaos/rng.ts'
+import { readPlainly, writePlainly } from '#testing/plain-json.ts'
+import type { DecodeProblem } from './reasons.ts'
+import {
+  JsonError,
+  LosslessNumber,
+  MAX_JSON_DEPTH,
+  parseJson,
+  parsePayment,
+  stringifyJson,
+} from './json.ts'
+
+const SEED = 20_261_127
+
+const SPACES = ['', '', '', ' ', '\n', '\r\t']
+const SCALARS = ['null', 'true', 'false', '0', '-0', '-12', '0.10', '1e5', '1E+2']
+const LONG = ['123456789012345', '1234567890123456', '-1234567890123456', '"thirteen char"']
+const STRINGS = [
+  '""',
+  '"a"',
+  '"twelve chars"',
+  '"é😀"',
+  '"toJSON"',
+  '"\\u0061"',
+  '"\\"\\\\"',
+  '"a\\n"',
+]
+const NAMES = ['"a"', '"b"', '"c"', '"a long name of a field"', '""', '"toJSON"', '"\\u0062"']
+const RARE = ['"__proto__"', '"constructor"', '"a"']
+const BROKEN = [
+  '',
+  ',',
+  ':',
+  '"',
+  '{',
+  '}',
+  '[',
+  ']',
+  '\\',
+  '\\u00',
+  '-',
+  '.',
+  'e',
+  '\0',
+  '\n',
+  '\ud800',
+  'nul',
+  '1',
+  ' ',
+]
+const PIECES = [...SCALARS, ...LONG, ...STRINGS, ...BROKEN, '"a":', '[[', ']]']
+
+function randomJson(rng: SeededRng, depth: number): string {
+  const [before, after] = [rng.pick(SPACES), rng.pick(SPACES)]
+  const items = () =>
+    Array.from({ length: depth > 5 ? 0 : rng.int(0, 4) }, () => randomJson(rng, depth + 1))
+  const name = () => before + rng.pick(rng.next() < 0.01 ? RARE : NAMES) + after
+  const here = [
+    () => rng.pick(SCALARS),
+    () => rng.pick([...LONG, ...STRINGS]),
+    () => `[${items().join()}]`,
+    () =>
+      `{${items()
+        .map((item) => `${name()}:${item}`)
+        .join()}}`,
+  ]
+  return before + rng.pick(here)() + after
+}
+
+/** JSON, some of it too deep; the same with one place broken; and pieces in any order. */
+function randomText(rng: SeededRng): string {
+  const kind = rng.int(0, 3)
+  if (kind === 0) return Array.from({ length: rng.int(0, 12) }, () => rng.pick(PIECES)).join('')
+  const text = randomJson(rng, 0)
+  if (kind === 1) {
+    const at = rng.int(0, text.length)
+    return text.slice(0, at) + rng.pick(BROKEN) + text.slice(at + rng.int(0, 2))
+  }
+  const levels = rng.next() < 0.05 ? rng.pick([12, 16, 17, 60, 64, 65]) : 0
+  return '['.repeat(levels) + text + ']'.repeat(levels)
+}
+
+/** The value, or why there is none. Numbers that keep their digits differ from others in it. */
+function outcomeOf(read: () => unknown): { value: unknown } | { problem: DecodeProblem } {
+  try {
+    return { value: read() }
+  } catch (error) {
+    if (error instanceof JsonError) return { problem: error.problem }
+    throw error
+  }
+}
+
+/** The value with some of what only a program can put into it. */
+function withObjects(rng: SeededRng, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => withObjects(rng, item))
+  if (typeof value === 'object' && value !== null && !(value instanceof LosslessNumber))
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [name, withObjects(rng, inner)]),
+    )
+  const others = [10n ** 20n, new Date(0), Number.NaN, () => 1, { toJSON: () => 7n }, { toJSON: 1 }]
+  if (rng.next() < 0.9) return value
+  return rng.next() < 0.1 ? undefined : rng.pick(others)
+}
 
 describe('parseJson', () => {
   test('reads what JSON.parse reads, for every JSON value', () => {
@@ -168,7 +270,7 @@ describe('parseJson', () => {
           expect(error).toBeInstanceOf(JsonError)
         }
       }),
-      { numRuns: 20_000 },
+      { numRuns: 8_000 },
     )
   })
 })
@@ -208,4 +310,44 @@ describe('LosslessNumber', () => {
       expect(() => new LosslessNumber(text)).toThrow('not a number of JSON')
     },
   )
+})
+
+describe('beside the same rules in their plainest form', () => {
+  const readers = [
+    [parseJson, { maxLevels: 16, omitsForbidden: false }],
+    [parsePayment, { maxLevels: 64, omitsForbidden: true }],
+  ] as const
+
+  test('100,000 seeded texts, broken ones too, are read alike', () => {
+    const rng = createRng(SEED)
+    const seen = new Map<string, number>()
+    for (let round = 0; round < 50_000; round++) {
+      const text = randomText(rng)
+      for (const [read, rules] of readers) {
+        const found = outcomeOf(() => read(text))
+        const expected = outcomeOf(() => readPlainly(text, rules))
+        // By text: `toEqual` would take longer than all else here.
+        if (JSON.stringify(found) !== JSON.stringify(expected))
+          expect({ text, ...found }).toEqual({ text, ...expected })
+        const name = 'problem' in found ? found.problem.code : 'value'
+        seen.set(name, (seen.get(name) ?? 0) + 1)
+      }
+    }
+    for (const name of ['value', 'malformed', 'too_deep', 'duplicate_key', 'forbidden_key'])
+      expect([name, seen.get(name === 'value' ? name : `json_${name}`)]).toEqual([
+        name,
+        expect.toSatisfy((count: number) => count > 200),
+      ])
+  })
+
+  test('20,000 seeded values are written alike, with what only a program can put into them', () => {
+    const rng = createRng(SEED)
+    for (let round = 0; round < 20_000; round++) {
+      const read = outcomeOf(() => parsePayment(randomJson(rng, 0)))
+      const value = withObjects(rng, 'value' in read ? read.value : read.problem)
+      const expected = writePlainly(value)
+      if (expected !== undefined) expect(stringifyJson(value)).toBe(expected)
+      else expect(() => stringifyJson(value)).toThrow(TypeError)
+    }
+  })
 })

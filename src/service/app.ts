@@ -5,13 +5,7 @@ import { statusOf, type Readiness } from '#http/internal-server.ts'
 import type { Context } from './context/context.ts'
 import { mountDocs } from './api/docs.ts'
 import type { HttpEnv, Routes } from './api/handler.ts'
-import {
-  envelope,
-  handleError,
-  securityHeaders,
-  respondJson,
-  respondProblem,
-} from './api/envelope.ts'
+import { addHeaders, envelope, handleError, respondJson, respondProblem } from './api/envelope.ts'
 import { identify } from './api/identify.ts'
 import { mountEndpoint } from './api/mount-endpoint.ts'
 import type { Metrics } from './context/metrics.ts'
@@ -27,7 +21,6 @@ export function createApp(
 ): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>()
   app.onError(handleError(context))
-  app.use(securityHeaders)
   app.use(envelope(context, metrics))
   mountOperations(app, readiness)
 
@@ -77,7 +70,7 @@ function mountRefusals(app: Hono<HttpEnv>, context: Context): void {
         })
       }
       if (methods.has('GET')) methods.add('HEAD')
-      c.header('Allow', [...methods].join(', '))
+      addHeaders(c, { allow: [...methods].join(', ') })
       throw new ProblemError('METHOD_NOT_ALLOWED', {
         details: {
           method: `Expected ${[...methods].join(' or ')}, received ${c.req.method.slice(0, 20)}.`,

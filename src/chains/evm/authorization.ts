@@ -5,6 +5,7 @@ import {
   hashTypedData,
   isAddressEqual,
   parseAbi,
+  prepareEncodeFunctionData,
   slice,
   toHex,
   type Hex,
@@ -64,6 +65,12 @@ export const permit2Abi = parseAbi([
   'event UnorderedNonceInvalidation(address indexed owner, uint256 word, uint256 mask)',
 ])
 
+/** The call with a key's signature. Its selector is hashed once. */
+const TRANSFER_BY_KEY = prepareEncodeFunctionData({
+  abi: [authorizationAbi[0]],
+  functionName: 'transferWithAuthorization',
+})
+
 /**
  * The call that executes an authorization. Nothing in it can be changed, and any account may send
  * it. A key's signature is passed to a token as v, r and s, which every EIP-3009 token accepts; a
@@ -106,11 +113,7 @@ export function callOf(authorization: VerifiedAuthorization): { to: Hex; data: H
   ] as const
   return {
     to: token,
-    data: encodeFunctionData({
-      abi: authorizationAbi,
-      functionName: 'transferWithAuthorization',
-      args,
-    }),
+    data: encodeFunctionData({ ...TRANSFER_BY_KEY, args }),
   }
 }
 

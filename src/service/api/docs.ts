@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Hono } from 'hono'
 import { Marked } from 'marked'
+import { addHeaders, respond } from './envelope.ts'
 import type { HttpEnv } from './handler.ts'
 
 /** The guides are the document itself, whose examples tests run. */
@@ -99,20 +100,27 @@ const TEXTS = [
 export function mountDocs(app: Hono<HttpEnv>): void {
   app.use('/docs/*', async (c, next) => {
     c.set('route', 'docs')
-    c.header('Content-Security-Policy', POLICY)
+    addHeaders(c, { 'content-security-policy': POLICY })
     await next()
   })
-  app.get('/docs', (c) => c.redirect('/docs/', 308))
+  app.get('/docs', (c) => {
+    addHeaders(c, { location: '/docs/' })
+    return respond(c, 308, null)
+  })
   for (const { name, text, type } of TEXTS) {
     let known: string | undefined
-    app.get(`/docs/${name}`, (c) => c.body((known ??= text()), 200, { 'Content-Type': type }))
+    app.get(`/docs/${name}`, (c) => {
+      addHeaders(c, { 'content-type': type })
+      return respond(c, 200, (known ??= text()))
+    })
   }
   for (const { url, type } of FILES) {
     // Read once: a copy for each of many clients that do not read would fill the memory.
     let file: Promise<Uint8Array<ArrayBuffer>> | undefined
     app.get(`/docs/${basename(url)}`, async (c) => {
       file ??= readFile(new URL(url)).then((bytes) => new Uint8Array(bytes))
-      return c.body(await file, 200, { 'Content-Type': type })
+      addHeaders(c, { 'content-type': type })
+      return respond(c, 200, await file)
     })
   }
 }

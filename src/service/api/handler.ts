@@ -1,5 +1,4 @@
 import type { HttpBindings } from '@hono/node-server'
-import type { Logger } from 'pino'
 import type { EndpointInput, EndpointName, EndpointReply } from '#contract/endpoints.ts'
 import type { Actor, Context, Authenticated } from '../context/context.ts'
 
@@ -26,7 +25,8 @@ export type HttpEnv = {
   Bindings: Partial<HttpBindings>
   Variables: {
     requestId: string
-    log: Logger
+    /** Of the answer, by names in small letters. */
+    headers: Record<string, string>
     /** The endpoint's name, for the log and the metrics; `unmatched` until a route is found. */
     route: string
     /** Undefined without a valid key. */

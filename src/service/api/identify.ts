@@ -4,6 +4,7 @@ import { ProblemError } from '#contract/problem.ts'
 import { clientAddress } from '#http/connections.ts'
 import type { Authenticated, Context } from '../context/context.ts'
 import type { Limit } from '../limits/limits.ts'
+import { addHeaders } from './envelope.ts'
 import type { HttpEnv } from './handler.ts'
 
 const BEARER = /^Bearer +(\S+)$/i
@@ -34,9 +35,11 @@ export function identify(context: Context): MiddlewareHandler<HttpEnv> {
           },
         ]
     const verdict = await context.limits.take(limits)
-    c.header('X-RateLimit-Limit', String(verdict.limit))
-    c.header('X-RateLimit-Remaining', String(verdict.remaining))
-    c.header('X-RateLimit-Reset', String(verdict.reset))
+    addHeaders(c, {
+      'x-ratelimit-limit': String(verdict.limit),
+      'x-ratelimit-remaining': String(verdict.remaining),
+      'x-ratelimit-reset': String(verdict.reset),
+    })
     if (!verdict.allowed) {
       throw new ProblemError('RATE_LIMIT', {
         retryAfter: verdict.retryAfter,

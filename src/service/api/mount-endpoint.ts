@@ -29,7 +29,14 @@ import {
   type StoredOutcome,
 } from '../idempotency/run-once.ts'
 import { missingScope } from '../keys/authenticate.ts'
-import { toProblem, problemHeaders, problemText, respondJson } from './envelope.ts'
+import {
+  addHeaders,
+  logOf,
+  problemHeaders,
+  problemText,
+  respondJson,
+  toProblem,
+} from './envelope.ts'
 import type { HttpEnv, Routes } from './handler.ts'
 import { findCaller } from './identify.ts'
 import { parseInput } from './parse-input.ts'
@@ -215,7 +222,7 @@ export function mountEndpoint<K extends EndpointName>(
             ),
           }
     // What is kept under a key can be fetched again, so nothing is lost with the connection.
-    const asking = { ...actor, caller: idempotency ? undefined : watchCaller(c) }
+    const asking = { ...actor, caller: idempotency ? undefined : watchCaller(c, context) }
     const call = {
       context,
       actor: asking,
@@ -233,7 +240,7 @@ export function mountEndpoint<K extends EndpointName>(
       ? keylessKey(keylessAddress(c, context), idempotency)
       : { accountId: actor.accountId, ...idempotency }
     const outcome = await runOnce(context.db, owned, run)
-    if ('replayed' in outcome) c.header('Idempotent-Replayed', 'true')
+    if ('replayed' in outcome) addHeaders(c, { 'idempotent-replayed': 'true' })
     return respondJson(c, outcome.status, outcome.body)
   })
 }
@@ -284,7 +291,7 @@ async function answer<K extends EndpointName>(
     }
   } catch (error) {
     const problem = toProblem(error)
-    if (problem !== error) c.get('log').error({ err: error }, 'request failed')
+    if (problem !== error) logOf(c, context).error({ err: error }, 'request failed')
     problemHeaders(c, problem)
     const { status } = problems[problem.code]
     return {
@@ -316,15 +323,16 @@ function parsedInput<K extends EndpointName>(
 }
 
 /** Watches the connection that an answer goes to. Undefined where the request came over none. */
-function watchCaller(c: HttpContext<HttpEnv>): Caller | undefined {
+function watchCaller(c: HttpContext<HttpEnv>, context: Context): Caller | undefined {
   const outgoing = c.env?.outgoing
   if (!outgoing || !('writableFinished' in outgoing)) return undefined
   const unanswered = () => outgoing.destroyed && !outgoing.writableFinished
   const run = (undo: () => Promise<void>) =>
     void undo().catch((error: unknown) =>
-      c
-        .get('log')
-        .error({ err: error }, 'a grant whose answer was not written could not be revoked'),
+      logOf(c, context).error(
+        { err: error },
+        'a grant whose answer was not written could not be revoked',
+      ),
     )
   return {
     get gone() {

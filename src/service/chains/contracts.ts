@@ -155,9 +155,12 @@ export function nativeToken(network: Network): TokenInfo {
 }
 
 const MAX_LENGTH = 100
+/** Printable ASCII without space at its ends: nothing of it is taken out. */
+const PLAIN = new RegExp(String.raw`^[\x21-\x7e](?:[\x20-\x7e]{0,${MAX_LENGTH - 2}}[\x21-\x7e])?$`)
 
 /** A name that somebody on the chain chose: without control, bidi and zero-width characters, cut to 100; null when nothing is left. */
 export function printableText(text: string): string | null {
+  if (PLAIN.test(text)) return text
   const clean = text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\uFFFD]/gu, '').trim()
   return clean === '' ? null : [...clean].slice(0, MAX_LENGTH).join('')
 }

@@ -16,12 +16,15 @@ export type UsageLog = {
 
 type Bucket = {
   period: UsagePeriod
-  startsAt: string
+  /** Unix milliseconds. */
+  startsAt: number
   keyId: string
   endpoint: string
   statusClass: StatusClass
   requests: number
 }
+
+const PERIODS = Object.keys(USAGE_PERIODS) as UsagePeriod[]
 
 export function createUsageLog(db: Database): UsageLog {
   let open = new Map<string, Bucket>()
@@ -40,23 +43,18 @@ export function createUsageLog(db: Database): UsageLog {
   }
 
   function add(bucket: Bucket): void {
-    const name = [
-      bucket.period,
-      bucket.startsAt,
-      bucket.keyId,
-      bucket.endpoint,
-      bucket.statusClass,
-    ].join(' ')
+    const { period, startsAt, keyId, endpoint, statusClass } = bucket
+    const name = `${period} ${startsAt} ${keyId} ${endpoint} ${statusClass}`
     const known = open.get(name)
     if (known) known.requests += bucket.requests
-    else open.set(name, { ...bucket })
+    else open.set(name, bucket)
   }
 
   return {
     count({ keyId, endpoint, status, at }) {
       const statusClass = `${Math.floor(status / 100)}xx` as StatusClass
-      for (const period of Object.keys(USAGE_PERIODS) as UsagePeriod[]) {
-        const startsAt = new Date(startOf(at.getTime(), period)).toISOString()
+      for (const period of PERIODS) {
+        const startsAt = startOf(at.getTime(), period)
         add({ period, startsAt, keyId, endpoint, statusClass, requests: 1 })
       }
     },
@@ -74,10 +72,14 @@ export function startOf(time: number, period: UsagePeriod): number {
 
 /** One statement for all buckets, in the order of their key: two processes lock the same rows in the same order. */
 async function addUp(db: Database, buckets: readonly Bucket[]): Promise<void> {
+  const rows = buckets.map((bucket) => ({
+    ...bucket,
+    startsAt: new Date(bucket.startsAt).toISOString(),
+  }))
   await db.execute(sql`
     insert into service.usage as kept (key_id, period, starts_at, endpoint, status_class, requests)
     select "keyId", period, "startsAt", endpoint, "statusClass", requests
-    from json_to_recordset(${JSON.stringify(buckets)}::json)
+    from json_to_recordset(${JSON.stringify(rows)}::json)
       as counted("keyId" text, period text, "startsAt" timestamptz, endpoint text, "statusClass" text, requests bigint)
     order by 1, 2, 3, 4, 5
     on conflict (key_id, period, starts_at, endpoint, status_class) do update set requests = kept.requests + excluded.requests`)

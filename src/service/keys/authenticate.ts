@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
 import { PLANS, isApiKey, type Scope } from '#contract/api-key-body.ts'
 import { ProblemError } from '#contract/problem.ts'
@@ -18,7 +18,7 @@ export type FoundKey = { caller: Authenticated; expiresAt: Date | null }
  * hashes, not about keys, so the comparison need not take constant time.
  */
 export function hashKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex')
+  return hash('sha256', key)
 }
 
 /** Whose key this is; undefined when it is malformed, unknown, expired or revoked, and nobody is told which. */

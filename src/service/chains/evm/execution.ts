@@ -1,4 +1,12 @@
-import { BaseError, encodeFunctionData, erc20Abi, RpcRequestError, toHex, type Hex } from 'viem'
+import {
+  BaseError,
+  encodeFunctionData,
+  erc20Abi,
+  prepareEncodeFunctionData,
+  RpcRequestError,
+  toHex,
+  type Hex,
+} from 'viem'
 import type { Network } from '#contract/network.ts'
 import type { ContractCall, ContractHolding, Contracts, Execution, GasPrice } from '../contracts.ts'
 import { Recent } from '../recent.ts'
@@ -19,6 +27,9 @@ const PAUSE_MS = 60_000
 /** Functions whose gas is remembered; the oldest goes first. */
 const MOST_FUNCTIONS = 1_000
 const WORD_LENGTH = 2 + 64
+/** Their selectors are hashed once. */
+const BALANCE_OF = prepareEncodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf' })
+const ALLOWANCE = prepareEncodeFunctionData({ abi: erc20Abi, functionName: 'allowance' })
 
 type Price = GasPrice & { dataFeeAtomic: bigint }
 type Remembered = { gas: bigint; quotedAt: number; price: Recent<Price> }
@@ -128,12 +139,8 @@ async function simulateTogether(
   const answers = await Promise.allSettled([
     batched.request({ method: 'eth_call', params: [broadcast, block] }),
     batched.request({ method: 'eth_call', params: [broadcast, 'pending'] }),
-    read(encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [owner] })),
-    spender === null
-      ? null
-      : read(
-          encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args: [owner, spender] }),
-        ),
+    read(encodeFunctionData({ ...BALANCE_OF, args: [owner] })),
+    spender === null ? null : read(encodeFunctionData({ ...ALLOWANCE, args: [owner, spender] })),
   ])
   const failed = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []))
   if (failed.length > 0) return failed.every(isAnswer) ? 'refused' : 'no_batch'
