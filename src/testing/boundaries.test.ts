@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { statSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -12,10 +13,7 @@ import { layersAbove, PROGRAMS } from './import-rules.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/**
- * What each folder must not import. The file exists, so that only the boundary can be the
- * complaint.
- */
+/** A file that each folder must not import. */
 const FORBIDDEN: Record<string, string> = {
   contract: 'chains/match.ts',
   chains: 'service/context/context.ts',
@@ -30,6 +28,9 @@ const FORBIDDEN: Record<string, string> = {
 }
 const BROWSER_FOLDERS = ['contract', 'chains', 'web']
 const SERVER_FOLDERS = ['egress', 'http', 'postgres', 'bff', 'service', 'signer']
+
+/** It imports nothing: types of Node would come with it. */
+const IMPORTED = 'src/testing/tamper/rng.ts'
 
 type Plant = { title: string; path: string; source: string; by: 'lint' | 'types'; expected: RegExp }
 
@@ -66,13 +67,12 @@ const plants: Plant[] = [
       ],
       imports,
     ),
-    // Of a file that imports nothing: types of Node would come with it.
     {
       ...plant(
         folder,
         [
           'an import tsc has no reference for',
-          `import * as other from '#testing/tamper/rng.ts'\nexport const one = other`,
+          `import * as other from '#${IMPORTED.slice('src/'.length)}'\nexport const one = other`,
         ],
         /TS6307|TS6059/,
       ),
@@ -174,36 +174,57 @@ const plants: Plant[] = [
   ),
 ]
 
-/** A type checker over everything, next to other tests that need the CPU. */
+/** A type checker, next to other tests that need the CPU. */
 const TOOL_MS = 240_000
 
-let copy = ''
+const copies: string[] = []
 const complaints = { lint: new Map<string, string[]>(), types: new Map<string, string[]>() }
 
 beforeAll(async () => {
-  copy = await copyRepository()
-  for (const { path, source } of plants) {
-    await mkdir(dirname(join(copy, path)), { recursive: true })
-    await writeFile(join(copy, path), `${source}\n`)
-  }
-  const planted = [...new Set(plants.filter(({ by }) => by === 'lint').map(({ path }) => path))]
-  collect(
-    complaints.lint,
-    await runTool('oxlint', ['-f', 'unix', ...planted]),
-    /^(.+?):\d+:\d+: (.+)$/,
+  const [linted, typed] = (['lint', 'types'] as const).map((tool) =>
+    plants.filter(({ by }) => by === tool),
   )
-  collect(
-    complaints.types,
-    await runTool('tsc', ['-b', '--pretty', 'false']),
-    /^(.+?)\(\d+,\d+\): (.+)$/,
-  )
+  await Promise.all([
+    lint(linted ?? []).then((output) => collect(complaints.lint, output, /^(.+?):\d+:\d+: (.+)$/)),
+    checkTypes(typed ?? []).then((output) =>
+      collect(complaints.types, output, /^(.+?)\(\d+,\d+\): (.+)$/),
+    ),
+  ])
 }, 3 * TOOL_MS)
 
-afterAll(() => rm(copy, { recursive: true, force: true }))
+afterAll(() => Promise.all(copies.map((copy) => rm(copy, { recursive: true, force: true }))))
+
+async function lint(planted: readonly Plant[]): Promise<string> {
+  const copy = await copyRepository(planted)
+  const paths = [...new Set(planted.map(({ path }) => path))]
+  return runTool(copy, 'oxlint', ['-f', 'unix', ...paths])
+}
+
+async function checkTypes(planted: readonly Plant[]): Promise<string> {
+  const copy = await copyRepository(planted)
+  const folders = new Set(planted.map(({ path }) => path.split('/').slice(0, 2).join('/')))
+  return runTool(copy, 'tsc', ['-b', ...folders, '--pretty', 'false'])
+}
 
 test.each(plants)('$by refuses $title in $path', ({ path, by, expected }) => {
   expect(complaints[by].get(path)?.join('\n') ?? 'no complaint').toMatch(expected)
 })
+
+// The declarations of one package would hold in all of a folder.
+test.each<readonly [folder: string, refused: RegExp]>([
+  ['contract', /\/lib\.dom\.|\/@types\/node\//],
+  ...SERVER_FOLDERS.map((folder) => [folder, /\/lib\.dom\./] as const),
+])(
+  'nothing that src/%s imports brings types that it must not see',
+  { timeout: TOOL_MS },
+  async (folder, refused) => {
+    const read = (await runTool(ROOT, 'tsc', ['-p', `src/${folder}`, '--listFilesOnly'])).split(
+      '\n',
+    )
+    expect(read.filter((path) => path.startsWith(join(ROOT, 'src', folder)))).not.toEqual([])
+    expect(read.filter((path) => refused.test(path))).toEqual([])
+  },
+)
 
 function plant(
   folder: string,
@@ -226,35 +247,37 @@ function inside(folder: string, violation: readonly [string, string]): Plant {
 }
 
 /**
- * A copy, so that people working in the repository do not see the violations. Its node_modules is a
- * folder of links, because tsc keeps its cache there.
+ * The configuration with the violations alone, since the tools look at the text of an import and at the folder it stands in. It is a copy, so that people
+ * working in the repository do not see the violations. Its node_modules is a folder of links, because tsc keeps its cache there.
  */
-async function copyRepository(): Promise<string> {
+async function copyRepository(planted: readonly Plant[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'walls-'))
-  for (const name of [
-    'src',
-    'e2e',
-    '.oxlintrc.json',
-    'tsconfig.json',
-    'package.json',
-    'vite.config.ts',
-  ])
-    await cp(join(ROOT, name), join(folder, name), { recursive: true })
+  copies.push(folder)
+  for (const name of ['.oxlintrc.json', 'tsconfig.json', 'package.json', IMPORTED])
+    await cp(join(ROOT, name), join(folder, name))
+  await cp(join(ROOT, 'src'), join(folder, 'src'), {
+    recursive: true,
+    filter: (path) => statSync(path).isDirectory() || /\/(tsconfig|import-rules)\.json$/.test(path),
+  })
   await mkdir(join(folder, 'node_modules'))
   for (const name of await readdir(join(ROOT, 'node_modules'))) {
     if (name !== '.cache')
       await symlink(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name))
   }
+  for (const { path, source } of planted) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), `${source}\n`)
+  }
   return folder
 }
 
-/** Both tools must fail here; what matters is their output. */
-function runTool(tool: string, args: string[]): Promise<string> {
+/** The tools fail where there are violations; what matters is their output. */
+function runTool(cwd: string, tool: string, args: string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile(
       join(ROOT, 'node_modules/.bin', tool),
       args,
-      { cwd: copy, maxBuffer: 64 * 1024 * 1024, timeout: TOOL_MS, killSignal: 'SIGKILL' },
+      { cwd, maxBuffer: 64 * 1024 * 1024, timeout: TOOL_MS, killSignal: 'SIGKILL' },
       (_error, stdout) => resolve(stdout),
     )
   })
