@@ -66,13 +66,12 @@ const plants: Plant[] = [
       ],
       imports,
     ),
-    // Of a file that imports nothing: types of Node would come with it.
     {
       ...plant(
         folder,
         [
           'an import tsc has no reference for',
-          `import * as other from '#testing/tamper/rng.ts'\nexport const one = other`,
+          `import * as other from '#${foreignFile(folder)}'\nexport const one = other`,
         ],
         /TS6307|TS6059/,
       ),
@@ -186,6 +185,11 @@ beforeAll(async () => {
     await mkdir(dirname(join(copy, path)), { recursive: true })
     await writeFile(join(copy, path), `${source}\n`)
   }
+  for (const folder of Object.keys(FORBIDDEN)) {
+    const path = join(copy, 'src', foreignFile(folder))
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, 'export const one = 1\n')
+  }
   const planted = [...new Set(plants.filter(({ by }) => by === 'lint').map(({ path }) => path))]
   collect(
     complaints.lint,
@@ -204,6 +208,14 @@ afterAll(() => rm(copy, { recursive: true, force: true }))
 test.each(plants)('$by refuses $title in $path', ({ path, by, expected }) => {
   expect(complaints[by].get(path)?.join('\n') ?? 'no complaint').toMatch(expected)
 })
+
+/**
+ * A file of another project for each folder, since tsc complains once of each, and one that imports nothing: types of Node would come with
+ * it.
+ */
+function foreignFile(folder: string): string {
+  return `testing/foreign/${folder}.ts`
+}
 
 function plant(
   folder: string,
