@@ -93,27 +93,35 @@ test('the walk finds the fields', () => {
   )
 })
 
+/** The same for each schema, and half of the fields share theirs with another one. */
+function oncePerSchema(find: (schema: Schema) => string[]): (schema: Schema) => string[] {
+  const found = new Map<Schema, string[]>()
+  return (schema) => {
+    const texts = found.get(schema) ?? find(schema)
+    found.set(schema, texts)
+    return texts
+  }
+}
+
+const acceptedWithNul = oncePerSchema((schema) =>
+  ['', 'a', 'http://a.example/', '0', '1.5', 'pay_', 'eip155:1', 'ETH'].filter(
+    (text) =>
+      accepts(schema, `${text}\0`) || accepts(schema, `\0${text}`) || accepts(schema, `${text}\0b`),
+  ),
+)
+const endings = ['a', '0'].map((character) => character.repeat(300_000))
+const acceptedWithoutEnd = oncePerSchema((schema) =>
+  ['a', '0', 'http://a.example/', 'Z1', 'ETH,'].filter((text) =>
+    endings.some((ending) => accepts(schema, text + ending)),
+  ),
+)
+
 describe.each(texts)('%s', (_, schema) => {
   test('takes no NUL character', () => {
-    const around = ['', 'a', 'http://a.example/', '0', '1.5', 'pay_', 'eip155:1', 'ETH']
-    expect(
-      around.filter(
-        (text) =>
-          accepts(schema, `${text}\0`) ||
-          accepts(schema, `\0${text}`) ||
-          accepts(schema, `${text}\0b`),
-      ),
-    ).toEqual([])
+    expect(acceptedWithNul(schema)).toEqual([])
   })
   test('has a longest text', () => {
-    const long = ['a', '0', 'http://a.example/', 'Z1', 'ETH,']
-    expect(
-      long.filter(
-        (text) =>
-          accepts(schema, text + 'a'.repeat(300_000)) ||
-          accepts(schema, text + '0'.repeat(300_000)),
-      ),
-    ).toEqual([])
+    expect(acceptedWithoutEnd(schema)).toEqual([])
   })
 })
 

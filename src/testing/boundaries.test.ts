@@ -27,10 +27,8 @@ const FORBIDDEN: Record<string, string> = {
   devnet: 'web/main.tsx',
 }
 const BROWSER_FOLDERS = ['contract', 'chains', 'web']
+const SERVERS = 'src/tsconfig.servers.json'
 const SERVER_FOLDERS = ['egress', 'http', 'postgres', 'bff', 'service', 'signer']
-
-/** It imports nothing: types of Node would come with it. */
-const IMPORTED = 'src/testing/tamper/rng.ts'
 
 type Plant = { title: string; path: string; source: string; by: 'lint' | 'types'; expected: RegExp }
 
@@ -72,7 +70,7 @@ const plants: Plant[] = [
         folder,
         [
           'an import tsc has no reference for',
-          `import * as other from '#${IMPORTED.slice('src/'.length)}'\nexport const one = other`,
+          `import * as other from '#${foreignFile(folder)}'\nexport const one = other`,
         ],
         /TS6307|TS6059/,
       ),
@@ -202,29 +200,43 @@ async function lint(planted: readonly Plant[]): Promise<string> {
 
 async function checkTypes(planted: readonly Plant[]): Promise<string> {
   const copy = await copyRepository(planted)
-  const folders = new Set(planted.map(({ path }) => path.split('/').slice(0, 2).join('/')))
-  return runTool(copy, 'tsc', ['-b', ...folders, '--pretty', 'false'])
+  for (const folder of Object.keys(FORBIDDEN)) {
+    const path = join(copy, 'src', foreignFile(folder))
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, 'export const one = 1\n')
+  }
+  const projects = new Set(planted.map(({ path }) => projectOf(path.split('/')[1] ?? '')))
+  return runTool(copy, 'tsc', ['-b', ...projects, '--pretty', 'false'])
 }
 
 test.each(plants)('$by refuses $title in $path', ({ path, by, expected }) => {
   expect(complaints[by].get(path)?.join('\n') ?? 'no complaint').toMatch(expected)
 })
 
-// The declarations of one package would hold in all of a folder.
-test.each<readonly [folder: string, refused: RegExp]>([
-  ['contract', /\/lib\.dom\.|\/@types\/node\//],
-  ...SERVER_FOLDERS.map((folder) => [folder, /\/lib\.dom\./] as const),
+// The declarations of one package would hold in all of a project.
+test.each([
+  { project: 'src/contract', folders: ['contract'], refused: /\/lib\.dom\.|\/@types\/node\// },
+  { project: SERVERS, folders: SERVER_FOLDERS, refused: /\/lib\.dom\./ },
 ])(
-  'nothing that src/%s imports brings types that it must not see',
+  'nothing that $project imports brings types that it must not see',
   { timeout: TOOL_MS },
-  async (folder, refused) => {
-    const read = (await runTool(ROOT, 'tsc', ['-p', `src/${folder}`, '--listFilesOnly'])).split(
-      '\n',
-    )
-    expect(read.filter((path) => path.startsWith(join(ROOT, 'src', folder)))).not.toEqual([])
+  async ({ project, folders, refused }) => {
+    const read = (await runTool(ROOT, 'tsc', ['-p', project, '--listFilesOnly'])).split('\n')
+    for (const folder of folders)
+      expect(read.filter((path) => path.startsWith(join(ROOT, 'src', folder)))).not.toEqual([])
     expect(read.filter((path) => refused.test(path))).toEqual([])
   },
 )
+
+/** The project that checks a folder of `src`. */
+function projectOf(folder: string): string {
+  return SERVER_FOLDERS.includes(folder) ? SERVERS : `src/${folder}`
+}
+
+/** A file of no project for each folder: tsc complains once of each. */
+function foreignFile(folder: string): string {
+  return `testing/foreign/${folder}.ts`
+}
 
 function plant(
   folder: string,
@@ -253,11 +265,11 @@ function inside(folder: string, violation: readonly [string, string]): Plant {
 async function copyRepository(planted: readonly Plant[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'walls-'))
   copies.push(folder)
-  for (const name of ['.oxlintrc.json', 'tsconfig.json', 'package.json', IMPORTED])
+  for (const name of ['.oxlintrc.json', 'tsconfig.json', 'package.json'])
     await cp(join(ROOT, name), join(folder, name))
   await cp(join(ROOT, 'src'), join(folder, 'src'), {
     recursive: true,
-    filter: (path) => statSync(path).isDirectory() || /\/(tsconfig|import-rules)\.json$/.test(path),
+    filter: (path) => statSync(path).isDirectory() || /\/(tsconfig(\.servers)?|import-rules)\.json$/.test(path),
   })
   await mkdir(join(folder, 'node_modules'))
   for (const name of await readdir(join(ROOT, 'node_modules'))) {

@@ -21,7 +21,8 @@ const REPOSITORY = [
 const VECTORS = 'src/testing/vectors/*.test.ts'
 /** What is aborted is done again: everything takes up to twice as long. */
 const LIMIT_MS = env[ABORT_LOG] === undefined ? 180_000 : 360_000
-const shared = { environment: 'node', setupFiles: ['src/testing/setup.ts'] }
+/** Modules are loaded once for each worker, not once for each file: loading them was a third of the time. */
+const shared = { environment: 'node', setupFiles: ['src/testing/setup.ts'], isolate: false }
 
 /**
  * Two projects. `unit`: what needs no process and no database, the vocabularies, the browser's own code, the tests of the repository,
@@ -37,6 +38,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'unit',
+          setupFiles: [...shared.setupFiles, 'src/testing/unit-setup.ts'],
           include: ['src/{contract,x402,chains,web}/**/*.test.{ts,tsx}', ...REPOSITORY, VECTORS],
           testTimeout: 20_000,
         },
@@ -53,8 +55,6 @@ export default defineConfig({
           // The model has another kind of database, in which nothing is aborted.
           exclude: [...REPOSITORY, ...(env[ABORT_LOG] ? ['src/testing/model.test.ts'] : [])],
           globalSetup: [fileURLToPath(new URL('shared-postgres.ts', import.meta.url))],
-          // A file's modules are loaded once for each worker: loading them was a third of the time.
-          isolate: false,
           // They end what hangs. On a machine that others keep busy everything takes three times as long.
           testTimeout: LIMIT_MS,
           hookTimeout: LIMIT_MS,

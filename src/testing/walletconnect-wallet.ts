@@ -45,6 +45,7 @@ export async function startRemoteWallet(options: RemoteWalletOptions): Promise<R
     customStoragePrefix: crypto.randomUUID(),
   })
   const asked: Request[] = []
+  const responses: Promise<void>[] = []
   let { account } = options
   let topic = ''
   let ended = false
@@ -82,13 +83,19 @@ export async function startRemoteWallet(options: RemoteWalletOptions): Promise<R
       disconnect: () => {},
       approve: options.approve ?? (async () => {}),
     }
+    const respond = (
+      outcome: { result: unknown } | { error: { code: number; message: string } },
+    ) => {
+      const response = client.respond({
+        topic: session,
+        response: { id, jsonrpc: '2.0', ...outcome },
+      })
+      responses.push(response)
+      return response
+    }
     void handleEvmRequest(owner, request.method, request.params).then(
-      (result) => client.respond({ topic: session, response: { id, jsonrpc: '2.0', result } }),
-      (error: Error) =>
-        client.respond({
-          topic: session,
-          response: { id, jsonrpc: '2.0', error: { code: 5000, message: error.message } },
-        }),
+      (result) => respond({ result }),
+      (error: Error) => respond({ error: { code: 5000, message: error.message } }),
     )
   })
 
@@ -108,6 +115,18 @@ export async function startRemoteWallet(options: RemoteWalletOptions): Promise<R
       account = next
       await (await client.update({ topic, namespaces: namespaces() })).acknowledged()
     },
-    close: () => client.core.relayer.transportClose(),
+    async close() {
+      // Until the relay has acknowledged them: without a connection each fails a minute later.
+      await Promise.allSettled(responses)
+      await closeClient(client)
+    },
   }
+}
+
+/** It would connect again, and check its connection, as long as this process runs. */
+export async function closeClient({
+  core,
+}: Awaited<ReturnType<typeof SignClient.init>>): Promise<void> {
+  core.heartbeat.stop()
+  await core.relayer.transportClose()
 }

@@ -47,7 +47,6 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(...DARING) },
 )
 
-let count = 0
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 class Story {
@@ -57,7 +56,7 @@ class Story {
 
   constructor(family: 'evm' | 'solana') {
     this.outside = new TestDependencies(family)
-    this.browser = new TabBrowser(this.outside, `story-${count++}`, turn)
+    this.browser = new TabBrowser(this.outside, turn)
     this.tabs = [this.browser.begin()]
   }
 

@@ -90,6 +90,7 @@ beforeEach(() =>
 afterEach(() => {
   vi.useRealTimers()
   setPreferences({ rpcUrls: {} })
+  vi.unstubAllGlobals()
   asked.length = 0
   for (const server of servers.splice(0)) {
     server.closeAllConnections()

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { NATIVE_ETH, NATIVE_SOL, type Asset, type Network } from '#contract/network.ts'
 import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 import { bestOption, isShort, rankOptions } from './payable-options.ts'
@@ -85,6 +85,7 @@ test('what is too little, or leaves nothing for the fee, is known to be impossib
 
 test('a wallet pays on its own networks, also where its balances cannot be read in time', async () => {
   vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
   const account = {
     family: 'solana' as const,
     address: 'AqynRZwvVqUPRwRJXvm6odUb3t93fDjnWe3p6BeuUFxD',
@@ -96,5 +97,4 @@ test('a wallet pays on its own networks, also where its balances cannot be read 
   const [own, none] = await Promise.all(picked)
   expect([own?.link.asset.symbol, none]).toEqual(['SOL', undefined])
   expect(own && isShort(own)).toBe(false)
-  vi.useRealTimers()
 })

@@ -1,9 +1,13 @@
-import { beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { NATIVE_ETH } from '#contract/network.ts'
 import { setPreferences } from '../../local-data/preferences.ts'
 import { readPrices } from './file-prices.ts'
 
 beforeEach(() => vi.stubGlobal('document', { documentElement: { dataset: {} } }))
+afterEach(() => {
+  setPreferences({ numbers: 'auto' })
+  vi.unstubAllGlobals()
+})
 
 const read = (amount: string, numbers: 'en-US' | 'de-DE') => {
   setPreferences({ numbers })

@@ -1,8 +1,12 @@
-import { beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { NUMBER_STYLES, setPreferences } from '../../local-data/preferences.ts'
 import { readCap, writeCap } from './cap-text.ts'
 
 beforeEach(() => vi.stubGlobal('document', { documentElement: { dataset: {} } }))
+afterEach(() => {
+  setPreferences({ numbers: 'auto' })
+  vi.unstubAllGlobals()
+})
 
 const asset = { decimals: 6 }
 

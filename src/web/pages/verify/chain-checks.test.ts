@@ -6,6 +6,7 @@ import { findTransaction } from './chain-checks.ts'
 
 // The page learns of requests blocked by its CSP through the document.
 beforeEach(() => vi.stubGlobal('document', new EventTarget()))
+afterEach(() => vi.unstubAllGlobals())
 
 const hash = `0x${'ab'.repeat(32)}`
 const payer = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'

@@ -1,11 +1,12 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import { proveTxid } from '#testing/proofs.ts'
 import { checkRow } from './batch.ts'
 
 // The page learns of requests blocked by its CSP through the document.
 beforeEach(() => vi.stubGlobal('document', new EventTarget()))
+afterEach(() => vi.unstubAllGlobals())
 
 const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const network: Network = {

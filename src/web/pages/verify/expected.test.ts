@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import { setPreferences } from '../../local-data/preferences.ts'
 import { readExpected, startFields } from './expected.ts'
@@ -41,6 +41,10 @@ test('a proof in a configured currency starts with its own amount', () => {
 test('the amount of a proof is prefilled as the reader writes it, so that it can be read back', () => {
   // The theme is set on the document.
   vi.stubGlobal('document', { documentElement: { dataset: {} } })
+  onTestFinished(() => {
+    setPreferences({ numbers: 'auto' })
+    vi.unstubAllGlobals()
+  })
   setPreferences({ numbers: 'de-DE' })
   const fields = start({
     network: network.network,
@@ -51,7 +55,6 @@ test('the amount of a proof is prefilled as the reader writes it, so that it can
   expect(
     readExpected({ ...fields, wallet: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }, [network]),
   ).toMatchObject({ ok: true, expected: { amountAtomic: 1_234_000n } })
-  setPreferences({ numbers: 'auto' })
 })
 
 test.each([

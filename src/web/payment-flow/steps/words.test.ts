@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { setPreferences } from '../../local-data/preferences.ts'
 import { TestDependencies } from '../testing/test-dependencies.ts'
 import { buttonAmountOf, describeSimulator, describeSlowBuild, progressOf } from './words.ts'
@@ -8,6 +8,10 @@ const usdc = { address: 'usdc', symbol: 'USDC', name: 'USD Coin', decimals: 6, n
 test('the button writes an amount with the decimal point of the reader, short or cut', () => {
   // The theme is set on the document.
   vi.stubGlobal('document', { documentElement: { dataset: {} } })
+  onTestFinished(() => {
+    setPreferences({ numbers: 'auto' })
+    vi.unstubAllGlobals()
+  })
   setPreferences({ numbers: 'de-DE' })
   expect(buttonAmountOf({ amountAtomic: 1_234_000n, asset: usdc })).toBe('1,234 USDC')
   expect(buttonAmountOf({ amountAtomic: 1_234_000_000n, asset: usdc })).toBe('1.234 USDC')
@@ -16,7 +20,6 @@ test('the button writes an amount with the decimal point of the reader, short or
   )
   setPreferences({ numbers: 'en-US' })
   expect(buttonAmountOf({ amountAtomic: 1_234_000n, asset: usdc })).toBe('1.234 USDC')
-  setPreferences({ numbers: 'auto' })
 })
 
 test('a payment that takes long to prepare points to the wallet where it may ask to switch networks', () => {

@@ -1,8 +1,6 @@
 import { TestDependencies } from './test-dependencies.ts'
 import { TabBrowser } from './tab.ts'
 
-let count = 0
-
 /** Runs everything that is only waiting for its turn. */
 export const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
@@ -12,5 +10,5 @@ export function open(family: 'evm' | 'solana'): {
   browser: TabBrowser
 } {
   const dependencies = new TestDependencies(family)
-  return { dependencies, browser: new TabBrowser(dependencies, `test-${count++}`, turn) }
+  return { dependencies, browser: new TabBrowser(dependencies, turn) }
 }

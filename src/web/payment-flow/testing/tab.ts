@@ -14,11 +14,12 @@ export class TabBrowser {
   readonly #turn: () => Promise<void>
 
   /** `turn`: lets everything that is due run once. */
-  constructor(dependencies: TestDependencies, name: string, turn: () => Promise<void>) {
+  constructor(dependencies: TestDependencies, turn: () => Promise<void>) {
     this.dependencies = dependencies
     this.#turn = turn
+    // Tests of many files share one process, its databases and its locks; two browsers do not.
+    const name = crypto.randomUUID()
     this.journal = this.#counted(openJournal(name))
-    // All tests of a file share one process and its locks; two browsers do not.
     const locks = browserLocks()
     this.#locks = { ...locks, attempt: (lock, work) => locks.attempt(`${name}:${lock}`, work) }
   }

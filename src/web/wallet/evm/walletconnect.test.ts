@@ -1,8 +1,13 @@
+import { SignClient } from '@walletconnect/sign-client'
 import { verifyMessage, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { startRelay } from '#testing/walletconnect-relay.ts'
-import { startRemoteWallet, type RemoteWalletOptions } from '#testing/walletconnect-wallet.ts'
+import {
+  closeClient,
+  startRemoteWallet,
+  type RemoteWalletOptions,
+} from '#testing/walletconnect-wallet.ts'
 import { signalOf } from '../state/errors.ts'
 import { WalletConnectSession, type WalletConnectOptions } from './walletconnect-session.ts'
 
@@ -12,6 +17,7 @@ const MESSAGE = '0x68656c6c6f'
 // One process holds many pages and wallets here: each has a separate core.
 beforeEach(() => {
   vi.stubEnv('DISABLE_GLOBAL_CORE', 'true')
+  return () => vi.unstubAllEnvs()
 })
 
 /**
@@ -32,6 +38,8 @@ async function open(
   })
   onTestFinished(() => remote.close())
   const told: unknown[] = []
+  const init = vi.spyOn(SignClient, 'init')
+  onTestFinished(() => init.mockRestore())
   const session = await WalletConnectSession.open(
     {
       projectId: '0'.repeat(32),
@@ -50,6 +58,8 @@ async function open(
       end: () => told.push('end'),
     },
   )
+  const client = await init.mock.results.at(-1)?.value
+  onTestFinished(() => client && closeClient(client))
   return { account, remote, session, told }
 }
 
