@@ -10,19 +10,26 @@ import {
 import { openCrashHarness, type CrashHarness } from '#testing/chaos/crash-harness.ts'
 
 /**
- * Real processes, killed at each step of a hosted send and of a settlement. When something else
- * fails too, each step is hit on one chain; `npm run chaos:crash` hits it on both.
+ * Real processes, killed at each step of a hosted send and of a settlement, on one chain: while
+ * nothing else fails, and once more while the RPC is down or Postgres crashes.
+ * `npm run chaos:crash` hits each step on both chains with each trouble.
  */
 
 const points = Object.keys(POINTS) as (keyof typeof POINTS)[]
-const onBoth = points.flatMap((point) =>
-  (['evm', 'solana'] as const).map((family): Case => ({ family, point })),
-)
-const inTurn = points.map((point, index): Case => ({
-  family: index % 2 === 0 ? 'evm' : 'solana',
-  point,
-}))
-const casesOf = (userError: Fault) => (userError === 'nothing' ? onBoth : inTurn)
+/** Each step is hit with one trouble, and each trouble meets both chains. */
+const CASES: Readonly<Record<Fault, readonly Case[]>> = {
+  nothing: points.map((point, index) => caseOf(point, index % 2 === 1)),
+  'the RPC down': points.flatMap((point, index) =>
+    index % 2 === 0 ? [caseOf(point, index % 4 === 0)] : [],
+  ),
+  'Postgres restarted': points.flatMap((point, index) =>
+    index % 2 === 1 ? [caseOf(point, index % 4 === 1)] : [],
+  ),
+}
+
+function caseOf(point: keyof typeof POINTS, onEvm: boolean): Case {
+  return { family: onEvm ? 'evm' : 'solana', point }
+}
 
 /**
  * The signature of a presented authorization is checked first, and only the chain can check it:
@@ -41,10 +48,10 @@ describe.each(FAULTS)('with %s', (userError) => {
   let findings: CrashFinding[]
 
   beforeAll(async () => {
-    findings = await runCases(stage, userError, casesOf(userError))
+    findings = await runCases(stage, userError, CASES[userError])
   })
 
-  test.each(casesOf(userError))(
+  test.each(CASES[userError])(
     'a service on $family that dies at $point makes exactly one transfer in the end',
     ({ family, point }) => {
       const kept = POINTS[point]

@@ -180,7 +180,7 @@ export async function startSolana(options: { slotTimeMs: number }) {
   }
 }
 
-/** A way to an RPC that can be cut, refuse one method, say of one method that it knows nothing, be slow, or answer what it likes: `lie` is given question and answer. */
+/** A way to an RPC that can be cut, refuse one method, say of one method that it knows nothing, be slow, or answer what it likes: `lie` is given question and answer, `instead` the question alone, which then reaches the target only where it has no answer. */
 export async function startGate(target: string) {
   type Lie = (asked: string, answer: string) => string | { status: number }
   type Gate = {
@@ -189,6 +189,7 @@ export async function startGate(target: string) {
     refuse: string | undefined
     forget: string | undefined
     lie: Lie | undefined
+    instead: ((asked: string) => string | undefined) | undefined
     delayMs: number
   }
   const gate: Gate = {
@@ -197,7 +198,13 @@ export async function startGate(target: string) {
     refuse: undefined,
     forget: undefined,
     lie: undefined,
+    instead: undefined,
     delayMs: 0,
+  }
+  async function post(body: string): Promise<{ status: number; text: string }> {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(target, { method: 'POST', headers, body })
+    return { status: response.status, text: await response.text() }
   }
   /** Nothing: the connection ends. */
   async function answer(asked: string): Promise<{ status: number; text?: string } | undefined> {
@@ -206,14 +213,10 @@ export async function startGate(target: string) {
       const id = /"id":\s*([0-9]+)/.exec(asked)?.[1] ?? '1'
       return { status: 200, text: `{"jsonrpc":"2.0","id":${id},"result":null}` }
     }
-    const answered = await fetch(target, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: asked,
-    })
-    const told = await answered.text()
+    const instead = gate.instead?.(asked)
+    const answered = instead === undefined ? await post(asked) : { status: 200, text: instead }
     if (gate.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, gate.delayMs))
-    const said = gate.lie ? gate.lie(asked, told) : told
+    const said = gate.lie ? gate.lie(asked, answered.text) : answered.text
     return typeof said === 'string' ? { status: answered.status, text: said } : said
   }
   /** Each request of a batch is asked by itself: Surfpool takes none. */

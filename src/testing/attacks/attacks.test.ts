@@ -20,7 +20,7 @@ afterAll(() => stack?.disposeAsync())
 describe('published attacks get nothing from this service that was not paid for', () => {
   const short = ATTACKS.filter(({ slow }) => !slow).map((attack) => ({ ...attack, attack }))
   test.each(short)('$id', async ({ attack }) => {
-    const targets = opened.of(attack.confirmations)
+    const targets = await opened.of(attack.confirmations)
     const measured = await measureAttack(attack, { world, targets, parallel: 4 })
     const [official] = measured
     expect(official && stolenGrants(official)).toBeTypeOf('number')

@@ -43,12 +43,13 @@ const stolen = new Map<string, number>()
 {
   await using world = await openWorld()
   await using targets = await openTargets(world)
-  const names = targets.of(undefined).map(({ name }) => name)
+  const names = (await targets.of(undefined)).map(({ name }) => name)
   console.log(`| attack | source | ${names.join(' | ')} |`)
   console.log(`| --- | --- | ${names.map(() => '---').join(' | ')} |`)
   for (const attack of attacks) {
-    const attacked = targets.of(attack.confirmations)
-    const measured = await measureAttack(attack, { world, targets: attacked, parallel: PARALLEL })
+    const attacked = await targets.of(attack.confirmations)
+    const setting = { world, targets: attacked, parallel: PARALLEL, details: true }
+    const measured = await measureAttack(attack, setting)
     for (const [index, target] of attacked.entries()) {
       const found = measured[index]
       if (!found) continue

@@ -64,6 +64,8 @@ export async function openPaydesk(world: World): Promise<{
       solana: world.takeHolder(),
     })),
   )
+  // Both services find it in its folder and start none.
+  stack.use(await openSigner(config.signer))
   const key = await prepareAccount(config, wallets, payees)
   const services = [
     stack.use(await createService(config)),

@@ -6,23 +6,31 @@ const CONFIRMED = 10
 
 export type Targets = AsyncDisposable & {
   /** The implementations that an attack is made on, the official packages first. */
-  of: (confirmations: number | undefined) => readonly Target[]
+  of: (confirmations: number | undefined) => Promise<readonly Target[]>
 }
 
-/** Every implementation, once with the confirmations of the chain of the tests and once with 10. */
+/** Every implementation, once with the confirmations of the chain of the tests, and once with 10 from the first attack on that needs them. */
 export async function openTargets(world: World): Promise<Targets> {
   await using stack = new AsyncDisposableStack()
-  const [evm, solana] = world.networks
-  const confirmed: World = { ...world, networks: [{ ...evm, confirmations: CONFIRMED }, solana] }
-  const usual = await open(world, 1)
-  const waiting = await open(confirmed, CONFIRMED)
-  async function open(where: World, confirmations: number): Promise<readonly Target[]> {
-    const official = stack.use(await openOfficial(where, confirmations))
-    return [official, ...stack.use(await openPaydesk(where)).targets]
-  }
+  const usual = await open(stack, { world, confirmations: 1 })
   const running = stack.move()
+  let waiting: Promise<readonly Target[]> | undefined
+  const openWaiting = () => {
+    const [evm, solana] = world.networks
+    const confirmed: World = { ...world, networks: [{ ...evm, confirmations: CONFIRMED }, solana] }
+    return open(running, { world: confirmed, confirmations: CONFIRMED })
+  }
   return {
-    of: (confirmations) => (confirmations === undefined ? usual : waiting),
+    of: async (confirmations) =>
+      confirmations === undefined ? usual : await (waiting ??= openWaiting()),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
+}
+
+async function open(
+  stack: AsyncDisposableStack,
+  { world, confirmations }: { world: World; confirmations: number },
+): Promise<readonly Target[]> {
+  const official = stack.use(await openOfficial(world, confirmations))
+  return [official, ...stack.use(await openPaydesk(world)).targets]
 }

@@ -5,8 +5,7 @@ import type { Family } from '#contract/address.ts'
 import { openDatabase, type Database } from '#postgres/open.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
-import { createSigner } from '#signer/signer.ts'
-import { openFileVault } from '#signer/vaults.ts'
+import { openSigner } from '#signer/client.ts'
 import { startEvm, startGate, startSolana } from '../local-chains.ts'
 import { createOnOwnServer, databaseVariables } from '../postgres.ts'
 import { createTestKey } from '../service-app.ts'
@@ -38,8 +37,8 @@ export async function openCrashHarness(): Promise<CrashHarness> {
   const { target, restart } = stack.use(await createOnOwnServer())
   const { db } = stack.use(await openDatabase(target, { ...SERVICE_SCHEMA, onWarning: () => {} }))
   const vaultKeyFile = join(folder, 'vault.key')
-  // Seals their wallets; the services have a signer of their own.
-  const signer = createSigner({ vault: openFileVault(vaultKeyFile), folder })
+  // The services find it in this folder and start none: half of the work of each start. `chaos:kill` has signers that end with their service.
+  const signer = stack.use(await openSigner({ env: { VAULT_KEY_FILE: vaultKeyFile } }))
   const { key, accountId } = await createTestKey(db, { plan: 'premium' })
 
   const openWallet = async (family: Family) =>

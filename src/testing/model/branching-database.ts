@@ -55,8 +55,15 @@ export class BranchingDatabase {
     this.#depth = mark - 1
   }
 
-  async query<T extends QueryResultRow>(text: string, parameters?: unknown[]): Promise<T[]> {
-    return (await this.#client.query<T>(text, parameters)).rows
+  /** Two statements without parameters, in one round trip. */
+  async queryBoth<A extends QueryResultRow, B extends QueryResultRow>(
+    first: string,
+    second: string,
+  ): Promise<[A[], B[]]> {
+    // Its types say nothing of several statements, whose results are a list.
+    const results: unknown = await this.#client.query(`${first}; ${second}`)
+    const [one, two] = results as [QueryResult<A>, QueryResult<B>]
+    return [one.rows, two.rows]
   }
 
   async run(statement: Statement, parameters?: unknown[]): Promise<QueryResult> {

@@ -96,6 +96,10 @@ type AttemptRow = {
   sent: number
 }
 
+type Rows = { payments: Row[]; attempts: AttemptRow[] }
+/** A state, and how it was reached. */
+type Reached = { trace: string[]; rows: Rows }
+
 /** One disturbance of one operation, at its effect number `at`: a commit or a broadcast. */
 type Fault =
   | { kind: 'none' }
@@ -138,7 +142,8 @@ class ModelRun {
   #time = Date.parse('2026-01-01T00:00:00Z')
   #views: NodeView[] = ['right', 'right']
   #onBroadcast: (() => Promise<Extract<Fault, { kind: 'broadcast' }>['fate'] | 'right'>) | undefined
-  readonly #visited = new Map<string, number>()
+  /** With how many faults left, and to which depth, each state was explored. */
+  readonly #visited = new Map<string, { faults: number; depth: number }[]>()
   readonly #promised = new Map<string, string>()
   readonly #report: SearchReport
   #until = Infinity
@@ -253,7 +258,7 @@ class ModelRun {
     const { depth, faults, maxMs, prefix = [] } = this.#options
     this.#until = performance.now() + (maxMs ?? Infinity)
     for (const move of prefix) await this.#execute(move, { kind: 'none' })
-    await this.#explore(depth, faults, [...prefix])
+    await this.#explore(depth, faults, { trace: [...prefix], rows: await this.#rows() })
     return this.#report
   }
 
@@ -264,13 +269,14 @@ class ModelRun {
   }
 
   /** Everything that can follow this state; deeper first. */
-  async #explore(depth: number, faults: number, trace: string[]): Promise<void> {
-    const key = `${faults} ${await this.#describe()}`
-    const explored = this.#visited.get(key)
-    if (explored === undefined) this.#report.states++
-    if (explored !== undefined && explored >= depth) return
-    this.#visited.set(key, depth)
-    if (depth === 0) return this.#settle(trace)
+  async #explore(depth: number, faults: number, { trace, rows }: Reached): Promise<void> {
+    const state = this.#describe(rows)
+    const explored = this.#visited.get(state) ?? []
+    if (explored.length === 0) this.#report.states++
+    // What can follow with fewer faults or fewer moves was among what followed then.
+    if (explored.some((one) => one.faults >= faults && one.depth >= depth)) return
+    this.#visited.set(state, [...explored, { faults, depth }])
+    if (depth === 0) return this.#settle({ trace, rows })
     for (const move of this.#moves()) {
       if (this.#over) return
       const effects = await this.#branch(move, { kind: 'none' }, { depth, faults, trace })
@@ -295,7 +301,8 @@ class ModelRun {
     try {
       const { effects } = await this.#execute(move, fault)
       this.#report.transitions++
-      if (await this.#check(next)) await this.#explore(depth - 1, faults, next)
+      const reached = { trace: next, rows: await this.#rows() }
+      if (this.#check(reached)) await this.#explore(depth - 1, faults, reached)
       return effects
     } finally {
       await this.#database.returnTo(mark)
@@ -405,26 +412,22 @@ class ModelRun {
   }
 
   /** Nothing goes wrong any more: everything is decided, and as the chain shows it. */
-  async #settle(trace: string[]): Promise<void> {
+  async #settle({ trace, rows: reached }: Reached): Promise<void> {
     this.#report.settled++
     const [mark, node, time] = [await this.#database.mark(), this.#node, this.#time]
     this.#node = node.copy()
+    let rows = reached
     try {
       for (let round = 0; round < MAX_ROUNDS; round++) {
-        const { payments } = await this.#rows()
-        if (payments.every(({ status }) => DECIDED.has(status))) return
+        if (rows.payments.every(({ status }) => DECIDED.has(status))) return
         this.#time += 40_000
         const { failed } = await this.#operate('poll', { kind: 'none' })
-        if (failed)
-          return this.#violate('a poll failed though nothing went wrong', trace, await this.#rows())
+        rows = await this.#rows()
+        if (failed) return this.#violate('a poll failed though nothing went wrong', trace, rows)
         this.#node.calm()
-        if (!(await this.#check([...trace, `settle ${round}`]))) return
+        if (!this.#check({ trace: [...trace, `settle ${round}`], rows })) return
       }
-      this.#violate(
-        'a payment is never decided though the chain is settled',
-        trace,
-        await this.#rows(),
-      )
+      this.#violate('a payment is never decided though the chain is settled', trace, rows)
     } finally {
       await this.#database.returnTo(mark)
       this.#node = node
@@ -433,8 +436,7 @@ class ModelRun {
   }
 
   /** Whether this state keeps every promise. */
-  async #check(trace: string[]): Promise<boolean> {
-    const { payments, attempts } = await this.#rows()
+  #check({ trace, rows: { payments, attempts } }: Reached): boolean {
     const landed = new Set(this.#node.landed())
     const before = this.#report.violations.length
     const state = { payments, attempts, chain: this.#node.describe() }
@@ -481,32 +483,25 @@ class ModelRun {
     this.#report.violations.push({ rule, trace: [...trace], facts })
   }
 
-  async #rows(): Promise<{ payments: Row[]; attempts: AttemptRow[] }> {
-    const at = new Date(this.#time)
-    const [payments, attempts] = await Promise.all([
-      this.#database.query<Row>(
-        `select id, idempotency_key, status, nonce::text, signature, reported_signature, block_height::text,
-           built_height::text, last_valid_block_height::text, failure,
-           least(15, floor(extract(epoch from $1::timestamptz - created_at) / 40))::int as age
-         from service.payment order by idempotency_key`,
-        [at],
-      ),
-      this.#database.query<AttemptRow>(
-        `select payment_id, number, attempt.signature, attempt.nonce::text,
-           attempt.last_valid_block_height::text,
-           least(1, floor(extract(epoch from $1::timestamptz - attempt.created_at) / 30))::int as created,
-           least(1, floor(extract(epoch from $1::timestamptz - attempt.broadcast_at) / 2))::int as sent
-         from service.attempt join service.payment on payment.id = payment_id
-         order by idempotency_key, number`,
-        [at],
-      ),
-    ])
+  async #rows(): Promise<Rows> {
+    const at = `'${new Date(this.#time).toISOString()}'::timestamptz`
+    const [payments, attempts] = await this.#database.queryBoth<Row, AttemptRow>(
+      `select id, idempotency_key, status, nonce::text, signature, reported_signature, block_height::text,
+         built_height::text, last_valid_block_height::text, failure,
+         least(15, floor(extract(epoch from ${at} - created_at) / 40))::int as age
+       from service.payment order by idempotency_key`,
+      `select payment_id, number, attempt.signature, attempt.nonce::text,
+         attempt.last_valid_block_height::text,
+         least(1, floor(extract(epoch from ${at} - attempt.created_at) / 30))::int as created,
+         least(1, floor(extract(epoch from ${at} - attempt.broadcast_at) / 2))::int as sent
+       from service.attempt join service.payment on payment.id = payment_id
+       order by idempotency_key, number`,
+    )
     return { payments, attempts }
   }
 
   /** The state without what no decision depends on: ids become the keys of the requests. */
-  async #describe(): Promise<string> {
-    const { payments, attempts } = await this.#rows()
+  #describe({ payments, attempts }: Rows): string {
     let text = JSON.stringify([payments, attempts, this.#node.describe()])
     for (const { payment_id, number, signature } of attempts) {
       const key = payments.find(({ id }) => id === payment_id)?.idempotency_key ?? ''
