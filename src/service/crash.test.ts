@@ -10,15 +10,15 @@ import {
 import { openCrashHarness, type CrashHarness } from '#testing/chaos/crash-harness.ts'
 
 /**
- * Real processes, killed at each step of a hosted send and of a settlement, on one chain: while
- * nothing else fails, and once more while the RPC is down or Postgres crashes.
+ * Real processes, killed at each step of a hosted send and of a settlement: on one chain while
+ * nothing else fails, on the other one while the RPC is down or Postgres crashes.
  * `npm run chaos:crash` hits each step on both chains with each trouble.
  */
 
 const points = Object.keys(POINTS) as (keyof typeof POINTS)[]
-/** Each step is hit with one trouble, and each trouble meets both chains. */
+/** Each step is hit on both chains, on one of them with a trouble, and each trouble meets both chains. */
 const CASES: Readonly<Record<Fault, readonly Case[]>> = {
-  nothing: points.map((point, index) => caseOf(point, index % 2 === 1)),
+  nothing: points.map((point, index) => caseOf(point, index % 4 > 1)),
   'the RPC down': points.flatMap((point, index) =>
     index % 2 === 0 ? [caseOf(point, index % 4 === 0)] : [],
   ),

@@ -269,7 +269,8 @@ async function copyRepository(planted: readonly Plant[]): Promise<string> {
     await cp(join(ROOT, name), join(folder, name))
   await cp(join(ROOT, 'src'), join(folder, 'src'), {
     recursive: true,
-    filter: (path) => statSync(path).isDirectory() || /\/(tsconfig(\.servers)?|import-rules)\.json$/.test(path),
+    filter: (path) =>
+      statSync(path).isDirectory() || /\/(tsconfig(\.servers)?|import-rules)\.json$/.test(path),
   })
   await mkdir(join(folder, 'node_modules'))
   for (const name of await readdir(join(ROOT, 'node_modules'))) {
