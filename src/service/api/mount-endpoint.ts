@@ -107,6 +107,9 @@ function keylessKey(address: string, request: { key: string; fingerprint: string
   return { ...request, accountId: KEYLESS, key }
 }
 
+/** Each text is decoded as a whole, so one decoder serves all. */
+const UTF_8 = new TextDecoder('utf-8', { fatal: true })
+
 const JSON_MEDIA_TYPE = /^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?$/i
 
 /**
@@ -137,7 +140,7 @@ export async function readBody(request: Request, parse = parseJson): Promise<unk
   if (bytes.byteLength === 0) throw invalidBody('Expected a JSON object, received nothing.')
   let text: string
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    text = UTF_8.decode(bytes)
   } catch (error) {
     throw invalidBody('Expected valid UTF-8.', error)
   }
