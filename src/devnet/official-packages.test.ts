@@ -20,6 +20,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { buildPayment } from '#chains/solana/build.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
+import { createDevnetDatabase } from '#testing/postgres.ts'
 import { createEvmClient } from '#x402/client/evm.ts'
 import type { ClientPayment } from '#x402/client/order.ts'
 import { createSolanaClient } from '#x402/client/solana.ts'
@@ -29,18 +30,22 @@ import { solanaKeypair } from './nodes/wallets.ts'
 
 /** The official client and the official server of x402, paying and being paid on the real chains through this service. */
 
+const stack = new AsyncDisposableStack()
 let net: Devnet
 let shop: { url: string; server: ServerType }
 let solana: Connection
 let served: string[]
 
 beforeAll(async () => {
-  net = await Devnet.create({
+  const { url: databaseUrl } = stack.use(await createDevnetDatabase())
+  const devnet = await Devnet.create({
+    databaseUrl,
     programs: { service: true, bff: false, web: false, seller: true },
     seed: false,
     evmBlockTimeSeconds: 0.5,
     slotTimeMs: 100,
   })
+  net = stack.use(devnet)
   solana = new Connection(net.solana.rpcUrl, {
     commitment: 'confirmed',
     wsEndpoint: net.solana.wsUrl,
@@ -52,7 +57,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await new Promise((resolve) => shop?.server.close(resolve))
-  await net?.[Symbol.asyncDispose]()
+  await stack.disposeAsync()
 })
 
 const [EVM, SOLANA] = [0, 1]

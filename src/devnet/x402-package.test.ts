@@ -10,6 +10,7 @@ import { promisify } from 'node:util'
 import { address, createSolanaRpc } from '@solana/kit'
 import { createPublicClient, http } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDevnetDatabase } from '#testing/postgres.ts'
 import { Devnet } from './network.ts'
 import { freePort } from './options.ts'
 
@@ -39,8 +40,10 @@ let env: Record<string, string>
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'paydesk-package-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
+  const { url: databaseUrl } = stack.use(await createDevnetDatabase())
   const [devnet] = await Promise.all([
     Devnet.create({
+      databaseUrl,
       programs: { service: true, bff: false, web: false, seller: false },
       seed: false,
       evmBlockTimeSeconds: 0.5,

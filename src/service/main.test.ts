@@ -154,7 +154,7 @@ test('the admin program answers on stdout, and tells a wrong line on stderr with
 })
 
 test('a stop lets the request in flight finish and accepts no other', async () => {
-  const database = await createTestDatabase('pglite')
+  const database = await createTestDatabase('pglite', 'service')
   const started = Promise.withResolvers<void>()
   const gate = Promise.withResolvers<void>()
   const app = await startTestApp({

@@ -18,7 +18,7 @@ test('the admin commands of the document work as they are', async () => {
     .filter((command) => command !== '--help')
   expect(commands.length).toBeGreaterThan(15)
 
-  await using database = await createTestDatabase('pglite')
+  await using database = await createTestDatabase('pglite', 'service')
   await using opened = await openDatabase(database.target, SERVICE_SCHEMA)
   const signer = openTestSigner()
   onTestFinished(() => signer[Symbol.asyncDispose]())

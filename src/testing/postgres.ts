@@ -1,17 +1,32 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { chownSync, cpSync, existsSync, globSync, mkdtempSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { env } from 'node:process'
+import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
-import { embeddedTemplate } from '#devnet/folder.ts'
+import { BFF_SCHEMA } from '#bff/db/migrations-folder.ts'
+import { CACHE, embeddedTemplate } from '#devnet/folder.ts'
 import {
   openDatabase,
   type Database,
   type DatabaseTarget,
   type OpenOptions,
 } from '#postgres/open.ts'
+import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -33,17 +48,22 @@ export const SHARED_SERVER = 'PAYDESK_TEST_POSTGRES'
 /** The programs' schemas. */
 type Schema = 'service' | 'bff'
 
+const SCHEMAS = { service: SERVICE_SCHEMA, bff: BFF_SCHEMA }
+
 /** Each variable names a database of that server in which this schema is migrated. */
 const TEMPLATES = { service: 'PAYDESK_TEST_SERVICE', bff: 'PAYDESK_TEST_BFF' } as const
 
 /**
- * A new database; empty, unless a schema is named and the shared server has it migrated: a copy takes a tenth of the time of
+ * A new database; empty, unless a schema is named and the shared server has it migrated, or the engine is embedded: a copy takes a tenth of the time of
  * all migrations. The program that opens it migrates whatever is missing.
  */
 export async function createTestDatabase(engine: Engine, schema?: Schema): Promise<TestDatabase> {
   if (engine === 'pglite')
     return {
-      target: { dataDir: 'memory://', template: await embeddedTemplate() },
+      target: {
+        dataDir: 'memory://',
+        template: await (schema === undefined ? embeddedTemplate() : migratedTemplate(schema)),
+      },
       [Symbol.asyncDispose]: async () => {},
     }
   const folder = env[SHARED_SERVER]
@@ -54,6 +74,45 @@ export async function createTestDatabase(engine: Engine, schema?: Schema): Promi
   if (template !== undefined && schema === 'service')
     await execute(target.migrationUrl, 'update service.deployment set id = gen_random_uuid()::text')
   return { target, [Symbol.asyncDispose]: dispose }
+}
+
+const migrated = new Map<Schema, Promise<Blob>>()
+
+/** An embedded database with this schema, of which the first run after a new migration leaves a copy to the later ones. All copies are of one deployment. */
+export function migratedTemplate(schema: Schema): Promise<Blob> {
+  const template = migrated.get(schema) ?? makeMigrated(schema)
+  migrated.set(schema, template)
+  return template
+}
+
+async function makeMigrated(schema: Schema): Promise<Blob> {
+  const options = SCHEMAS[schema]
+  const digest = createHash('sha256')
+  for (const path of globSync('**/*.sql', { cwd: options.migrations }).toSorted())
+    digest.update(path).update(readFileSync(join(options.migrations, path)))
+  const file = join(CACHE, `pglite-${schema}-${digest.digest('hex').slice(0, 16)}.tar`)
+  if (!existsSync(file)) {
+    const dataDir = mkdtempSync(join(tmpdir(), 'paydesk-template-'))
+    const opened = await openDatabase({ dataDir, template: await embeddedTemplate() }, options)
+    await opened[Symbol.asyncDispose]()
+    const client = await PGlite.create({ dataDir: join(dataDir, 'pgdata') })
+    const dump = await client.dumpDataDir('none')
+    await client.close()
+    rmSync(dataDir, { recursive: true, force: true })
+    mkdirSync(CACHE, { recursive: true })
+    // Another worker may do the same: the last one replaces a complete file with a complete file.
+    writeFileSync(`${file}.${process.pid}`, new Uint8Array(await dump.arrayBuffer()))
+    renameSync(`${file}.${process.pid}`, file)
+  }
+  return new Blob([readFileSync(file)])
+}
+
+/** For the service of a devnet, which has one role: the embedded database takes more of the processor to start, and for each statement. */
+export async function createDevnetDatabase(): Promise<AsyncDisposable & { url: string }> {
+  const { target, ...database } = await createTestDatabase('postgres', 'service')
+  const owner = asOwner(target)
+  if (!('url' in owner)) throw new Error('Expected a server.')
+  return { ...database, url: owner.url }
 }
 
 /** From now on new databases with this schema are copies of one that is migrated once. */

@@ -114,7 +114,8 @@ export async function ownWallet(
   await registerPayee(context, actor.accountId, address)
 }
 
-const POLL_MS = 25
+/** Between two readings: a tenth of what the wait has taken so far, within these limits. A reading costs more than what it waits for. */
+const PAUSE_MS = { least: 25, most: 250 }
 const DEADLINE_MS = 90_000
 
 /** Waits until the reading holds; the last one is in the failure. */
@@ -122,12 +123,14 @@ export async function eventually<T>(
   read: () => Promise<T>,
   holds: (value: T) => boolean,
 ): Promise<T> {
-  const deadline = Date.now() + DEADLINE_MS
+  const begun = performance.now()
   for (;;) {
     const value = await read()
     if (holds(value)) return value
-    if (Date.now() > deadline)
+    const waited = performance.now() - begun
+    if (waited > DEADLINE_MS)
       expect.fail(`still not so after ${DEADLINE_MS} ms: ${inspect(value, { depth: 6 })}`)
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    const pause = Math.min(Math.max(waited / 10, PAUSE_MS.least), PAUSE_MS.most)
+    await new Promise((resolve) => setTimeout(resolve, pause))
   }
 }

@@ -3,7 +3,13 @@ import { env } from 'node:process'
 import { BFF_SCHEMA } from '#bff/db/migrations-folder.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { ABORT_LOG } from './abort-transactions.ts'
-import { SHARED_SERVER, shareMigrated, startServer, type Server } from './postgres.ts'
+import {
+  migratedTemplate,
+  SHARED_SERVER,
+  shareMigrated,
+  startServer,
+  type Server,
+} from './postgres.ts'
 
 /** One Postgres server for all test files of a run, with separate databases for each file. */
 
@@ -16,6 +22,8 @@ export async function setup(): Promise<void> {
   env[SHARED_SERVER] = server.folder
   await shareMigrated(server.folder, 'service', SERVICE_SCHEMA)
   await shareMigrated(server.folder, 'bff', BFF_SCHEMA)
+  // Once, not in each worker.
+  for (const schema of ['service', 'bff'] as const) await migratedTemplate(schema)
 }
 
 export async function teardown(): Promise<void> {

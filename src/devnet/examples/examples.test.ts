@@ -15,6 +15,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildPayment } from '#chains/solana/build.ts'
 import { NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
 import { signBuilt } from '#testing/local-chains.ts'
+import { createDevnetDatabase } from '#testing/postgres.ts'
 import { eventually } from '#testing/service-context.ts'
 import { createEvmClient } from '#x402/client/evm.ts'
 import type { ClientPayment } from '#x402/client/order.ts'
@@ -29,8 +30,10 @@ let net: Devnet
 const stack = new AsyncDisposableStack()
 
 beforeAll(async () => {
+  const { url: databaseUrl } = stack.use(await createDevnetDatabase())
   net = stack.use(
     await Devnet.create({
+      databaseUrl,
       programs: { service: true, bff: false, web: false, seller: false },
       seed: false,
       evmBlockTimeSeconds: 0.5,
@@ -72,9 +75,14 @@ function start(name: string, env: Record<string, string>): Running {
   return { lines, stop }
 }
 
-/** Starts a server among the examples, and tells where it serves. */
-async function run(name: string, env: Record<string, string> = {}): Promise<string> {
-  return (await runAt(await freePort(), name, env)).url
+const servers = new Map<string, Promise<string>>()
+
+/** Where a server among the examples serves, which the first test that needs it starts. */
+function run(name: string, env: Record<string, string> = {}): Promise<string> {
+  const started =
+    servers.get(name) ?? freePort().then(async (port) => (await runAt(port, name, env)).url)
+  servers.set(name, started)
+  return started
 }
 
 async function runAt(

@@ -10,6 +10,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildPayment } from '#chains/solana/build.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
+import { createDevnetDatabase } from '#testing/postgres.ts'
 import { eventually } from '#testing/service-context.ts'
 import { encodeBase64, encodeHeader } from '#x402/header.ts'
 import type { Requirements, RequirementsV1, ResourceInfo } from '#x402/requirements.ts'
@@ -19,17 +20,21 @@ import { solanaKeypair } from '../nodes/wallets.ts'
 
 /** The demo shop, paid on both chains by people who send and sign with their own keys. */
 
+const stack = new AsyncDisposableStack()
 let net: Devnet
 let evm: ReturnType<typeof createPublicClient>
 let solana: Connection
 
 beforeAll(async () => {
-  net = await Devnet.create({
+  const { url: databaseUrl } = stack.use(await createDevnetDatabase())
+  const devnet = await Devnet.create({
+    databaseUrl,
     programs: { service: true, bff: false, web: false, seller: true },
     seed: false,
     evmBlockTimeSeconds: 0.5,
     slotTimeMs: 100,
   })
+  net = stack.use(devnet)
   evm = createPublicClient({ transport: http(net.evm.rpcUrl), pollingInterval: 100 })
   solana = new Connection(net.solana.rpcUrl, {
     commitment: 'confirmed',
@@ -37,7 +42,7 @@ beforeAll(async () => {
   })
 })
 
-afterAll(() => net?.[Symbol.asyncDispose]())
+afterAll(() => stack.disposeAsync())
 
 const ETH = '/articles/settlement-without-banks'
 const SOL = '/articles/the-price-of-finality'

@@ -16,7 +16,7 @@ let addresses: (string | undefined)[]
 beforeAll(async () => {
   accounts = []
   addresses = []
-  database = await createTestDatabase('pglite')
+  database = await createTestDatabase('pglite', 'service')
   app = await startTestApp({
     target: database.target,
     routes: {

@@ -14,7 +14,7 @@ let balancer: Server
 let settled = 0
 
 beforeAll(async () => {
-  database = await createTestDatabase('pglite')
+  database = await createTestDatabase('pglite', 'service')
   app = await startTestApp({
     target: database.target,
     routes: {

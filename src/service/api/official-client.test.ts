@@ -15,7 +15,7 @@ let received: Record<string, unknown>[]
 
 beforeAll(async () => {
   received = []
-  database = await createTestDatabase('pglite')
+  database = await createTestDatabase('pglite', 'service')
   app = await startTestApp({
     target: database.target,
     routes: {

@@ -14,7 +14,7 @@ let key: string
 let status: 'pending' | 'confirmed' | 'refused' = 'pending'
 
 beforeAll(async () => {
-  database = await createTestDatabase('pglite')
+  database = await createTestDatabase('pglite', 'service')
   app = await startTestApp({
     target: database.target,
     routes: {

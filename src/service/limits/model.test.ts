@@ -11,7 +11,7 @@ import { CHARGED_MS, leaseTokens, SPEND_MS, Limits, type Limit } from './limits.
 let database: TestDatabase
 let opened: OpenDatabase
 beforeAll(async () => {
-  database = await createTestDatabase('pglite')
+  database = await createTestDatabase('pglite', 'service')
   opened = await openDatabase(database.target, SERVICE_SCHEMA)
 })
 afterAll(async () => {

@@ -36,7 +36,7 @@ beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 4, chainId: 84_532 })
   tokens = await deployTokens(evm)
   payee = await evm.wallet(0n)
-  database = await createTestDatabase('pglite')
+  database = await createTestDatabase('pglite', 'service')
   const secret = generatePrivateKey()
   const { address } = privateKeyToAccount(secret)
   await evm.client.setBalance({ address, value: 10n ** 18n })

@@ -11,7 +11,7 @@ type Reply = { status: number; body: Record<string, unknown> & { error?: Record<
 
 /** The endpoints of payout wallets, over HTTP. */
 async function open() {
-  const database = await createTestDatabase('pglite')
+  const database = await createTestDatabase('pglite', 'service')
   const { payoutList, payoutChallenge, payoutRegister, payoutRelease } = routes
   const app = await startTestApp({
     target: database.target,

@@ -28,7 +28,7 @@ import { createWallet } from './create-wallet.ts'
 import { checkVaultKey, prepareVaultKey } from './vault-key.ts'
 
 async function open() {
-  const database = await createTestDatabase('pglite')
+  const database = await createTestDatabase('pglite', 'service')
   const lines: string[] = []
   const app = await startTestApp({
     target: database.target,

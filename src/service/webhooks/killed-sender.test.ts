@@ -1,9 +1,13 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { count, max, sql } from 'drizzle-orm'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { createId, type PaymentStatus } from '#contract/payment.ts'
 import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open.ts'
+import { openSigner } from '#signer/client.ts'
 import { ApiClient, succeed, textAt } from '#testing/api-client.ts'
 import { OFFLINE_NETWORKS } from '#testing/fixture.ts'
 import { createTestDatabase, databaseVariables, executeAsOwner } from '#testing/postgres.ts'
@@ -45,7 +49,13 @@ test(
     const here = { target: database.target, db }
     await using receiver = await WebhookReceiver.start()
     await using running = new AsyncDisposableStack()
+    // The senders find it and start none: half of the work of each start.
+    const folder = mkdtempSync(join(tmpdir(), 'paydesk-senders-'))
+    running.defer(() => rmSync(folder, { recursive: true, force: true }))
+    const VAULT_KEY_FILE = join(folder, 'vault.key')
+    running.use(await openSigner({ env: { VAULT_KEY_FILE } }))
     const env = {
+      VAULT_KEY_FILE,
       ...databaseVariables(database.target),
       NETWORKS: JSON.stringify(OFFLINE_NETWORKS),
       WEBHOOK_LOOPBACK: '1',

@@ -454,7 +454,7 @@ describe('two processes', () => {
 
 describe('a client that does not read', () => {
   test('is closed instead of being buffered for', async () => {
-    await using database = await createTestDatabase('pglite')
+    await using database = await createTestDatabase('pglite', 'service')
     await using app = await startTestApp({
       target: database.target,
       limits: { sendWithinMs: 300 },
