@@ -11,7 +11,7 @@ export type TestStep = {
   env?: Readonly<Record<string, string>>
   /** Whether it runs only where it is named. */
   onlyNamed?: true
-  /** Whether it only reads the sources: such steps run at the same time. */
+  /** Whether it reads nothing but the sources: such steps run at the same time. */
   readsSources?: true
   /** Where the step's own tests are counted; a step without one counts as one test. */
   report?: string
@@ -40,8 +40,12 @@ export const steps: readonly TestStep[] = [
   // Each checker works out the types of the packages again: one takes half of the processor time of four.
   { name: 'types', command: ['tsc', '-b', '--checkers', '1'], readsSources: true },
   { name: 'knip', command: ['knip'], readsSources: true },
+  {
+    name: 'build',
+    command: ['vite', 'build', '--logLevel', 'warn'],
+    readsSources: true,
+  },
   { ...vitest('unit'), readsSources: true },
-  { name: 'build', command: ['vite', 'build', '--logLevel', 'warn'] },
   { name: 'size', command: ['node', 'src/testing/size.ts'] },
   integration,
   // The same while the databases abort every fifth transaction.
