@@ -21,7 +21,15 @@ class ConnectionLostError extends Error {
 
 /** A statement as drizzle gives it to the driver. */
 type Statement = { text: string; types?: unknown; rowMode?: unknown }
-type ServiceProcess = { alive: () => boolean; before: () => Promise<void>; gate: CommitGate }
+type ServiceProcess = {
+  /** Read before each statement. */
+  alive: () => boolean
+  /** What another process does now, which ends before this one executes anything. */
+  paused: () => Promise<void> | undefined
+  /** Runs before each commit begins. */
+  before: () => Promise<void>
+  gate: CommitGate
+}
 
 type OpenTransaction = { mark: number; writes: boolean; committed: boolean }
 
@@ -73,7 +81,7 @@ export class BranchingDatabase {
     return results
   }
 
-  /** The database as one process sees it; `alive` is read before each statement, and `before` runs before each commit begins. */
+  /** The database as one process sees it. */
   open(process: ServiceProcess): Database {
     // drizzle uses no more of a pool than its two functions.
     const pool = new BranchingPool(this, process) as unknown as Client
@@ -144,6 +152,7 @@ class BranchingPool {
     const before = this.#last
     this.#last = promise
     await before
+    await this.#process.paused()
     return resolve
   }
 

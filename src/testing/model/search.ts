@@ -328,19 +328,23 @@ class ModelRun {
   /** A process begins, does one thing, and is gone. */
   async #operate(move: string, fault: Fault): Promise<Ran> {
     const effects: Effect[] = []
-    let [alive, replicated] = [true, false]
+    let alive = true
     const die = () => {
       alive = false
     }
-    const between = async () => {
-      if (fault.kind !== 'replica' || fault.at !== effects.length || replicated) return
-      replicated = true
+    let replica: Promise<void> | undefined
+    const replicate = async (operation: string) => {
       const [views, onBroadcast, isAlive] = [this.#views, this.#onBroadcast, this.#alive]
       this.#views = ['right', 'right']
-      await this.#operate(fault.operation, { kind: 'none' })
+      await this.#operate(operation, { kind: 'none' })
       this.#views = views
       this.#onBroadcast = onBroadcast
       this.#alive = isAlive
+    }
+    const between = async () => {
+      if (fault.kind === 'replica' && fault.at === effects.length)
+        replica ??= replicate(fault.operation)
+      await replica
     }
     this.#alive = () => alive
     if (fault.kind === 'view') this.#views = [fault.view, fault.both ? fault.view : 'right']
@@ -354,6 +358,8 @@ class ModelRun {
     }
     const db = this.#database.open({
       alive: () => alive,
+      // A broadcast that takes long goes on beside the process that sent it.
+      paused: () => replica,
       before: between,
       gate: () => {
         const at = effects.push('commit') - 1
@@ -378,6 +384,7 @@ class ModelRun {
       if (isDefect(error)) throw error
       ran = { effects, failed: true }
     }
+    await replica
     this.#views = ['right', 'right']
     this.#onBroadcast = undefined
     this.#alive = () => true
