@@ -77,6 +77,8 @@ test(
     await third.says(/Paydesk is ready/)
     expect(third.output()).not.toContain('First start')
     expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(tools)
+    const ready = await fetch(`${tools.service}/health/ready`)
+    expect({ status: ready.status, body: await ready.json() }).toMatchObject({ status: 200 })
     third.child.kill('SIGINT')
     expect(await third.ended).toEqual({ code: 0, signal: null })
     await untilPortsAreFree()

@@ -1,6 +1,7 @@
 import { ComputeBudgetProgram, VersionedMessage } from '@solana/web3.js'
 import bs58 from 'bs58'
 import * as v from 'valibot'
+import { CLOCK, readSecondsAhead, setBack } from './clock.ts'
 import type { SolanaHistory } from './history.ts'
 import type { LandedTransaction } from './journal.ts'
 import { epochInfo, rpc, type RpcResponse, type Surfnet } from './surfnet.ts'
@@ -58,8 +59,13 @@ function optionsAt(params: Params, index: number): v.InferOutput<typeof Options>
   return v.parse(Options, typeof option === 'string' ? { encoding: option } : (option ?? {}))
 }
 
-/** The methods in which this node differs from a cluster. All others go to the node as they are. */
-export const methodOverrides: Readonly<Record<string, Answer>> = {
+/** What answers where this node differs from a cluster. Everything else goes to the node as it is. */
+export function overrideOf(method: string, params: Params): Answer | undefined {
+  if (method === 'getAccountInfo' && params[0] !== CLOCK) return undefined
+  return methodOverrides[method]
+}
+
+const methodOverrides: Readonly<Record<string, Answer>> = {
   getGenesisHash: async () => ({ result: GENESIS_HASH }),
 
   getBlockHeight: raised(
@@ -82,6 +88,20 @@ export const methodOverrides: Readonly<Record<string, Answer>> = {
       value: { ...value, lastValidBlockHeight: value.lastValidBlockHeight + offset },
     }
   }),
+
+  getBlockTime: async ({ surfnet }, params) => {
+    const answer = await rpc(surfnet, 'getBlockTime', params)
+    return typeof answer.result === 'number'
+      ? { result: answer.result - (await readSecondsAhead(surfnet)) }
+      : answer
+  },
+
+  getAccountInfo: async ({ surfnet }, params) => {
+    const answer = await rpc(surfnet, 'getAccountInfo', params)
+    return answer.error === undefined
+      ? { result: setBack(answer.result, await readSecondsAhead(surfnet)) }
+      : answer
+  },
 
   getFeeForMessage: async (chain, params) => {
     const answer = await rpc(chain.surfnet, 'getFeeForMessage', params)

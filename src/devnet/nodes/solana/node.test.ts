@@ -5,6 +5,7 @@ import {
   ComputeBudgetProgram,
   PublicKey,
   SystemProgram,
+  SYSVAR_CLOCK_PUBKEY,
   Transaction,
   type Connection,
 } from '@solana/web3.js'
@@ -155,6 +156,9 @@ test('history and accounts outlive the node, however it ended, and time goes on'
     expect(await connection.sendRawTransaction(raw, { skipPreflight: true })).toBe(signature)
     expect(await connection.getBalance(to)).toBe(balance)
     expect(await connection.getGenesisHash()).toBe(GENESIS_HASH)
+    // The slots that the restart jumped over are 10 s long.
+    for (const time of await readTimes(connection))
+      expect(Math.abs(time - Date.now() / 1000)).toBeLessThan(4)
   }
   expect(said).toEqual(['Solana node ended (SIGKILL); starting it again.', 'Solana node is back.'])
 })
@@ -175,6 +179,18 @@ test('malformed requests are answered, batches are', async () => {
     { id: 2, result: GENESIS_HASH },
   ])
 })
+
+/** Of the newest block, in Unix seconds: as its slot has it, and as the clock account has it in both encodings. */
+async function readTimes(connection: Connection): Promise<number[]> {
+  const raw = await connection.getAccountInfo(SYSVAR_CLOCK_PUBKEY, 'processed')
+  const { value } = await connection.getParsedAccountInfo(SYSVAR_CLOCK_PUBKEY)
+  const data = value?.data
+  return [
+    (await connection.getBlockTime(await connection.getSlot('processed'))) ?? 0,
+    Number(raw?.data.readBigInt64LE(32)),
+    data && 'parsed' in data ? Number(data.parsed.info.unixTimestamp) : 0,
+  ]
+}
 
 async function pay(
   connection: Connection,

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import * as v from 'valibot'
 import { WebSocket, WebSocketServer } from 'ws'
-import { methodOverrides, type OverrideChain } from './method-overrides.ts'
+import { overrideOf, type OverrideChain } from './method-overrides.ts'
 import { RESPONSE_TIMEOUT_MS } from './surfnet.ts'
 
 const MAX_BODY_BYTES = 1024 * 1024
@@ -114,7 +114,7 @@ async function answerOne(chain: OverrideChain, input: unknown): Promise<string> 
       id: null,
     })
   const { method, params, id } = request.output
-  const answer = methodOverrides[method]
+  const answer = overrideOf(method, params)
   try {
     // The node's own text goes through untouched: its 64-bit integers would not survive a parse.
     if (!answer) return await forward(chain, JSON.stringify(input))
