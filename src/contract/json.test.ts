@@ -225,6 +225,16 @@ describe('parseJson', () => {
     expect(() => parseJson(text)).toThrow(JsonError)
   })
 
+  test('refuses every control character inside a string', () => {
+    for (let code = 0; code < 0x20; code++)
+      for (const text of [
+        `"${String.fromCharCode(code)}"`,
+        `"a longer text${String.fromCharCode(code)}"`,
+      ])
+        expect(() => parseJson(text), text).toThrow('json_malformed')
+    expect(parseJson('" \u007f"')).toBe(' \u007f')
+  })
+
   test('throws nothing but JsonError, whatever it is given', () => {
     const pieces = fc.array(
       fc.constantFrom(
