@@ -17,6 +17,9 @@ import { onEthereum, onSolana } from './orders.ts'
 import { startingWith, text } from './text.ts'
 import { LIGHTHOUSE } from './wallets/solana.ts'
 
+// With the animations that most buyers see; the other stories save their cost.
+test.use({ contextOptions: { reducedMotion: 'no-preference' } })
+
 test('a buyer pays 0.01 ETH and the seller has it', async ({ net, chains, buyer }) => {
   const { page, ethereum } = await buyer({ ether: '1' })
   const seller = net.wallets.seller.evm.address
