@@ -11,8 +11,8 @@ const MODULES = /\/node_modules\/(?:drizzle-orm|viem\/_esm|ox\/_esm)\//
  * Compiled code is cached beside the packages: anyone who may write there can change the programs
  * anyway. Without write permission nothing is cached. Node (24.21, `getPackageScopeConfig`) also
  * reads a package's description again for every file of the package: 175 KB for each of the hundred
- * files of drizzle-orm, half of the start. Here the loader is told that they are modules, and looks
- * for none of the files within.
+ * files of drizzle-orm, half of the start. Here the loader is told that they are modules, and
+ * does not look for the files that they import of each other.
  * @returns a function that saves the compiled code; a killed process does not do so by itself
  */
 export function importQuickly(): () => void {

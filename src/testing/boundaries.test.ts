@@ -259,8 +259,8 @@ function inside(folder: string, violation: readonly [string, string]): Plant {
 }
 
 /**
- * The configuration with the violations alone, since the tools look at the text of an import and at the folder it stands in. It is a copy, so that people
- * working in the repository do not see the violations. Its node_modules is a folder of links, because tsc keeps its cache there.
+ * Only the configuration and the violations: the tools read the text of an import and the folder of its file. It is a copy, so that people who work in
+ * the repository do not see the violations. Its node_modules is a folder of links, because tsc writes its cache there.
  */
 async function copyRepository(planted: readonly Plant[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'walls-'))

@@ -252,7 +252,7 @@ function isWrong(world: World, ended: Ended): boolean {
 const ORDERS = ordersOf(STEPS)
 /** So many turns play every order in every world, once. */
 export const ALL_TURNS = ORDERS.length * WORLDS.length
-/** From one turn to the next, among orders of which neighbours are alike. It divides no number of orders, so any as many turns as there are orders play each once. */
+/** How far the next order is in the list, where neighbours are alike. It has no common divisor with the number of orders, so as many turns as there are orders play each of them once. */
 const STRIDE = 125
 
 /**
