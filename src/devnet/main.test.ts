@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { freePort, isFree } from './options.ts'
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
@@ -19,11 +19,17 @@ const VARIABLES = [
 
 let dir: string
 let env: Record<string, string>
+const children: ChildProcess[] = []
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'paydesk-main-'))
   env = {}
   for (const name of VARIABLES) env[name] = String(await freePort())
+})
+
+// Where a test fails, what it started is still running.
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
 })
 
 afterAll(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }))
@@ -124,6 +130,7 @@ type Running = {
 
 function start(): Running {
   const child = spawn(process.execPath, [MAIN], { cwd: dir, env })
+  children.push(child)
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))

@@ -2,6 +2,7 @@ import 'fake-indexeddb/auto'
 import { IDBFactory } from 'fake-indexeddb'
 import { env } from 'node:process'
 import { afterAll, expect } from 'vitest'
+import { pauseSeconds } from '#web/api/rate-limit-pause.ts'
 import { getPreferences, parsePreferences } from '#web/local-data/preferences.ts'
 import { i18n } from '#web/locales/i18n.ts'
 
@@ -25,6 +26,7 @@ afterAll(() => {
   expect({ ...env }, 'the environment left by this file').toEqual(variables)
   expect(i18n.locale, 'the language left by this file').toBe('en')
   expect(getPreferences(), 'the preferences left by this file').toEqual(parsePreferences(null))
+  expect(pauseSeconds(), 'the pause left by this file, in seconds').toBe(0)
 })
 
 /** The value of each global; names that begin so are of the test runner and of libraries. */

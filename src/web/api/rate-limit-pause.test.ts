@@ -14,6 +14,17 @@ test('a pause counts down to nothing, and a shorter one never ends it', () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
+test('a clock that is set back after a pause does not make the next one longer', () => {
+  vi.useFakeTimers()
+  notePause(600)
+  vi.advanceTimersByTime(600_000)
+  vi.setSystemTime(Date.now() - 600_000)
+  notePause(3)
+  expect(pauseSeconds()).toBe(3)
+  vi.advanceTimersByTime(3_000)
+  expect(pauseSeconds()).toBe(0)
+})
+
 test('a waiting request resumes when the pause is over, and an aborted one is rejected at once', async () => {
   vi.useFakeTimers()
   await waitForPause()

@@ -38,6 +38,8 @@ function count(): void {
   if (left === 0) {
     clearInterval(timer)
     timer = undefined
+    // A clock that is set back must not bring it back.
+    until = 0
   }
   seconds.set(left)
 }
