@@ -50,7 +50,7 @@ type Schema = 'service' | 'bff'
 
 const SCHEMAS = { service: SERVICE_SCHEMA, bff: BFF_SCHEMA }
 
-/** Each variable names a database of that server in which this schema is migrated. */
+/** Each variable names the databases of that server in which this schema is migrated, with commas between them. */
 const TEMPLATES = { service: 'PAYDESK_TEST_SERVICE', bff: 'PAYDESK_TEST_BFF' } as const
 
 /**
@@ -68,12 +68,16 @@ export async function createTestDatabase(engine: Engine, schema?: Schema): Promi
     }
   const folder = env[SHARED_SERVER]
   if (folder === undefined) return createOnOwnServer()
-  const template = schema && env[TEMPLATES[schema]]
-  const { target, dispose } = await createDatabase(folder, template)
-  // Its migrations make it at random: what is signed for one deployment means nothing to another one.
-  if (template !== undefined && schema === 'service')
-    await execute(target.migrationUrl, 'update service.deployment set id = gen_random_uuid()::text')
+  const { target, dispose } = await createDatabase(folder, schema && nextTemplate(schema))
   return { target, [Symbol.asyncDispose]: dispose }
+}
+
+/** What is signed for one deployment means nothing to another one: databases that a test uses together are copies of different ones. */
+let copies = 0
+
+function nextTemplate(schema: Schema): string | undefined {
+  const names = env[TEMPLATES[schema]]?.split(',')
+  return names?.[copies++ % names.length]
 }
 
 const migrated = new Map<Schema, Promise<Blob>>()
@@ -115,16 +119,27 @@ export async function createDevnetDatabase(): Promise<AsyncDisposable & { url: s
   return { ...database, url: owner.url }
 }
 
-/** From now on new databases with this schema are copies of one that is migrated once. */
+/** How many different deployments the copies are of: its migrations give each a random id. */
+const DEPLOYMENTS = 4
+
+/** From now on new databases with this schema are copies of those that are migrated here. */
 export async function shareMigrated(
   folder: string,
   schema: Schema,
   options: OpenOptions,
 ): Promise<void> {
-  const { target } = await createDatabase(folder)
-  const migrated = await openDatabase(target, options)
-  await migrated[Symbol.asyncDispose]()
-  env[TEMPLATES[schema]] = new URL(target.url).pathname.slice(1)
+  const names: string[] = []
+  for (let made = 0; made < (schema === 'service' ? DEPLOYMENTS : 1); made++) {
+    const { target } = await createDatabase(folder, names[0])
+    if (names[0] === undefined) await (await openDatabase(target, options))[Symbol.asyncDispose]()
+    else
+      await execute(
+        target.migrationUrl,
+        'update service.deployment set id = gen_random_uuid()::text',
+      )
+    names.push(new URL(target.url).pathname.slice(1))
+  }
+  env[TEMPLATES[schema]] = names.join()
 }
 
 /** One database, and its roles: tests run as a role that may do no more than in production. */
@@ -228,8 +243,21 @@ async function execute(connectionString: string, statement: string): Promise<voi
   await client.query(statement).finally(() => client.end())
 }
 
-function runAsAdmin(folder: string, statement: string): Promise<void> {
-  return execute(toUrl(folder, 'postgres', 'postgres'), statement)
+/** The administrator's connection to the shared server: opening one costs more than most statements. */
+let admin: pg.Pool | undefined
+
+async function runAsAdmin(folder: string, statement: string): Promise<void> {
+  const connectionString = toUrl(folder, 'postgres', 'postgres')
+  if (folder !== env[SHARED_SERVER]) return execute(connectionString, statement)
+  admin ??= new pg.Pool({
+    connectionString,
+    max: 1,
+    idleTimeoutMillis: 0,
+    allowExitOnIdle: true,
+  }).on('error', () => {
+    // The server may end before this process. The next statement opens another connection.
+  })
+  await admin.query(statement)
 }
 
 /** A new database on the server behind this socket; empty, or a copy of another one. */
