@@ -118,7 +118,7 @@ describe('parseJson', () => {
         }
         expect(JSON.parse(stringifyJson(value))).toEqual(JSON.parse(text))
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     )
   })
 
@@ -328,10 +328,10 @@ describe('beside the same rules in their plainest form', () => {
     [parsePayment, { maxLevels: 64, omitsForbidden: true }],
   ] as const
 
-  test('100,000 seeded texts, broken ones too, are read alike', () => {
+  test('40,000 seeded texts, broken ones too, are read alike', () => {
     const rng = createRng(SEED)
     const seen = new Map<string, number>()
-    for (let round = 0; round < 50_000; round++) {
+    for (let round = 0; round < 20_000; round++) {
       const text = randomText(rng)
       for (const [read, rules] of readers) {
         const found = outcomeOf(() => read(text))
@@ -346,7 +346,7 @@ describe('beside the same rules in their plainest form', () => {
     for (const name of ['value', 'malformed', 'too_deep', 'duplicate_key', 'forbidden_key'])
       expect([name, seen.get(name === 'value' ? name : `json_${name}`)]).toEqual([
         name,
-        expect.toSatisfy((count: number) => count > 200),
+        expect.toSatisfy((count: number) => count > 80),
       ])
   })
 

@@ -54,7 +54,13 @@ function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ')
 }
 
+/** Parsing takes a hundred times as long, and most files hold none however they are read. */
+function mayHoldPhrase(source: string): boolean {
+  return PHRASES.test(oneLine(source.replaceAll(/\n\s*\*/g, '\n')))
+}
+
 function phrasesIn(path: string, source: string): string[] {
+  if (!mayHoldPhrase(source)) return []
   return textsOf(path, source).flatMap((text) => PHRASES.exec(text) ?? [])
 }
 
