@@ -63,7 +63,12 @@ const rents = new WeakMap<Connection, (bytes: string) => Promise<number>>()
 export function readRentMinimum(connection: Connection, bytes: number): Promise<number> {
   const read =
     rents.get(connection) ??
-    remember(RENT_TTL_MS, (size) => connection.getMinimumBalanceForRentExemption(Number(size)))
+    remember(RENT_TTL_MS, async (size) => {
+      const rent = await connection.getMinimumBalanceForRentExemption(Number(size))
+      // web3.js hides the error of a node behind 0, and no account is free.
+      if (rent === 0) throw new Error('The node does not tell the rent of an account.')
+      return rent
+    })
   rents.set(connection, read)
   return read(String(bytes))
 }
