@@ -73,11 +73,11 @@ export async function createTestDatabase(engine: Engine, schema?: Schema): Promi
 }
 
 /** What is signed for one deployment means nothing to another one: databases that a test uses together are copies of different ones. */
-let copies = 0
+const copies = { service: 0, bff: 0 }
 
 function nextTemplate(schema: Schema): string | undefined {
   const names = env[TEMPLATES[schema]]?.split(',')
-  return names?.[copies++ % names.length]
+  return names?.[copies[schema]++ % names.length]
 }
 
 const migrated = new Map<Schema, Promise<Blob>>()
