@@ -56,7 +56,7 @@ function oneLine(text: string): string {
 
 /** Parsing takes a hundred times as long, and most files hold none however they are read. */
 function mayHoldPhrase(source: string): boolean {
-  return PHRASES.test(oneLine(source.replaceAll(/\n\s*\*/g, '\n')))
+  return PHRASES.test(oneLine(source.replaceAll(/\n\s*\*|\\[nrt]/g, '\n')))
 }
 
 function phrasesIn(path: string, source: string): string[] {
@@ -122,6 +122,7 @@ test.each([
   ],
   ['a test title', 'a.ts', "test('the desk answers', run)", 'desk'],
   ['a template', 'a.ts', 'log(`${name} was tried out on ${network}`)', 'tried out on'],
+  ['a text with a line break', 'a.ts', "log('Paid for\\never.')", 'for ever'],
   ['a message', 'a.ts', 'const title = msg`Paid, for good`', 'for good'],
   ['a text in JSX', 'a.tsx', '<p>\n  Somebody\n  else pays.\n</p>', 'Somebody else'],
   ['an attribute in JSX', 'a.tsx', '<Row name="The way there" />', 'The way there'],
