@@ -96,10 +96,10 @@ test('2,100 silent, dripping and non-reading sockets leave normal requests quick
   for (const { opened, failed, peak, before, after, calm, p99, slowest } of seen) {
     expect({ opened, failed }).toEqual({ opened: 3 * OF_EACH, failed: [] })
     expect(peak - before).toBeGreaterThan(1_000)
-    // A request that waits for an attacker's socket waits for its time limit, which is seconds. On
-    // a busy machine, where requests are slow without attackers too, a multiple of their time.
-    expect(p99).toBeLessThan(Math.max(1_000, 6 * calm.p99))
-    expect(slowest).toBeLessThan(Math.max(5_000, 6 * calm.slowest))
+    // A request that waits for an attacker's socket waits for its time limit, which is 10 seconds.
+    // On a busy machine, where requests are slow without attackers too, a multiple of their time.
+    expect(p99).toBeLessThan(Math.max(3_000, 6 * calm.p99))
+    expect(slowest).toBeLessThan(Math.max(6_000, 6 * calm.slowest))
     expect(after - before).toBeLessThan(MARGIN)
   }
 })
