@@ -10,17 +10,22 @@ import { createPaymentId } from '#contract/payment.ts'
 import { apiKey } from '#service/db/schema/access.ts'
 import { revokeKey } from '#service/keys/manage-keys.ts'
 import { Fixture, ORIGIN } from '#testing/fixture.ts'
+import { createTestDatabase, databaseVariables, type TestDatabase } from '#testing/postgres.ts'
 import { TestBrowser, evmWallet, type TestWallet } from '#testing/test-browser.ts'
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 const seller = evmWallet()
 const operator = evmWallet()
 
+const databases: TestDatabase[] = []
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await Fixture.open({ bff: { operatorWallets: [operator.address] } })
 })
-afterAll(() => fixture?.[Symbol.asyncDispose]())
+afterAll(async () => {
+  await fixture?.[Symbol.asyncDispose]()
+  for (const database of databases) await database[Symbol.asyncDispose]()
+})
 
 /** The proxy as its own process, as it is run; everything it says is kept. */
 async function start(
@@ -28,9 +33,12 @@ async function start(
   serviceUrl = fixture.service.url,
   networks: readonly object[] = fixture.networks,
 ) {
+  // The embedded database takes seconds to begin, and has no part in what is shown here.
+  const database = await createTestDatabase('postgres', 'bff')
+  databases.push(database)
   const env = {
+    ...databaseVariables(database.target),
     PORT: '0',
-    DATA_DIR: 'memory://',
     SERVICE_URL: serviceUrl,
     SERVICE_API_KEY: key,
     NETWORKS: JSON.stringify(networks),
