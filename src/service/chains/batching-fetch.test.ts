@@ -119,6 +119,22 @@ test.each<[string, (asked: Question[]) => Reply]>([
   expect(bodies.filter(Array.isArray)).toHaveLength(1)
 })
 
+test('a node that refuses what one caller asks together still gets small reads in batches', async () => {
+  const { ask, together, bodies } = await startNode((asked) => {
+    if (!Array.isArray(asked)) return answerAlone(asked)
+    return asked.some(({ method }) => method === 'large')
+      ? { status: 400, body: 'Bad request' }
+      : { body: asked.map(honest) }
+  })
+  for (let time = 0; time < 2; time++) {
+    const alone = together()
+    const answers = await Promise.all([alone('a', 'large'), alone('b')])
+    expect(answers.map(({ result }) => result)).toEqual(['a', 'b'])
+  }
+  await Promise.all([ask('c'), ask('d')])
+  expect(bodies.filter(Array.isArray)).toHaveLength(2)
+})
+
 test('a busy node is not asked again for each of them', async () => {
   const { ask, requests } = await startNode(() => ({ status: 429, body: '' }))
   await Promise.allSettled([ask('a'), ask('b'), ask('c')])

@@ -28,6 +28,16 @@ type Waiting = {
   response: PromiseWithResolvers<Response>
 }
 
+/**
+ * What goes into one kind of batch, when it is sent, and until when the node is asked one by one
+ * instead. A node may take a batch of small reads and refuse one that executes code.
+ */
+type BatchKind = {
+  isTaken: (question: RpcQuestion) => boolean
+  defer: (send: () => void) => unknown
+  refusedUntil: number
+}
+
 /** `together`: a `fetch` for one caller alone, who waits for all answers anyway. Whatever it asks at one moment goes as one HTTP request. */
 export type BatchingFetch = typeof fetch & { together: () => typeof fetch }
 
@@ -42,11 +52,10 @@ export function batchingFetch(
   request: typeof fetch,
   isSmall: (question: RpcQuestion) => boolean,
 ): BatchingFetch {
-  let refusedUntil = -Infinity
-
   async function send(
     input: Parameters<typeof fetch>[0],
     waiting: readonly Waiting[],
+    kind: BatchKind,
   ): Promise<unknown> {
     const [first] = waiting
     if (!first) return undefined
@@ -68,7 +77,7 @@ export function batchingFetch(
       }
       const answers = await readAnswers(received, waiting)
       if (!answers) {
-        if (status < 500) refusedUntil = performance.now() + REFUSED_MS
+        if (status < 500) kind.refusedUntil = performance.now() + REFUSED_MS
         return await alone()
       }
       for (const [id, { question, response }] of waiting.entries())
@@ -81,26 +90,33 @@ export function batchingFetch(
     return undefined
   }
 
-  function open(isTaken: (question: RpcQuestion) => boolean): typeof fetch {
+  function open(kind: BatchKind): typeof fetch {
     let queue: Waiting[] = []
     return (input, init = {}) => {
       const question = readQuestion(init.body)
-      if (!question || !isTaken(question) || performance.now() < refusedUntil)
+      if (!question || !kind.isTaken(question) || performance.now() < kind.refusedUntil)
         return request(input, init)
       const waiting = { question, init, response: Promise.withResolvers<Response>() }
       queue.push(waiting)
       if (queue.length === 1)
-        setTimeout(() => {
+        kind.defer(() => {
           const all = queue
           queue = []
           for (let start = 0; start < all.length; start += BATCH_SIZE)
-            void send(input, all.slice(start, start + BATCH_SIZE))
+            void send(input, all.slice(start, start + BATCH_SIZE), kind)
         })
       return waiting.response.promise
     }
   }
 
-  return Object.assign(open(isSmall), { together: () => open(() => true) })
+  // In the millisecond of a timer, other callers join.
+  const shared: BatchKind = { isTaken: isSmall, defer: setTimeout, refusedUntil: -Infinity }
+  const ofOneCaller: BatchKind = {
+    isTaken: () => true,
+    defer: setImmediate,
+    refusedUntil: -Infinity,
+  }
+  return Object.assign(open(shared), { together: () => open(ofOneCaller) })
 }
 
 function readQuestion(body: unknown): RpcQuestion | undefined {
