@@ -97,6 +97,9 @@ test('the wallet may be emptied to the lamport, or keep its rent; nothing betwee
   expect((await build(payer, { amount: spell(SOL - FEE) })).amountAtomic).toBe(
     (SOL - FEE).toString(),
   )
+  const emptied = SOL - FEE - 20_000n
+  const reply = await build(payer, { amount: spell(emptied), priorityFee: '0.00002' })
+  expect([reply.amountAtomic, reply.fee.amountAtomic]).toEqual([String(emptied), '25000'])
   expect((await build(payer, { amount: spell(SOL - FEE - RENT) })).amountAtomic).toBe(
     (SOL - FEE - RENT).toString(),
   )

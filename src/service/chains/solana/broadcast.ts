@@ -69,7 +69,9 @@ async function refusalOfToken(
   try {
     const side = await readTokenSide(connection, paid)
     if ('ok' in side) return toSimulationReason(side.reason)
-    const outcome = await run(connection, transaction, [side.source, side.destination])
+    const outcome = await run(connection, transaction, {
+      addresses: [side.source, side.destination],
+    })
     if (!outcome.ok) return refusedWith(outcome.reason)
     const refused = refuseBySimulation(paid, side, outcome.accounts)
     return refused && toSimulationReason(refused.reason)

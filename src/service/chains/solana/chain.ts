@@ -199,7 +199,7 @@ function buildNote(
   return endpoints.request(async (connection): Promise<Ready> => {
     const payer = new PublicKey(payee)
     const [price, latest] = await Promise.all([
-      readUnitPrice(connection, [payee], { priorityFeeAtomic }),
+      readUnitPrice(connection, [payee], priorityFeeAtomic),
       connection.getLatestBlockhashAndContext('confirmed'),
     ])
     const instructions = [

@@ -5,7 +5,6 @@ import { MAX_RESPONSE_LENGTH } from '#contract/reasons.ts'
 import { openAll, type OpenedEndpoints } from '../broadcast.ts'
 import { batchingFetch, type RpcQuestion } from '../batching-fetch.ts'
 import { observedFetch, type ChainObserver } from '../endpoints.ts'
-import { remember } from '../recent.ts'
 
 const TIMEOUT_MS = 5_000
 const SMALL: ReadonlySet<string> = new Set([
@@ -22,7 +21,9 @@ const SMALL: ReadonlySet<string> = new Set([
 const OF_ACCOUNTS: ReadonlySet<string> = new Set(['getAccountInfo', 'getMultipleAccounts'])
 const Sliced = v.looseObject({ dataSlice: v.object({ offset: v.number(), length: v.number() }) })
 
-export type SolanaEndpoints = OpenedEndpoints<Connection>
+/** `together` opens a client for one caller alone: whatever it reads or runs at one moment is one request. */
+export type SolanaRpcClient = Connection & { together: () => Connection }
+export type SolanaEndpoints = OpenedEndpoints<SolanaRpcClient>
 
 /** JSON-RPC clients of a network; none retries by itself, so that the time a caller waits is bounded here. */
 export function openEndpoints(network: Network, observer: ChainObserver): SolanaEndpoints {
@@ -30,7 +31,11 @@ export function openEndpoints(network: Network, observer: ChainObserver): Solana
   return openAll({
     name: network.name,
     urls: network.rpcUrls,
-    connect: (url) => connect(url, batchingFetch(fetcher, isSmall)),
+    connect: (url): SolanaRpcClient => {
+      const batching = batchingFetch(fetcher, isSmall)
+      const client = connect(url, batching)
+      return Object.assign(client, { together: () => connect(url, batching.together()) })
+    },
     identify: (connection) => identify(connection, network),
   })
 }
@@ -43,6 +48,8 @@ function connect(url: string, fetcher: typeof fetch): Connection {
   return new Connection(url, {
     commitment: 'confirmed',
     disableRetryOnRateLimit: true,
+    // The agent of web3.js is for its own fetch.
+    httpAgent: false,
     fetch: (input, init) => fetcher(input, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }),
   })
 }
@@ -57,50 +64,53 @@ async function identify(connection: Connection, { genesisHash }: Network): Promi
 
 /** A feature of the cluster may change it, which its validators announce long before. */
 const RENT_TTL_MS = 600_000
-const rents = new WeakMap<Connection, (bytes: string) => Promise<number>>()
+const rents = new Map<string, { lamports: number; readAt: number }>()
 
-/** The least that an account of this size holds, in lamports; asked for once in ten minutes. */
-export function readRentMinimum(connection: Connection, bytes: number): Promise<number> {
-  const read =
-    rents.get(connection) ??
-    remember(RENT_TTL_MS, async (size) => {
-      const rent = await connection.getMinimumBalanceForRentExemption(Number(size))
-      // web3.js hides the error of a node behind 0, and no account is free.
-      if (rent === 0) throw new Error('The node does not tell the rent of an account.')
-      return rent
-    })
-  rents.set(connection, read)
-  return read(String(bytes))
+/** The least that an account of this size holds, in lamports; each endpoint is asked for it once in ten minutes. */
+export async function readRentMinimum(connection: Connection, bytes: number): Promise<number> {
+  const key = `${connection.rpcEndpoint} ${bytes}`
+  const known = rents.get(key)
+  if (known && performance.now() - known.readAt < RENT_TTL_MS) return known.lamports
+  const lamports = await connection.getMinimumBalanceForRentExemption(bytes)
+  // web3.js hides the error of a node behind 0, and no account is free.
+  if (lamports === 0) throw new Error('The node does not tell the rent of an account.')
+  rents.set(key, { lamports, readAt: performance.now() })
+  return lamports
 }
 
 /** An account as it is afterwards; undefined where there is none. */
 type After = { owner: string; data: Uint8Array } | undefined
 
-/** `accounts`: those that were asked for. */
-export type SolanaSimulated = { ok: true; accounts: After[] } | { ok: false; reason: string }
+/**
+ * `accounts`: those that were asked for. `units`: compute units it took; `blockhash`: the one that
+ * the node ran it on in place of the transaction's. Not every node names these two.
+ */
+export type SolanaSimulated =
+  | {
+      ok: true
+      accounts: After[]
+      units: number | undefined
+      blockhash: string | undefined
+    }
+  | { ok: false; reason: string }
 
-/** Whether the cluster would take the transaction now, and what is in some accounts then. Throws when the node cannot tell. */
-export async function simulateTransaction(
-  connection: Connection,
-  bytes: Uint8Array,
-  addresses: readonly string[] = [],
-): Promise<SolanaSimulated> {
-  const outcome = await run(connection, VersionedTransaction.deserialize(bytes), addresses)
-  // The blockhash is of this moment: a node that does not know it is behind the one that gave it.
-  if (!outcome.ok && outcome.reason === 'BlockhashNotFound')
-    throw new Error('The node does not know the blockhash it gave.')
-  return outcome
-}
+const Replaced = v.object({ replacementBlockhash: v.object({ blockhash: v.string() }) })
 
-/** Runs a transaction as it is, on its own blockhash, on one node. */
+/**
+ * Runs a transaction on one node, and returns what is in some accounts afterwards.
+ * @param options.anyBlockhash runs it on a blockhash of the node, whatever its own one is
+ */
 export async function run(
   connection: Connection,
   transaction: VersionedTransaction,
-  addresses: readonly string[] = [],
+  {
+    addresses = [],
+    anyBlockhash = false,
+  }: { addresses?: readonly string[]; anyBlockhash?: boolean } = {},
 ): Promise<SolanaSimulated> {
   const { value } = await connection.simulateTransaction(transaction, {
     sigVerify: false,
-    replaceRecentBlockhash: false,
+    replaceRecentBlockhash: anyBlockhash,
     commitment: 'confirmed',
     ...(addresses.length > 0 && { accounts: { encoding: 'base64', addresses: [...addresses] } }),
   })
@@ -118,5 +128,8 @@ export async function run(
       ? { owner: account.owner, data: Buffer.from(account.data[0] ?? '', 'base64') }
       : undefined
   })
-  return { ok: true, accounts }
+  // web3.js passes it on without a type.
+  const replaced = v.safeParse(Replaced, value)
+  const blockhash = replaced.success ? replaced.output.replacementBlockhash.blockhash : undefined
+  return { ok: true, accounts, units: value.unitsConsumed, blockhash }
 }

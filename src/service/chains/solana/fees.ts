@@ -13,18 +13,27 @@ import { ProblemError } from '#contract/problem.ts'
 export const UNIT_LIMIT = 40_000
 
 /**
- * Micro-lamports per compute unit: the payer's own total spread over the limit, or what three of four recent payments between these accounts stayed below.
- * @throws ProblemError `INVALID_PARAMETERS` when the payer's total is above what a transaction may offer
+ * Micro-lamports per compute unit: of the payer's own total, else of recent payments.
+ * @throws ProblemError `INVALID_PARAMETERS` when the total is above what a transaction may offer
  */
 export async function readUnitPrice(
   connection: Connection,
   accounts: readonly string[],
-  {
-    unitLimit = UNIT_LIMIT,
-    priorityFeeAtomic,
-  }: { unitLimit?: number; priorityFeeAtomic: bigint | undefined },
+  priorityFeeAtomic: bigint | undefined,
 ): Promise<bigint> {
-  if (priorityFeeAtomic !== undefined) return ownPrice(priorityFeeAtomic, BigInt(unitLimit))
+  return priorityFeeAtomic === undefined
+    ? readRecentPrice(connection, accounts)
+    : priceOfOwnFee(priorityFeeAtomic, UNIT_LIMIT)
+}
+
+/**
+ * Micro-lamports per compute unit that three of four recent payments between these accounts stayed
+ * below, and never more than the maximum that is offered without the payer's word.
+ */
+export async function readRecentPrice(
+  connection: Connection,
+  accounts: readonly string[],
+): Promise<bigint> {
   const recent = await connection.getRecentPrioritizationFees({
     lockedWritableAccounts: accounts.map((account) => new PublicKey(account)),
   })
@@ -35,10 +44,17 @@ export async function readUnitPrice(
   return price > MAX_AUTOMATIC_UNIT_PRICE ? MAX_AUTOMATIC_UNIT_PRICE : price
 }
 
-function ownPrice(priorityFeeAtomic: bigint, unitLimit: bigint): bigint {
-  const price = priceOfPriorityFee(priorityFeeAtomic, unitLimit)
+/**
+ * Micro-lamports per compute unit that spread the payer's own total over the limit.
+ * @throws ProblemError `INVALID_PARAMETERS` when the total is above what a transaction may offer
+ */
+export function priceOfOwnFee(priorityFeeAtomic: bigint, unitLimit: number): bigint {
+  const price = priceOfPriorityFee(priorityFeeAtomic, BigInt(unitLimit))
   if (price <= MAX_UNIT_PRICE) return price
-  const most = formatAmount(priorityFeeOfPrice(MAX_UNIT_PRICE, unitLimit), NATIVE_SOL.decimals)
+  const most = formatAmount(
+    priorityFeeOfPrice(MAX_UNIT_PRICE, BigInt(unitLimit)),
+    NATIVE_SOL.decimals,
+  )
   throw new ProblemError('INVALID_PARAMETERS', {
     message: `priorityFee is above the maximum of ${most}.`,
     details: {

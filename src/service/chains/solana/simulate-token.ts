@@ -6,6 +6,7 @@ import {
   readTokenAccount,
   type TokenAccount,
 } from '#chains/solana/token-account.ts'
+import type { Asset } from '#contract/network.ts'
 import { assetProblem, senderProblem } from '#contract/reason-problems.ts'
 import type { BuiltTransaction, ExpectedTransfer } from '../chain.ts'
 import { amountOf, tokenShortage } from '../shortage.ts'
@@ -14,15 +15,19 @@ import { plain } from './token.ts'
 
 type Refused = Exclude<BuiltTransaction, { ok: true }>
 
-/** The accounts a token payment runs through, and what is in them now. */
-export type TokenSide = {
+/** The accounts a token payment runs through. */
+export type TokenRoute = {
   program: string
-  /** What searching for the recipient's account costs on the chain; 0 where it is there. */
+  /** Where the search for the recipient's account ended, from 255 down. */
   bump: number
   source: string
   destination: string
   opensAccount: boolean
-  /** Lamports that opening it takes. */
+}
+
+/** What is in them now. */
+export type TokenSide = TokenRoute & {
+  /** Lamports that opening the recipient's account takes. */
   rentAtomic: bigint
   /** What is on both sides before the payment. */
   balanceAtomic: bigint
@@ -46,6 +51,41 @@ export function unitLimitOf({
 }
 
 /**
+ * The program of each mint that an endpoint has shown. A mint that is closed and made again may
+ * belong to another one, so this serves to prepare a question and no more.
+ */
+const programs = new Map<string, string>()
+const programKey = ({ rpcEndpoint }: Connection, { address }: Asset) => `${rpcEndpoint} ${address}`
+
+/**
+ * The accounts of a payment before anything is read, if its mint was read before. Opening an account
+ * that is open already changes nothing.
+ */
+export function expectedRoute(
+  connection: Connection,
+  payment: Pick<ExpectedTransfer, 'asset' | 'sender' | 'recipient'>,
+): TokenRoute | undefined {
+  const program = programs.get(programKey(connection, payment.asset))
+  if (program === undefined) return undefined
+  const { source, destination } = accountsUnder(program, payment)
+  return {
+    program,
+    bump: destination.bump,
+    source,
+    destination: destination.address,
+    opensAccount: true,
+  }
+}
+
+function accountsUnder(
+  program: string,
+  { asset, sender, recipient }: Pick<ExpectedTransfer, 'asset' | 'sender' | 'recipient'>,
+) {
+  const of = (owner: string) => associatedTokenAccount({ owner, mint: asset.address, program })
+  return { program, source: of(sender).address, destination: of(recipient) }
+}
+
+/**
  * Reads mint and token accounts, and holds the payment against them.
  * @throws ProblemError `INVALID_PARAMETERS` when the asset is not what the configuration says, cannot pay an exact amount, or the sender's account is frozen
  */
@@ -53,12 +93,9 @@ export async function readTokenSide(
   connection: Connection,
   payment: ExpectedTransfer,
 ): Promise<TokenSide | Refused> {
-  const { asset, sender, recipient } = payment
+  const { asset } = payment
   const { symbol } = asset
-  const candidates = TOKEN_PROGRAMS.map((program) => {
-    const of = (owner: string) => associatedTokenAccount({ owner, mint: asset.address, program })
-    return { program, source: of(sender).address, destination: of(recipient) }
-  })
+  const candidates = TOKEN_PROGRAMS.map((program) => accountsUnder(program, payment))
   const addresses = [
     asset.address,
     ...candidates.flatMap(({ source, destination }) => [source, destination.address]),
@@ -74,6 +111,7 @@ export async function readTokenSide(
   const accounts = candidates.find(({ program }) => program === mint?.program)
   if (!mint || !accounts)
     throw assetProblem({ code: 'asset_missing', params: { token: asset.address, symbol } })
+  programs.set(programKey(connection, asset), mint.program)
   const token = { token: asset.address, symbol }
   if (mint.decimals !== asset.decimals)
     throw assetProblem({
