@@ -12,13 +12,18 @@ export type CountingProxy = AsyncDisposable & {
   take: () => RpcCount
 }
 
+type Answer = { status: number; text: string }
+
 const NAME = /"method":\s*"(\w+)"/g
 
 /**
- * A way to an RPC endpoint that counts what is asked there. It passes on each request of a batch by itself, as
- * Surfpool takes no batches; a cluster's nodes do.
+ * A way to an RPC endpoint that counts what is asked there.
+ * @param options.takesBatches false for Surfpool, where a batch is passed on request by request; a cluster's nodes take it
  */
-export async function startCountingProxy(target: string): Promise<CountingProxy> {
+export async function startCountingProxy(
+  target: string,
+  { takesBatches = true } = {},
+): Promise<CountingProxy> {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   const { hostname, port, pathname } = new URL(target)
   let count: RpcCount = { requests: 0, methods: 0, byMethod: {} }
@@ -37,20 +42,22 @@ export async function startCountingProxy(target: string): Promise<CountingProxy>
   })
   async function answer(body: string, response: ServerResponse): Promise<void> {
     try {
-      const parsed: unknown = JSON.parse(body)
-      const answers = await Promise.all(
-        (Array.isArray(parsed) ? parsed : [parsed]).map((each) => forward(JSON.stringify(each))),
-      )
-      const failed = answers.find(({ status }) => status !== 200)
-      const text = answers.map((each) => each.text).join()
-      response.writeHead(failed?.status ?? 200, { 'content-type': 'application/json' })
-      response.end(failed?.text ?? (Array.isArray(parsed) ? `[${text}]` : text))
+      const { status, text } = await (takesBatches ? forward(body) : forwardEach(body))
+      response.writeHead(status, { 'content-type': 'application/json' })
+      response.end(text)
     } catch {
       response.destroy()
     }
   }
-  function forward(body: string): Promise<{ status: number; text: string }> {
-    const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
+  async function forwardEach(body: string): Promise<Answer> {
+    const parsed: unknown = JSON.parse(body)
+    if (!Array.isArray(parsed)) return forward(body)
+    const answers = await Promise.all(parsed.map((each) => forward(JSON.stringify(each))))
+    const failed = answers.find(({ status }) => status !== 200)
+    return failed ?? { status: 200, text: `[${answers.map(({ text }) => text).join()}]` }
+  }
+  function forward(body: string): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const headers = {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),

@@ -98,7 +98,9 @@ export async function openBenchFixture(): Promise<BenchFixture> {
 
   const rpc = {
     evm: stack.use(await startCountingProxy(evm.rpcUrl)),
-    solana: stack.use(await startCountingProxy(solana.network.rpcUrls[0] ?? '')),
+    solana: stack.use(
+      await startCountingProxy(solana.network.rpcUrls[0] ?? '', { takesBatches: false }),
+    ),
   }
   const networks: BenchFixture['networks'] = [
     { ...tokens.network, blockTimeMs: BLOCK_MS, rpcUrls: [rpc.evm.url] },
