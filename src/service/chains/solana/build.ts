@@ -58,7 +58,7 @@ export async function build(
       readRentMinimum(connection, 0),
       connection.getLatestBlockhashAndContext('confirmed'),
       intent.asset.native ? undefined : readTokenSide(connection, intent),
-      isReady ? tryOut(connection, request, route) : undefined,
+      isReady ? simulateEarly(connection, request, route) : undefined,
     ])
     const [from = null, to = null] = accounts
     const rentAtomic = BigInt(rent)
@@ -69,11 +69,11 @@ export async function build(
     const token = side && !('ok' in side) ? side : undefined
 
     const isAsExpected = early !== undefined && token?.program === route?.program
-    const trial = isAsExpected ? early : await tryOut(connection, request, token)
+    const simulation = isAsExpected ? early : await simulateEarly(connection, request, token)
     const unitLimit = token ? unitLimitOf(token) : UNIT_LIMIT
     const unitPrice =
       priorityFeeAtomic === undefined
-        ? trial.recentPrice
+        ? simulation.recentPrice
         : priceOfOwnFee(priorityFeeAtomic, unitLimit)
     const cost = costOf(intent, token, { unitLimit, unitPrice })
     const short = refuseBySender(network, { from, ...cost, rentAtomic })
@@ -86,12 +86,12 @@ export async function build(
       unitPriceMicroLamports: unitPrice,
       ...(token && { token }),
     })
-    const { outcome } = trial
+    const { outcome } = simulation
     if (outcome instanceof Error) throw outcome
     const failed =
       outcome?.ok && outcome.blockhash === blockhash && (outcome.units ?? Infinity) <= unitLimit
         ? token && refuseBySimulation(intent, token, outcome.accounts)
-        : await simulate(connection, network, { intent, bytes, token, cost, rentAtomic })
+        : await simulateBuilt(connection, network, { intent, bytes, token, cost, rentAtomic })
     if (failed) return failed
     return {
       ok: true,
@@ -171,14 +171,14 @@ function costOf(
 const NO_BLOCKHASH = bs58.encode(new Uint8Array(32))
 
 /** `outcome` is missing where the payment could not be simulated in this form, and an error where the node did not say. */
-type Trial = { recentPrice: bigint; outcome: SolanaSimulated | Error | undefined }
+type Simulation = { recentPrice: bigint; outcome: SolanaSimulated | Error | undefined }
 
 /** Runs the payment on a blockhash of the node before the fee is known, and asks for recent fees. */
-async function tryOut(
+async function simulateEarly(
   connection: Connection,
   { intent, priorityFeeAtomic }: SolanaBuildRequest,
   route: TokenRoute | undefined,
-): Promise<Trial> {
+): Promise<Simulation> {
   const unitLimit = route ? unitLimitOf(route) : UNIT_LIMIT
   const simulated = async () => {
     const bytes = buildPayment({
@@ -217,7 +217,7 @@ type SimulatedPayment = {
  * Simulates the transaction as it is. Another payment of the same wallet may have landed since its
  * balance was read: then that is the reason to report.
  */
-async function simulate(
+async function simulateBuilt(
   connection: Connection,
   network: Network,
   { intent, bytes, token, cost, rentAtomic }: SimulatedPayment,

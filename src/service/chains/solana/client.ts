@@ -1,4 +1,4 @@
-import { Connection, VersionedTransaction } from '@solana/web3.js'
+import { Connection, type VersionedTransaction } from '@solana/web3.js'
 import * as v from 'valibot'
 import type { Network } from '#contract/network.ts'
 import { MAX_RESPONSE_LENGTH } from '#contract/reasons.ts'

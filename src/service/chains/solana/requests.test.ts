@@ -151,7 +151,7 @@ test.each([
   expect(built.ok && Buffer.from(built.bytes).toString('base64')).toBe(simulated[1]?.bytes)
 })
 
-test('a wallet that is emptied with a priority fee of its own is simulated once', async () => {
+test('a wallet that is emptied with the priority fee it names is simulated once', async () => {
   const priorityFeeAtomic = 20_000n
   const built = await build(await solana.wallet(SOL), {
     amountAtomic: SOL - FEE - priorityFeeAtomic,
