@@ -177,6 +177,13 @@ export class SimulatedChain implements Chain {
     )
   }
 
+  skip: Chain['skip'] = (senders, { from, to }) =>
+    Promise.resolve(
+      !this.#sent.some(
+        ({ transfer, height }) =>
+          height !== null && height > from && height <= to && senders.includes(transfer.sender),
+      ),
+    )
   findNamed: Chain['findNamed'] = () => Promise.resolve([])
   findByMessage: Chain['findByMessage'] = () => Promise.resolve(null)
   isGone: Chain['isGone'] = () => Promise.resolve(false)

@@ -61,6 +61,12 @@ export interface Chain {
     expired?: ExpiredTransactions,
   ): Promise<{ found: readonly Found[]; readTo: number; failed?: readonly SearchFailure[] }>
   /**
+   * Skips the blocks after `from` up to `to` where it is certain that these wallets have sent no
+   * transaction in them, so that `find` has nothing to read there. False where that is not certain, and
+   * where blocks are not scanned.
+   */
+  skip(senders: readonly string[], range: SkippedRange): Promise<boolean>
+  /**
    * The transactions to a payee since a height that did not fail and whose memo names payments,
    * the newest first; none where memos name no payments (EVM). One call, or a few where the payee
    * has very many transactions: then not all of them are read.
@@ -237,6 +243,9 @@ export type MonitoredTransaction = {
    */
   mayLackSigned?: boolean
 }
+
+/** `finalizedHeight`: of the head that the range was chosen by. */
+export type SkippedRange = { from: number; to: number; finalizedHeight: number }
 
 /** Payments that expired and may still land. There may be very many: they are read by what the blocks hold. */
 export type ExpiredTransactions = {

@@ -387,6 +387,23 @@ export async function findExpiredHeight(
   return height === null ? undefined : Number(height)
 }
 
+/** How many expired payments are looked through for their payers: strangers may have made very many. */
+const EXPIRED_READ = 2_000
+
+/** Who may still pay what expired after `expiredSince`; undefined where that is too much to read. */
+export async function findExpiredPayers(
+  db: Database,
+  network: NetworkId,
+  expiredSince: Date,
+): Promise<string[] | undefined> {
+  const rows = await db
+    .select({ sender: payment.sender })
+    .from(payment)
+    .where(and(isExpired(network, expiredSince), ne(payment.mode, 'received')))
+    .limit(EXPIRED_READ + 1)
+  return rows.length > EXPIRED_READ ? undefined : [...new Set(rows.map(({ sender }) => sender))]
+}
+
 /** How many equal expired orders one transfer is compared with, beside the one whose fees it has. */
 const MOST_EQUAL = 50
 const TRANSFERS_AT_ONCE = 1_000

@@ -19,7 +19,13 @@ import { deleteWebhook } from '../webhooks/endpoints.ts'
 import { redeliver } from '../webhooks/deliveries.ts'
 import { idempotency, requestLog } from './schema/access.ts'
 import { webhookDelivery } from './schema/webhook.ts'
-import { findExpiredHeight, findExpiredWith, findPayment, readMonitored } from './payments.ts'
+import {
+  findExpiredHeight,
+  findExpiredPayers,
+  findExpiredWith,
+  findPayment,
+  readMonitored,
+} from './payments.ts'
 import { reserveVerified } from './reservations.ts'
 import { requireBudget } from './settlement-fees.ts'
 import { findFitting } from './unmatched.ts'
@@ -133,12 +139,13 @@ test('a round of a watcher reads what may change and what a transfer fits, howev
   const { answer, read } = await countRead(async (tx) => ({
     followed: await readMonitored(tx, network),
     height: await findExpiredHeight(tx, network, since),
+    payers: await findExpiredPayers(tx, network, since),
     late: await findExpiredWith(tx, { network, expiredSince: since }, [
       transfer,
       { ...transfer, sender: '0xanother' },
     ]),
   }))
-  expect(answer).toMatchObject({ followed: [], height: 1 })
+  expect(answer).toMatchObject({ followed: [], height: 1, payers: undefined })
   const ids = answer.late.map(({ id }) => id)
   expect(ids).toEqual(expect.arrayContaining(['pay_proven1', 'pay_proven2', `pay_draft${OTHERS}`]))
   expect(ids).toHaveLength(51)

@@ -1,9 +1,12 @@
 import { VersionedTransaction } from '@solana/web3.js'
+import { parseTransaction } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { buildTransaction } from '../payments/build.ts'
+import { chainIdOf } from '#contract/network.ts'
 import { findPayment } from '../db/payments.ts'
 import { payment } from '../db/schema/payment.ts'
 import { createReadiness } from '../health.ts'
+import { createChains } from '../service.ts'
 import { signBuilt, startEvm, startGate, startSolana } from '#testing/local-chains.ts'
 import { openContext } from '#testing/service-context.ts'
 import { ENGINES, executeAsOwner } from '#testing/postgres.ts'
@@ -145,6 +148,188 @@ test.each([
   expect(gate.requests).toBeLessThanOrEqual(5 * searches.count)
 })
 
+/** A draft on EVM that expired a moment ago, and the clock of the service. */
+async function openExpired() {
+  await using stack = new AsyncDisposableStack()
+  const evm = stack.use(await startEvm({ slotsInEpoch: 8 }))
+  await evm.mine()
+  const gate = stack.use(await startGate(evm.rpcUrl))
+  const clock = { now: new Date() }
+  const network = { ...evm.network, blockTimeMs: 1, rpcUrls: [gate.url] }
+  const opened = stack.use(await openContext([network], { now: () => clock.now }))
+  const { context, actor } = opened
+  const build = async () => {
+    const [payer, payee] = [await evm.wallet(10n ** 18n), await evm.wallet(0n)]
+    const body = { walletAddress: payer.address, recipientAddress: payee.address, amount: '0.01' }
+    return { payer, ...(await buildTransaction(context, actor, body)) }
+  }
+  const { payer, paymentId, transaction } = await build()
+  const signed = await signBuilt(payer, transaction)
+  const endedAt = clock.now
+  const asOwner = (statement: string) =>
+    executeAsOwner({ target: context.config.database, db: context.db }, statement)
+  await asOwner(
+    `update service.payment set status = 'expired', expires_at = '${endedAt.toISOString()}'`,
+  )
+  let [idle, expiredAt, looks] = [true, new Date(endedAt.getTime() + 1), 0]
+  const running = stack.move()
+  return {
+    evm,
+    gate,
+    payer,
+    signed,
+    asOwner,
+    looks: () => looks,
+    build,
+    status: async (id = paymentId) => (await findPayment(context.db, id))?.status,
+    /** What a watcher does at this time, with this view of the chain. */
+    async pollAt(seconds: number, [chain] = [...context.chains.values()]) {
+      if (!chain) throw new Error('no chain')
+      clock.now = new Date(endedAt.getTime() + seconds * 1_000)
+      const before = gate.requests
+      const polled = await pollOnce(context, chain, { expiredToo: true, idle, expiredAt })
+      expect(polled.failures).toEqual([])
+      ;({ idle } = polled)
+      expiredAt = clock.now
+      if (gate.requests > before) looks++
+    },
+    /** Another process, which has not seen what the first one saw. */
+    otherChain: () => [...createChains([network]).values()],
+    /** Another transaction of the payer, with the nonce of the draft. */
+    async signOther() {
+      const { nonce, gas, maxFeePerGas, maxPriorityFeePerGas } = parseTransaction(signed)
+      const { address } = await evm.wallet(0n)
+      return payer.signTransaction({
+        type: 'eip1559',
+        chainId: chainIdOf(network.network),
+        nonce: nonce ?? 0,
+        gas,
+        maxFeePerGas,
+        maxPriorityFeePerGas,
+        to: address,
+        value: 1n,
+      })
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
+}
+
+test('a draft on EVM that nobody signs costs three requests each five minutes, however many blocks come', async () => {
+  await using fixture = await openExpired()
+  const { evm, gate, pollAt, looks } = fixture
+  const passUntil = async (from: number, to: number) => {
+    for (let seconds = from; seconds <= to; seconds += 30) {
+      await evm.mine(6)
+      await pollAt(seconds)
+    }
+  }
+  // The first look finds out how many transactions the payer had sent.
+  await passUntil(30, 60)
+  gate.requests = 0
+  const first = looks()
+  await passUntil(90, 2 * 3_600)
+  // Each round of two minutes, and 24 times in two hours: one of these may be such a round.
+  const most = 2 + 24
+  expect(looks() - first).toBeGreaterThanOrEqual(24)
+  expect(looks() - first).toBeLessThanOrEqual(most)
+  expect(gate.requests).toBeLessThanOrEqual(3 * most)
+})
+
+test('a draft on EVM that is paid long after it expired is found, also by a process that did not see it expire', async () => {
+  for (const isOther of [false, true]) {
+    await using fixture = await openExpired()
+    const { evm, pollAt, status, signed, otherChain } = fixture
+    for (const seconds of [30, 60, 400]) {
+      await evm.mine(2)
+      await pollAt(seconds)
+    }
+    await evm.mine(20)
+    await evm.client.sendRawTransaction({ serializedTransaction: signed })
+    await evm.mine(20)
+    await pollAt(20 * 3_600, isOther ? otherChain() : undefined)
+    expect(await status()).toMatch(/^(confirmed|finalized)$/)
+  }
+})
+
+test('where drafts of more payers have expired than there are blocks, one that is paid is found in the next rounds, without a pause', async () => {
+  await using fixture = await openExpired()
+  const { evm, pollAt, status, signed, asOwner } = fixture
+  await pollAt(30)
+  await asOwner(
+    `insert into service.payment select planted.* from service.payment own, generate_series(1, 600) n,
+      jsonb_populate_record(own, jsonb_build_object('id', 'pay_planted' || n, 'sender', 'stranger ' || n)) planted`,
+  )
+  await evm.mine(450)
+  await evm.client.sendRawTransaction({ serializedTransaction: signed })
+  await evm.mine(20)
+  for (let round = 0; round < 5; round++) await pollAt(400 + round)
+  expect(await status()).toMatch(/^(confirmed|finalized)$/)
+})
+
+test('a payment that came into a block by a reorganization which is final at the next look is found', async () => {
+  await using fixture = await openExpired()
+  const { evm, pollAt, status, signed } = fixture
+  await evm.mine(10)
+  await pollAt(30)
+  // These are skipped.
+  await evm.mine(6)
+  await pollAt(60)
+  await evm.client.request({
+    method: 'anvil_reorg' as never,
+    params: [2, [[signed, 0]]] as never,
+  })
+  await evm.mine(60)
+  for (const seconds of [400, 800]) await pollAt(seconds)
+  expect(await status()).toBe('finalized')
+})
+
+test('a new order does not wait for the blocks in which only expired ones are looked for', async () => {
+  await using fixture = await openExpired()
+  const { evm, gate, pollAt, build } = fixture
+  await evm.mine(10)
+  for (const seconds of [30, 60]) await pollAt(seconds)
+  await evm.mine(100)
+  const { paymentId, transaction, payer } = await build()
+  const serializedTransaction = await signBuilt(payer, transaction)
+  await evm.client.sendRawTransaction({ serializedTransaction })
+  await evm.mine(2)
+  gate.requests = 0
+  await pollAt(70)
+  expect(await fixture.status(paymentId)).toMatch(/^(confirmed|finalized)$/)
+  expect(gate.requests).toBeLessThan(20)
+})
+
+test('a node that shows no counts of transactions has every block read', async () => {
+  await using fixture = await openExpired()
+  const { evm, gate, pollAt, status, signed } = fixture
+  gate.refuse = 'eth_getTransactionCount'
+  await evm.mine(10)
+  await pollAt(30)
+  await evm.client.sendRawTransaction({ serializedTransaction: signed })
+  await evm.mine(20)
+  await pollAt(60)
+  expect(await status()).toBe('finalized')
+})
+
+test('a payment that replaces another transaction of its payer in a reorganization is found', async () => {
+  await using fixture = await openExpired()
+  const { evm, pollAt, status, signed, signOther } = fixture
+  await evm.mine(10)
+  await pollAt(30)
+  await evm.client.sendRawTransaction({ serializedTransaction: await signOther() })
+  await evm.mine(6)
+  await pollAt(60)
+  expect(await status()).toBe('expired')
+  // As many transactions of the payer are in the chain as before.
+  await evm.client.request({
+    method: 'anvil_reorg' as never,
+    params: [6, [[signed, 0]]] as never,
+  })
+  await evm.mine(6)
+  await pollAt(400)
+  expect(await status()).toMatch(/^(confirmed|finalized)$/)
+})
+
 test('all expired drafts on Solana are looked for, some at a time, and no round fails or waits for them', async () => {
   await using solana = await startSolana({ slotTimeMs: 20 })
   await using gate = await startGate(solana.rpcUrl)
@@ -159,6 +344,9 @@ test('all expired drafts on Solana are looked for, some at a time, and no round 
     amount: '0.1',
     senderVerified: false,
   })
+  const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
+  signed.sign([payer])
+  await solana.connection.sendRawTransaction(signed.serialize())
   const asOwner = (statement: string) =>
     executeAsOwner({ target: context.config.database, db: context.db }, statement)
   await asOwner(
@@ -168,9 +356,6 @@ test('all expired drafts on Solana are looked for, some at a time, and no round 
     `insert into service.payment select planted.* from service.payment own, generate_series(1, 4500) n,
       jsonb_populate_record(own, jsonb_build_object('id', 'pay_planted' || n, 'expires_at', now() - interval '3 hours')) planted`,
   )
-  const signed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
-  signed.sign([payer])
-  await solana.connection.sendRawTransaction(signed.serialize())
   let failing = true
   gate.lie = (request, reply) =>
     failing && request.includes('getSignaturesForAddress') ? '{}' : reply

@@ -75,8 +75,9 @@ export async function pollOnce(
   const expiredSince = before(now, AFTERLIFE_MS)
   const due = options.expiredToo ? dueGroups(now, options.expiredAt) : []
   const ages = due.map(({ received, toMs }) => (received ? 0 : toMs))
-  const idleSince =
-    options.expiredToo && chain.scansBlocks ? expiredSince : before(now, Math.max(0, ...ages))
+  // In blocks, all of them are looked for together, with those that are newer.
+  const isAll = chain.scansBlocks && due.some(({ name }) => name === 'newer')
+  const idleSince = isAll ? expiredSince : before(now, Math.max(0, ...ages))
   if (options.idle && !(await isMonitored(context.db, network, idleSince)))
     return { open: 0, failures: [], unseen: new Set(), idle: true }
   const head = await chain.head()
@@ -140,7 +141,8 @@ export async function pollOnce(
     open: open.length,
     failures: round.failures,
     unseen: round.unseen,
-    idle: open.length === 0 && unsettled.length === 0,
+    // One look reads so many blocks at most: the next one goes on.
+    idle: open.length === 0 && unsettled.length === 0 && readTo >= head.height,
   }
 }
 

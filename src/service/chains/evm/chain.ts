@@ -55,6 +55,7 @@ export function openEvmChain(network: Network, observer = NO_OBSERVER): Chain {
     observe: looks.observe,
     observeTwice: looks.observeTwice,
     find: (monitored, range, expired) => scan.find(monitored, range, expired),
+    skip: (senders, range) => scan.skip(senders, range),
     findNamed: async () => [],
     findByMessage: async () => null,
     canNeverLand: (monitored) => canNeverLand(endpoints, monitored),

@@ -6,11 +6,13 @@ import {
   type Head,
   type ObservedTransfer,
   type MonitoredTransaction,
+  type SkippedRange,
 } from '../chain.ts'
 import { inParallel, unavailable } from '../endpoints.ts'
 import type { EvmEndpoints } from './client.ts'
 import type { KnownBlocks } from './known-blocks.ts'
 import { readTransfer } from './observe.ts'
+import { SentCounts } from './sent-counts.ts'
 
 /** How many blocks one call reads at most, so that a long absence is made up in steps. */
 const MAX_BLOCKS = 200
@@ -20,18 +22,21 @@ type ScannedBlock = Block<bigint, true, 'latest'>
 type Match = { hash: string; landed: NonNullable<Found['landed']> }
 
 /**
- * Reads blocks for transfers that payments wait for. It remembers the hashes it has read, and goes back where a reorg replaced them; to the last final block
- * where another process read the block before, as after a restart.
+ * Reads blocks for transfers that payments wait for. It remembers the hashes it has read, and goes back where a reorg replaced them; to the block that
+ * was final then where blocks were skipped, and by `MAX_REORG` where another process read them, as after a restart.
  */
 export class BlockScan {
   readonly #endpoints: EvmEndpoints
   readonly #head: () => Promise<Head>
   readonly #known: KnownBlocks
+  readonly #sentCounts: SentCounts
   readonly #hashes = new Map<number, Hex>()
   /** The node that told a block. */
   readonly #sources = new WeakMap<ScannedBlock, PublicClient>()
   /** Where the search after `from` began. */
   #last: { from: number; start: number } | undefined
+  /** The last final block when blocks were read or skipped: those above it may have been replaced since. */
+  #finalized: number | undefined
 
   /** `head`: read at most a block ago: it costs no call where the caller has asked for it. `known` takes the blocks that are read. */
   constructor(
@@ -41,6 +46,7 @@ export class BlockScan {
     this.#endpoints = endpoints
     this.#head = head
     this.#known = known
+    this.#sentCounts = new SentCounts(endpoints)
   }
 
   async find(
@@ -56,6 +62,7 @@ export class BlockScan {
     )
     const first = Math.max(from + 1, oldest)
     if (first > to) return { found: [], readTo: Math.max(from, to) }
+    const { finalizedHeight } = await this.#head()
     const readByAnother = first > oldest && !this.#hashes.has(from)
     const read = new Map<number, ScannedBlock>()
     const begin = await (readByAnother
@@ -87,8 +94,16 @@ export class BlockScan {
       this.#known.note(this.#sources.get(block), block)
     }
     this.#last = { from, start }
+    this.#finalized = finalizedHeight
     this.#forgetBefore(end - MAX_REORG)
     return { found, readTo: end }
+  }
+
+  /** Skips blocks where that is certain to leave out no transaction of these wallets. */
+  async skip(senders: readonly string[], range: SkippedRange): Promise<boolean> {
+    if (!(await this.#sentCounts.areEqual(senders, range))) return false
+    this.#finalized = range.finalizedHeight
+    return true
   }
 
   #read(height: number): Promise<ScannedBlock> {
@@ -124,7 +139,9 @@ export class BlockScan {
   /** Of the blocks before `height`, those that may have been replaced since another process read them. */
   async #afterFinal(height: number, oldest: number): Promise<number> {
     const { finalizedHeight } = await this.#head()
-    return Math.max(oldest, height - MAX_REORG, Math.min(height, finalizedHeight + 1))
+    // What is final now may have replaced what was read; another process does not say when it read.
+    const finalized = Math.min(finalizedHeight, this.#finalized ?? 0)
+    return Math.max(oldest, height - MAX_REORG, Math.min(height, finalized + 1))
   }
 
   #forgetBefore(height: number): void {

@@ -69,6 +69,7 @@ export function openSolanaChain(network: Network, observer = NO_OBSERVER): Chain
     observeTwice: (signature) => observe(endpoints, signature, { twice: true }),
     find: async (monitored, { to }) => ({ ...(await search(monitored)), readTo: to }),
     findNamed: openNamedSearch(endpoints, receiverOf),
+    skip: async () => false,
     findByMessage: messages.find,
     canNeverLand: absence.canNeverLand,
     isGone: (landed) => isGone(endpoints, landed),
